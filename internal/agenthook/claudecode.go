@@ -7,7 +7,7 @@ import (
 )
 
 // claudeCode is the dialect of Claude Code. A changed input comes without a permission: the
-// user's own permission rules hold for it as for any other.
+// user's own permission rules still apply to it.
 func claudeCode() Dialect {
 	return Dialect{
 		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.330",

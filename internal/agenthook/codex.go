@@ -6,8 +6,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// codex is the dialect of Codex. It fails a hook that answers with a field that it does not
-// know, and goes on.
+// codex is the dialect of Codex. If a hook answers with a field that it does not know, it
+// ignores the hook and goes on.
 func codex() Dialect {
 	return Dialect{
 		Name: "codex", Agent: "Codex", Tried: "0.169.0",

@@ -12,7 +12,7 @@ type Dialect struct {
 	Agent string // for people
 	Tried string // the version that the table was tried with
 
-	// Timeout is how long the agent waits for a hook where its configuration says nothing.
+	// Timeout is how long the agent waits for a hook by default.
 	Timeout time.Duration
 	// EventMember is the member of the agent's document that names the event; empty if
 	// only the command line does.
@@ -27,10 +27,10 @@ type Dialect struct {
 	// FailsOpen says that the agent goes on if a hook is killed, as `hookctl connect` sets
 	// the hook up.
 	FailsOpen bool
-	// Notes is what else people should know, for the agent's page: a sentence each.
+	// Notes are further facts for the agent's page, a sentence each.
 	Notes []string
 
-	// write says the answer in the agent's words: a JSON object; nil for nothing.
+	// write returns the answer in the agent's form: a JSON object; nil for nothing.
 	write func(e Event, a answer) any
 	// block is what blocks an event that nobody knows; nil for the form of Claude Code.
 	block func(reason string) any
@@ -52,19 +52,19 @@ type Event struct {
 	Deny Effect
 	// Modify is the member of the data that a hook may change; empty for none.
 	Modify string
-	// Merges says that the agent merges the changed member into its own, so that nothing
-	// can be taken away.
+	// Merges says that the agent merges the changed member into its own, so that a hook
+	// can remove nothing.
 	Merges bool
 	// Inject says that the model gets the context that hooks add.
 	Inject bool
 	// Message says that the user is shown what hooks say.
 	Message bool
-	// Timeout is that of the dialect, where this event has another.
+	// Timeout overrides that of the dialect; zero: it does not.
 	Timeout time.Duration
 	// Copy maps members of the standard event to those of the agent's that they are
 	// copied from.
 	Copy map[string]string
-	// Skip names a member that must not be an empty text: without it, the agent only
+	// Skip names a member that must not be an empty text: otherwise the agent only
 	// repeats an event.
 	Skip string
 }
@@ -76,7 +76,7 @@ type Effect string
 const (
 	Stops   Effect = "stops"    // the operation does not happen
 	Hides   Effect = "hides"    // the model gets the reason in place of the result, or of the prompt
-	Tells   Effect = "tells"    // it has happened; the model gets the reason beside the result
+	Tells   Effect = "tells"    // it has happened; the model also gets the reason
 	KeepsOn Effect = "keeps on" // the agent does not end its turn, and gets the reason as its task
 )
 
@@ -86,7 +86,7 @@ func (e Event) Gated() bool { return e.Deny == Stops || e.Deny == Hides }
 // Obeys reports whether the agent obeys anything at this event.
 func (e Event) Obeys() bool { return e.Deny != "" || e.Modify != "" || e.Inject || e.Message }
 
-// answer is what the agent is to be told. The zero answer lets it go on.
+// answer is what to tell the agent. The zero answer lets it go on.
 type answer struct {
 	deny    bool
 	reason  string          // why, for the model
@@ -115,8 +115,8 @@ func Find(name string) (Dialect, bool) {
 	return all[i], true
 }
 
-// Probe is an event of all dialects that no agent sends: a gated one, with which
-// `hookctl doctor` tries the way to the router.
+// Probe is a gated event of all dialects that no agent sends: `hookctl doctor` uses it to
+// try the way to the router.
 const Probe = "hookctl-doctor"
 
 // Event returns the event that the agent calls native.

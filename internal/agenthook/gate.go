@@ -27,8 +27,8 @@ type Gate struct {
 	client     atomic.Pointer[hookrouter.Client]
 }
 
-// Decision is what a program that relays tool calls is to do. The zero Decision lets the
-// call, or its result, pass as it is.
+// Decision says what a program that relays tool calls must do. The zero Decision lets the
+// call, or its result, pass unchanged.
 type Decision struct {
 	Deny    bool
 	Reason  string          // why, for the model
@@ -48,14 +48,14 @@ func NewGate(name string, o Options, notes io.Writer) *Gate {
 	return &Gate{hook: Hook{Dialect: Dialect{Name: name, Agent: name}, Options: o, Notes: notes}}
 }
 
-// Connect connects unless that was done. An error says why the next question may fail.
+// Connect connects if not yet connected. An error says why the next question may fail.
 func (g *Gate) Connect(ctx context.Context) error {
 	_, err := g.connect(ctx)
 	return err
 }
 
-// Before asks about a call that is about to run; data is that of tool:pre. waiting is
-// called, and must return soon, if a person is asked; nil for nobody to tell.
+// Before asks about a call that is about to run; data is that of tool:pre. waiting is called
+// if a person is asked, and must return soon; it may be nil.
 func (g *Gate) Before(ctx context.Context, data []byte, waiting func(verdict.Approval)) Decision {
 	return g.ask(ctx, beforeCall, data, waiting)
 }

@@ -20,9 +20,9 @@ type Options struct {
 	Creds  string // NATS credentials file; empty for none
 	Prefix string // first token of the router's subjects; empty means hooks
 	// Timeout is how long the agent waits for an answer, in total; 0 means nine tenths of
-	// what the agent allows a hook that its configuration says nothing of.
+	// what the agent allows a hook by default.
 	Timeout time.Duration
-	// Patience is how long an unreachable router is tried again; 0 means two seconds.
+	// Patience is how long to retry an unreachable router; 0 means two seconds.
 	Patience time.Duration
 	// Allow lets gated events pass if the router can't be reached.
 	Allow bool
@@ -49,7 +49,7 @@ type Hook struct {
 	Native  string // the event as the command line names it; empty: the document does
 	Options Options
 	Router  Router    // nil: one over NATS, as Options say
-	Notes   io.Writer // standard error, for what there is to say beside the answer
+	Notes   io.Writer // standard error, for notes beside the answer
 }
 
 // Timeout is how long the agent waits for the answer to an event.
@@ -88,9 +88,9 @@ func (h *Hook) Answer(ctx context.Context, document []byte) Output {
 	return h.write(in.event, h.obey(in, v))
 }
 
-// Refuse is the answer if there is no verdict for another reason than the router: the
-// document can't be read, or nobody else answers. Where the event is not known, it blocks
-// in the way that all agents understand.
+// Refuse is the answer if there is no verdict, but not because of the router: the document
+// can't be read, or nobody else answers. For an unknown event it blocks in the way that all
+// agents understand.
 func (h *Hook) Refuse(document []byte, cause error) Output {
 	in, _ := readInput(h.Dialect, h.Native, document)
 	reason := blocked(cause)
@@ -104,7 +104,7 @@ func (h *Hook) Refuse(document []byte, cause error) Output {
 	return h.write(in.event, withoutVerdict(in.event, cause))
 }
 
-// withoutVerdict blocks a gated event, and says at others that nobody was asked.
+// withoutVerdict blocks a gated event; for others it notes that nobody was asked.
 func withoutVerdict(e Event, cause error) answer {
 	if e.Gated() {
 		return answer{deny: true, reason: blocked(cause)}
@@ -116,8 +116,8 @@ func blocked(cause error) string {
 	return fmt.Sprintf("Blocked, since no policy could be asked: %v. Do not work around this: tell your user.", cause)
 }
 
-// Body is an output as the body of the answer to an agent whose hooks are sent over HTTP:
-// there is no exit code, and what is not said in the body does not count.
+// Body is an output as the body of an answer over HTTP, which has no exit code: what the body
+// does not say does not count.
 func (h *Hook) Body(out Output) []byte {
 	if out.Code != 0 {
 		out = h.print(h.Dialect.blockAny(out.Stderr))
@@ -128,8 +128,8 @@ func (h *Hook) Body(out Output) []byte {
 	return out.Stdout
 }
 
-// obey is what the agent is to be told of a verdict. What it would pass over becomes a
-// denial where that stops something, and a note.
+// obey is what to tell the agent about a verdict. What it would ignore becomes a denial, if
+// that stops something, and a note.
 func (h *Hook) obey(in input, v verdict.Verdict) answer {
 	e := in.event
 	a := answer{deny: v.Action != verdict.Continue, reason: v.Reason, context: injected(v), message: shown(append(v.Display, decided(v)...)...)}
@@ -158,8 +158,8 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 	return a
 }
 
-// write says an answer in the agent's words. What is for the user goes to standard error
-// where the agent shows nothing.
+// write returns an answer in the agent's form. What is for the user goes to standard error
+// if the agent shows nothing.
 func (h *Hook) write(e Event, a answer) Output {
 	if !e.Message && a.message != "" {
 		fmt.Fprintln(h.Notes, a.message)

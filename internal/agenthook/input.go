@@ -16,7 +16,7 @@ import (
 // max_payload.
 const maxInput = 64 << 20
 
-// maxName bounds an event's name in what is said about it.
+// maxName bounds an event's name in messages about it.
 const maxName = 64
 
 // input is what an agent sent its hook.
@@ -29,7 +29,7 @@ type input struct {
 }
 
 // readInput reads an agent's document. native is the event as the command line names it;
-// empty means that the document does. The event is told even if there is an error.
+// empty means that the document does. The event is returned even with an error.
 func readInput(d Dialect, native string, document []byte) (input, error) {
 	members, err := events.ParseObject(document)
 	if err == nil && native == "" {
@@ -78,7 +78,7 @@ func standard(d Dialect, e Event, document events.Object) []byte {
 }
 
 // customName is the event that an unknown hook event becomes: the dialect, and the agent's
-// name for it with what no name may hold replaced.
+// name with invalid characters replaced.
 func customName(dialect, native string) string {
 	part := strings.Map(func(c rune) rune {
 		switch {

@@ -1,11 +1,11 @@
 package agenthook
 
-// above returns the session that spawned own, and the one at the root of their tree, as
-// agents name them to the programs that they run: an agent that another one started from
-// its shell finds the other's session in its environment. Each is empty if nobody says.
+// above returns the session that spawned own, and the one at the root of their tree. An agent
+// that another one started from its shell finds the other's session in its environment. Both
+// are empty if they are not known.
 //
-// It is a claim, and only adds labels; an agent that clears its environment is on its own,
-// as far as its identity is another one.
+// This is a claim, and only adds labels. An agent that clears its environment escapes them
+// only if it also has another identity.
 func (o Options) above(own string) (parent, root string) {
 	if o.Getenv == nil {
 		return "", ""

@@ -60,7 +60,8 @@ func takesAway(before, now jsontext.Value) bool {
 	return false
 }
 
-// injected is the context that hooks add. No agent has roles or a last tool result for it.
+// injected is the context that hooks add. No agent supports roles for it, or adding it to a
+// tool result.
 func injected(v verdict.Verdict) string {
 	var texts []string
 	for _, m := range v.Messages {
@@ -69,7 +70,7 @@ func injected(v verdict.Verdict) string {
 	return paragraphs(texts...)
 }
 
-// decided tells the user what became of an approval request, and what a router withheld.
+// decided tells the user how an approval request ended, and what a router withheld.
 func decided(v verdict.Verdict) (list []verdict.Display) {
 	if r := v.Approval; r != nil && !r.Cached && r.Option != "" {
 		by := ""

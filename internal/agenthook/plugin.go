@@ -15,7 +15,7 @@ func Plugin(program string, args []string) string {
 	return strings.NewReplacer(`"PROGRAM"`, string(marshal(program)), `["ARGS"]`, string(marshal(args))).Replace(plugin)
 }
 
-// marshal is for what holds nothing that can fail.
+// marshal is for values that can't fail.
 func marshal(v any) json.RawMessage {
 	b, _ := json.Marshal(v)
 	return b

@@ -37,8 +37,8 @@ func (o Options) patience() time.Duration {
 type Router interface {
 	// Emit runs the hooks of an event. source says which agent sent it.
 	Emit(ctx context.Context, source, event string, data []byte) (chain.Result, error)
-	// Execute makes what they decide happen, and waits for a person if a hook asks one,
-	// until ctx ends: the verdict is pending then.
+	// Execute applies their decision, and waits for a person if a hook asks one, until ctx
+	// ends: then the verdict is pending.
 	Execute(ctx context.Context, source, event string, data []byte) (verdict.Verdict, error)
 }
 
@@ -135,7 +135,7 @@ func (h *Hook) connect(ctx context.Context) (*hookrouter.Client, error) {
 	}
 }
 
-// waiting tells the user that the agent stands still.
+// waiting tells the user that the agent waits.
 func (h *Hook) waiting(r verdict.Approval) {
 	h.note(own(chain.LevelInfo, "waiting for a person: %s (answer with: hookctl approvals answer %s)", r.Prompt, r.ID))
 }
@@ -154,8 +154,8 @@ func (h *Hook) failed(in input, err error) answer {
 	return answer{message: shown(told)}
 }
 
-// unreachable reports whether no router was there to ask. One that refuses, or whose
-// question a person has not answered, was there.
+// unreachable reports whether no router could be asked. A router that refuses, or whose
+// question a person has not answered, could.
 func unreachable(err error) bool {
 	var pending *agent.PendingError
 	if errors.As(err, &pending) || hookrouter.CodeOf(err) != 0 {

@@ -36,7 +36,7 @@ func (h *Hook) answer(ctx context.Context, document []byte, err error) Output {
 	return h.Answer(ctx, document)
 }
 
-// read reads the document for as long as the agent waits at most.
+// read reads the document, for at most as long as the agent waits.
 func (h *Hook) read(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	event, _ := h.Dialect.Event(h.Native)
 	ctx, cancel := context.WithTimeout(ctx, h.timeout(event))

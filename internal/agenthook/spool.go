@@ -20,7 +20,7 @@ import (
 // UncheckedEvent is the event that reports what passed without a verdict.
 const UncheckedEvent = "hook-agent:bypassed"
 
-// maxSpool bounds the file of what passed, in bytes. Beyond it, what passes is told to the
+// maxSpool bounds the file of events that passed, in bytes. Further ones are shown to the
 // user and not kept.
 const maxSpool = 256 << 10
 
@@ -36,7 +36,7 @@ type bypass struct {
 
 func (h *Hook) spool() string { return filepath.Join(h.Options.StateDir, "bypassed.jsonl") }
 
-// remember keeps an event that passes, until a router is there to be told.
+// remember keeps an event that passes until it can be reported to a router.
 func (h *Hook) remember(in input, cause error) error {
 	if h.Options.StateDir == "" {
 		return errors.New("there is no directory for state: set HOME or XDG_STATE_HOME")
@@ -64,7 +64,7 @@ func (h *Hook) bypassed(in input, cause error) bypass {
 	return b
 }
 
-// unseen tells the router of an event that passes since it is too large to be sent.
+// unseen reports an event to the router that passes because it is too large to send.
 func (h *Hook) unseen(ctx context.Context, a *agent.Agent, in input, cause error) {
 	b := h.bypassed(in, cause)
 	if _, err := a.Emit(ctx, UncheckedEvent, map[string]any{"session_id": b.Session, "count": 1, "events": []bypass{b}}); err != nil {
@@ -72,8 +72,8 @@ func (h *Hook) unseen(ctx context.Context, a *agent.Agent, in input, cause error
 	}
 }
 
-// report tells the router what passed without it, once it answers. The file is taken over
-// before it is read, so that each event is told once.
+// report tells the router what passed without it. It renames the file before reading it, so
+// that each event is reported once.
 func (h *Hook) report(ctx context.Context, a *agent.Agent, err error) {
 	if h.Options.StateDir == "" || err != nil {
 		return
@@ -93,7 +93,7 @@ func (h *Hook) report(ctx context.Context, a *agent.Agent, err error) {
 	_ = os.Remove(mine)
 }
 
-// putBack appends what could not be told to what passed meanwhile.
+// putBack keeps what could not be reported, with what passed meanwhile.
 func putBack(mine, spool string) {
 	lines, err := os.ReadFile(mine)
 	if err != nil {
@@ -122,7 +122,7 @@ func readSpool(path string) (list []json.RawMessage, err error) {
 	return list, lines.Err()
 }
 
-// noteUnknown tells once that an agent has an event which this version does not know.
+// noteUnknown says once that an agent has an event that this version does not know.
 func (h *Hook) noteUnknown(e Event) {
 	seen := filepath.Join(h.Options.StateDir, "unknown-"+filepath.Base(customName(h.Dialect.Name, e.Native)))
 	if h.Options.StateDir != "" && os.MkdirAll(h.Options.StateDir, 0o700) == nil {

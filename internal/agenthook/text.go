@@ -16,8 +16,8 @@ import (
 // maxReason bounds what a reason quotes of a changed input, in bytes.
 const maxReason = 2000
 
-// asText is a JSON value for a model to read: a text as it is, of an object the text of the
-// member that is named, if it has one, and anything else as JSON.
+// asText is a JSON value for a model to read: a text as it is, for an object the text of the
+// named member, if it has one, and anything else as JSON.
 func asText(raw []byte, member ...string) string {
 	value := jsontext.Value(raw)
 	if value.Kind() == '"' {
@@ -47,7 +47,7 @@ func clip(text string, limit int) string {
 	return text
 }
 
-// shown are messages of hooks to the user, a line each, without what acts on a terminal.
+// shown are messages of hooks to the user, a line each, without terminal controls.
 func shown(list ...verdict.Display) string {
 	lines := make([]string, len(list))
 	for i, d := range list {
@@ -61,7 +61,7 @@ func own(level chain.Level, format string, args ...any) verdict.Display {
 	return verdict.Display{Level: level, Source: "hook-agent", Message: fmt.Sprintf(format, args...)}
 }
 
-// paragraphs joins the texts that say anything.
+// paragraphs joins the texts that are not empty.
 func paragraphs(texts ...string) string {
 	var all []string
 	for _, t := range texts {

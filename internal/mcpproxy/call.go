@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// call has the router judge a tools/call, and hands it on, changed where hooks want that.
+// call has the router judge a tools/call and relays it, with the changes of hooks.
 func (p *Proxy) call(ctx context.Context, m message) {
 	c, _, err := readCall(m)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *Proxy) deny(key string, e *entry, reason string) {
 	p.client.send(refusalOf(e, reason))
 }
 
-// refusalOf is the response to a request in whose place the model reads a reason.
+// refusalOf is the response to a denied request: the model reads the reason.
 func refusalOf(e *entry, reason string) []byte {
 	if e.call.asTask && !e.task || e.method == "tasks/get" { // the response would be no result of a tool
 		return failure(e.id, codeRefused, reason)
@@ -79,8 +79,8 @@ func refusalOf(e *entry, reason string) []byte {
 	return reply(e.id, toolError(reason, e.call.modern))
 }
 
-// ask asks a question of the gate. Where it is for a person, the client is told now and then
-// that it waits, if it wants to know.
+// ask asks a question of the gate. While a person decides, the client gets progress
+// notifications if it wants them.
 func (p *Proxy) ask(ctx context.Context, question question, data []byte, token jsontext.Value) agenthook.Decision {
 	ctx, cancel := context.WithCancel(ctx)
 	var telling sync.WaitGroup
@@ -130,7 +130,7 @@ func (p *Proxy) describe(w *events.ObjectWriter, c *call) {
 	}
 }
 
-// withInput is a tools/call with other arguments; the rest keeps its bytes.
+// withInput is a tools/call with other arguments; its other bytes stay.
 func withInput(m message, input []byte) (message, error) {
 	if _, err := events.ParseObject(input); err != nil {
 		return m, err

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// How long a server has to end by itself before it is told to, and before it is killed.
+// How long a server has to exit by itself before it gets a signal, and before it is killed.
 const (
 	afterInput  = 10 * time.Second // after the end of its input
 	afterSignal = 5 * time.Second
 	afterExit   = time.Second // for what it wrote last
-	// How long there is for what is being asked when the client, or the server, has gone.
+	// How long open questions may take after the client or the server is gone.
 	lastCalls    = 5 * time.Second
 	afterJudging = time.Minute
 )
@@ -31,14 +31,14 @@ type child struct {
 	exited chan struct{}
 }
 
-// send hands one message on. What a server that has gone does not read is dropped.
+// send relays one message. It is dropped if the server is gone.
 func (c *child) send(m message) { c.lines.send(m.raw) }
 
 // abandoned does nothing: the server was sent the notification.
 func (c *child) abandoned(string) {}
 
-// startChild starts the server. The caller's goroutine keeps its thread until it ends: where
-// this process is killed, so is the server.
+// startChild starts the server. The caller's goroutine keeps its thread until it ends, so
+// that the server is killed with this process.
 func (p *Proxy) startChild() (*child, error) {
 	cmd := exec.Command(p.options.Command[0], p.options.Command[1:]...) //nolint:noctx // it is the user's command, and ends in stop
 	cmd.Env, cmd.Stderr, cmd.SysProcAttr = p.options.Env, p.options.Notes, attributes()
@@ -97,8 +97,8 @@ func (p *Proxy) runChild(ctx context.Context, stop func(), stdin io.Reader) (cod
 	return exitCode(c.cmd.ProcessState), nil
 }
 
-// untilEnd waits until the server has ended, and ends it where the client is gone, or a
-// signal comes.
+// untilEnd waits until the server has exited, and ends it if the client is gone or a signal
+// comes.
 func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, giveUp func()) (signaled bool) {
 	select {
 	case <-c.exited:
@@ -132,7 +132,7 @@ func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, gi
 	return true
 }
 
-// end sends a signal to the group of the server, and kills it if it does not end.
+// end sends a signal to the server's group, and kills it if it does not exit.
 func (c *child) end(s os.Signal) {
 	_ = signalGroup(c.cmd.Process, s) // it may have ended
 	select {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// attributes are none: there are no process groups here.
+// attributes are empty: there are no process groups here.
 func attributes() *syscall.SysProcAttr { return nil }
 
 // signalGroup kills the server.

@@ -16,7 +16,7 @@ func signalGroup(p *os.Process, s os.Signal) error {
 	return syscall.Kill(-p.Pid, number)
 }
 
-// exitCode is what a shell would say.
+// exitCode is the exit code that a shell would report.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

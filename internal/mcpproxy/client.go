@@ -14,8 +14,8 @@ const (
 	cancelNow = "notifications/cancelled"
 )
 
-// fromClient handles what the client sent in one line: a message, or a batch of them. A
-// batch with anything to judge is handed on as single messages.
+// fromClient handles one line of the client: a message, or a batch of them. A batch with
+// anything to judge is relayed as single messages.
 func (p *Proxy) fromClient(ctx context.Context, line []byte) {
 	parts, isBatch, err := split(line)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p *Proxy) refuse(err error) {
 	p.client.send(failure(m.id, m.code, "Refused by hook-agent, which relays only what can be read in one way: "+m.cause))
 }
 
-// route hands one message of the client on, or has it judged.
+// route relays one message of the client, or has it judged.
 func (p *Proxy) route(ctx context.Context, m message) {
 	switch {
 	case m.kind == response:
@@ -66,7 +66,7 @@ func (p *Proxy) route(ctx context.Context, m message) {
 	}
 }
 
-// relay hands a request on as it is.
+// relay relays a request unchanged.
 func (p *Proxy) relay(m message, e *entry) {
 	if refusal := p.requests.add(m.key, e); refusal != "" {
 		p.refuse(&malformed{m.id, codeInvalid, refusal})
@@ -75,7 +75,7 @@ func (p *Proxy) relay(m message, e *entry) {
 	p.server.send(m)
 }
 
-// cancelled handles the client's word that it waits no more for a request.
+// cancelled handles the client's notice that it no longer waits for a request.
 func (p *Proxy) cancelled(m message) {
 	params, err := m.params("requestId")
 	if err != nil {
@@ -119,7 +119,7 @@ func checkTool(name string) string {
 // version is the member of a request's _meta that names the revision, from 2026-07-28 on.
 const version = "io.modelcontextprotocol/protocolVersion"
 
-// readCall reads what a tools/call shall run.
+// readCall reads what a tools/call is to run.
 func readCall(m message) (c *call, hasInput bool, err error) {
 	params, err := m.params("name", "arguments", "task", "_meta", "inputResponses", "requestState")
 	if err != nil {

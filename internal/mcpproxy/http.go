@@ -55,7 +55,7 @@ func newRemote(ctx context.Context, p *Proxy) *remote {
 	}
 }
 
-// begin enters a piece of work, unless the proxy ends.
+// begin counts a piece of work, unless the proxy ends.
 func (r *remote) begin(isRequest bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,8 +69,8 @@ func (r *remote) begin(isRequest bool) bool {
 	return true
 }
 
-// send hands one message on. A request goes on by itself; what has no response is handed over
-// when this returns, so that it comes before what the client sends next.
+// send relays one message. A request runs in the background; a message without a response is
+// delivered when this returns, so that it precedes what the client sends next.
 func (r *remote) send(m message) {
 	if m.kind == notification && m.method == cancelNow && r.isStateless() {
 		return // the end of its stream says so
@@ -143,7 +143,7 @@ func orResponse(method string) string {
 	return method
 }
 
-// request sends a request and hands on what the server says to it.
+// request sends a request and relays what the server answers.
 func (r *remote) request(ctx context.Context, m message) error {
 	resp, err := r.post(ctx, m)
 	if err != nil {
@@ -182,7 +182,7 @@ func isResponse(body []byte) bool {
 	return err == nil && m.kind == response && m.key != ""
 }
 
-// receive hands on what the server sent at once.
+// receive relays a body that the server sent whole.
 func (r *remote) receive(m message, body []byte) {
 	if bytes.ContainsAny(body, "\r\n") { // a line each on standard output
 		if value := jsontext.Value(bytes.Clone(body)); value.Compact() == nil {
@@ -210,8 +210,8 @@ func (r *remote) learn(body []byte) {
 	}
 }
 
-// follow reads the stream of a request until its response is there. A stream that breaks is
-// resumed where the server has given it a place.
+// follow reads the stream of a request until the response. A stream that breaks is resumed if
+// the server gave event ids.
 func (r *remote) follow(ctx context.Context, m message, stream io.Reader) error {
 	place, err := r.read(m, stream)
 	for range resumptions {
@@ -237,8 +237,8 @@ func (r *remote) follow(ctx context.Context, m message, stream io.Reader) error 
 	return fmt.Errorf("the stream ended without a response: %w", err)
 }
 
-// listen follows the stream of what a server says by itself, until the proxy ends. A server
-// that has none says 405.
+// listen follows the stream of what a server sends unasked, until the proxy ends. A server
+// without one answers 405.
 func (r *remote) listen() {
 	r.mu.Lock()
 	listens := r.listens
@@ -266,7 +266,7 @@ func (r *remote) listen() {
 	}
 }
 
-// close waits for what is under way, ends the session, and then everything.
+// close waits for open requests, ends the session, and then everything else.
 func (r *remote) close(cancel func(), patience time.Duration) {
 	r.mu.Lock()
 	r.closed = true
@@ -297,7 +297,7 @@ func (r *remote) close(cancel func(), patience time.Duration) {
 	r.http.CloseIdleConnections()
 }
 
-// runRemote relays between the client and a server over HTTP, until the client has gone.
+// runRemote relays between the client and a server over HTTP, until the client is gone.
 func (p *Proxy) runRemote(ctx context.Context, stdin io.Reader) int {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -43,7 +43,7 @@ func (r lineReader) next() (line []byte, err error) {
 type sink struct {
 	lines chan []byte
 	quit  chan struct{} // closed to end the goroutine
-	ended chan struct{} // closed when nothing is written any more
+	ended chan struct{} // closed after the last write
 	once  sync.Once
 }
 
@@ -67,8 +67,8 @@ func (s *sink) run(out io.Writer) {
 	}
 }
 
-// send writes a line, which is not the caller's any more. It is dropped if nobody writes
-// any more.
+// send writes a line, which the caller must not use afterwards. It is dropped once the sink
+// has ended.
 func (s *sink) send(line []byte) {
 	select {
 	case s.lines <- line:

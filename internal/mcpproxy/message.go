@@ -31,7 +31,7 @@ const (
 	response
 )
 
-// message is one JSON-RPC message that everybody reads in the same way.
+// message is one JSON-RPC message that all readers understand alike.
 type message struct {
 	raw     []byte // as it came
 	members events.Object
@@ -50,7 +50,7 @@ type malformed struct {
 
 func (m *malformed) Error() string { return m.cause }
 
-// split takes what came at once apart: one message, or those of a batch.
+// split splits a line into its messages: one, or those of a batch.
 func split(raw []byte) (parts []jsontext.Value, isBatch bool, err error) {
 	body := bytes.TrimSuffix(raw, []byte("\r"))
 	if bytes.ContainsAny(body, "\r\n") {
@@ -88,8 +88,8 @@ func unreadable(err error) error {
 // reserved are the members that say what a message is.
 var reserved = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-// parse reads one message. What some reader could take for another message is an error, a
-// *malformed.
+// parse reads one message. A message that another reader could understand differently is an
+// error, a *malformed.
 func parse(raw []byte) (message, error) {
 	members, err := events.ParseObject(raw)
 	if err != nil {
