@@ -23,7 +23,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Patience is how long a router is waited for that is not there at the moment.
+// Patience is how long to wait for a router that does not answer at the moment.
 const Patience = time.Second
 
 // Connection are the flags that say where the bus is.
@@ -45,10 +45,9 @@ type Connection struct {
 	TLSFirst          bool   `kong:"-"`
 }
 
-// fromContext fills in what no flag and no variable said. The context is the one
-// that was named, or the selected one where no server was named either: what a
-// context proves its identity with never goes to a server that it was not asked
-// for.
+// fromContext fills in what no flag and no variable set, from the named context, or
+// the selected one if no server was named either. So the credentials of a context
+// never go to another server.
 func (c *Connection) fromContext(getenv func(string) string) error {
 	dir := natscontext.Dir(getenv)
 	name := c.Context
@@ -142,7 +141,7 @@ func (e *Env) Agent(ctx context.Context, o agent.Options) (*agent.Agent, error) 
 	return agent.New(client, o)
 }
 
-// asyncError gets what the server says beside the requests.
+// asyncError handles errors of the server that answer no request.
 func (e *Env) asyncError(sub *nats.Subscription, err error) {
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
@@ -154,7 +153,7 @@ func (e *Env) asyncError(sub *nats.Subscription, err error) {
 	}
 }
 
-// Tell says what happened to the connection, beside the output.
+// Tell writes a note beside the output, such as about the connection.
 func (e *Env) Tell(format string, args ...any) {
 	text := term.Clean(fmt.Sprintf(format, args...))
 	if e.Status != nil {
@@ -164,7 +163,7 @@ func (e *Env) Tell(format string, args ...any) {
 	fmt.Fprintf(e.Stderr, "hookctl: %s\n", text)
 }
 
-// options are the NATS options that the flags and the context add up to.
+// options are the NATS options of the flags and the context.
 func (c Connection) options() (list []nats.Option, err error) {
 	for _, file := range [...]struct{ flag, path string }{
 		{"--creds", c.Creds}, {"--nkey", c.NKey}, {"--tlsca", c.TLSCA}, {"--tlscert", c.TLSCert}, {"--tlskey", c.TLSKey},

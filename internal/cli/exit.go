@@ -48,10 +48,10 @@ type disconnectedError struct{ error }
 // Unwrap returns the cause.
 func (e disconnectedError) Unwrap() error { return e.error }
 
-// Disconnected marks err as one of the connection: hookctl exits with [ExitDisconnected].
+// Disconnected marks err as a connection error: hookctl exits with [ExitDisconnected].
 func Disconnected(err error) error { return disconnectedError{err} }
 
-// Reason is err, or why the command was ended before that.
+// Reason is err, or why the command ended early.
 func Reason(ctx context.Context, err error) error {
 	var disconnected disconnectedError
 	switch {
@@ -65,8 +65,7 @@ func Reason(ctx context.Context, err error) error {
 	return err
 }
 
-// StopCause is why a command ended that runs until it is interrupted, nil for an
-// interruption.
+// StopCause is why a command that runs until interrupted ended; nil for an interruption.
 func StopCause(ctx context.Context) error {
 	if disconnected, ok := errors.AsType[disconnectedError](context.Cause(ctx)); ok {
 		return disconnected
@@ -103,7 +102,7 @@ type closedError struct{ error }
 // Unwrap returns the cause.
 func (e closedError) Unwrap() error { return e.error }
 
-// ClosedOr marks err where it rejects an answer that came too late: hookctl exits with
+// ClosedOr marks err if it rejects an answer that came too late: hookctl then exits with
 // [ExitClosed].
 func ClosedOr(err error) error {
 	if code := hookrouter.CodeOf(err); code == hookrouter.CodeConflict || code == hookrouter.CodeGone {

@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// JSON reports whether the output is JSON: as the flags say, else as HOOKCTL_FORMAT does.
-// Where neither does it is text, whether the output is a terminal or not.
+// JSON reports whether the output is JSON, by the flags or else HOOKCTL_FORMAT. The default
+// is text, on a terminal or not.
 func JSON(json, text bool, getenv func(string) string) (bool, error) {
 	switch format := getenv("HOOKCTL_FORMAT"); {
 	case json || text:

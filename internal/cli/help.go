@@ -13,13 +13,13 @@ import (
 // connection is the group of the flags of [Connection], and the topic of their help.
 const connection = "connection"
 
-// connectionLine stands in the help of commands for the flags that all of them have.
+// connectionLine replaces the flags of the connection in the help of each command.
 const connectionLine = `
 Connection: --server, --context, --creds and more, or variables as NATS_URL;
             see hookctl help connection
 `
 
-// help prints the help of a command: flags that say where the bus is in one line, and the
+// help prints the help of a command, with one line for the flags of the connection, and the
 // exit codes.
 func help(o kong.HelpOptions, ctx *kong.Context) error {
 	defer fold(ctx.Model.Node)()
@@ -46,8 +46,8 @@ func fold(app *kong.Node) (undo func()) {
 	}
 }
 
-// unfinished is the command line of an error that names a group of commands and none of
-// them, or nothing at all; nil for other errors.
+// unfinished is the command line of an error, if it names only a group of commands, or
+// nothing; nil for other errors.
 func unfinished(err error) *kong.Context {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || parse.Context == nil || parse.Context.Error != nil {
@@ -86,7 +86,7 @@ func (c *HelpCmd) Run(ctx *kong.Context) error {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Error != nil {
 		return fmt.Errorf("show help of %q: %w (see hookctl --help)", strings.Join(c.Topic, " "), parse.Context.Error)
 	}
-	return nil // the help is printed, whatever else the command needs
+	return nil // the help is printed, even if the command lacks arguments
 }
 
 // connectionHelp shows the flags that say where the bus is.

@@ -5,9 +5,8 @@ import (
 	"os/user"
 )
 
-// Process is what a command sees of the process it runs in. What happens to the
-// connection is written to stderr beside the command, so stderr is safe for concurrent
-// use, as that of a process is.
+// Process is what a command sees of the process it runs in. Stderr must be safe for
+// concurrent use: events of the connection are written while the command runs.
 type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -20,7 +19,7 @@ func (p Process) Colored() bool {
 	return p.Terminal && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"
 }
 
-// OSUser is who runs this process, as far as the system knows.
+// OSUser is the user who runs this process; empty if unknown.
 func OSUser() string {
 	u, err := user.Current()
 	if err != nil {

@@ -25,8 +25,8 @@ type flags struct {
 // readers are the commands that read the audit log itself, not through a router.
 var readers = []string{"audit", "coverage", "trace", "policy", "why", "approvals suggest"}
 
-// Run runs the command of args, which is one of commands: a pointer to a struct of them, as
-// kong reads it, with more options of kong. It returns the exit code.
+// Run runs the command that args name and returns the exit code. commands is a pointer to a
+// struct of commands for kong, with further options.
 func Run(ctx context.Context, args []string, p Process, commands any, options ...kong.Option) int {
 	var c flags
 	exited := false
@@ -83,8 +83,8 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 	return e.Exit
 }
 
-// variables are the environment variables of a flag, in the order in which they
-// are tried: the tag from.
+// variables are the environment variables of a flag, from its tag "from", in the order
+// in which they are tried.
 func variables(tag *kong.Tag) []string {
 	if tag == nil || !tag.Has("from") {
 		return nil

@@ -63,8 +63,8 @@ func (a *Approver) Grants(ctx context.Context, agent string) ([]Grant, error) {
 	return reply.Grants, nil
 }
 
-// RevokeGrant takes back what an approval granted beyond its session; ok is false if
-// there is no such grant.
+// RevokeGrant revokes what an approval granted beyond its session; ok is false if there
+// is no such grant.
 func (a *Approver) RevokeGrant(ctx context.Context, approvalID string) (ok bool, err error) {
 	body := struct {
 		ID string `json:"approval_id"`
@@ -98,8 +98,8 @@ func (a *Approver) SessionOf(ctx context.Context, agent, id string) (SessionInfo
 	return info, nil
 }
 
-// Revoke takes grants of a session back, and says how many: those of a hook and
-// of a prompt, empty meaning all. To revoke what is not there is not an error.
+// Revoke revokes grants of a session and returns how many: those of a hook and of a
+// prompt, empty meaning all. To revoke what is not there is not an error.
 func (a *Approver) Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error) {
 	body := struct {
 		ID     string `json:"session_id"`

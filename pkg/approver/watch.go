@@ -19,10 +19,10 @@ const (
 
 // Watch calls handle for every approval request that is open, opened or decided, one call
 // after the other, until ctx ends; then it returns nil. A request is reported without a
-// decision, again when answers that end nothing were added to [approval.Request.Reviews], and
-// at last with its decision. Notices that a slow handle or a lost connection
-// missed are recovered from the routers' list, so [approval.Notice.Lost] is never set. An
-// error means that the open requests could not be listed at the start.
+// decision, again after answers that do not end it ([approval.Request.Reviews]), and
+// finally with its decision. Notices missed by a slow handle or a lost connection are
+// recovered from the routers' list, so [approval.Notice.Lost] is never set. An error means
+// that the open requests could not be listed at the start.
 func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) error {
 	notices, stale := make(chan *natsx.Message, watchBuffer), make(chan struct{}, 1)
 	w := &watcher{approver: a, handle: handle, open: map[string]approval.Request{}, closed: map[string]struct{}{}}
@@ -78,13 +78,13 @@ type watcher struct {
 	stale    func() // requests a list
 	open     map[string]approval.Request
 	cut      bool                // whether the latest list did not hold all
-	late     bool                // whether a router has still to hear of a decision
+	late     bool                // whether a router has yet to hear of a decision
 	closed   map[string]struct{} // the latest that were decided
 	order    []string            // of closed, the oldest first
 }
 
 // read takes one published notice. Agents may publish such events too, so the notice only
-// names the request, and the routers say what has become of it.
+// names the request, and the routers tell its state.
 func (w *watcher) read(ctx context.Context, m *natsx.Message) {
 	var told struct {
 		ID string `json:"id"`

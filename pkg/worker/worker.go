@@ -35,7 +35,7 @@ type Options struct {
 	// must not block. Nil for none; the replacement is logged as an error in any case.
 	OnReplaced func(hook string, inForce Registration)
 	// Metadata returns the worker's metadata for service discovery, besides its prefix and its
-	// instance, each time that somebody asks. It must not block. Nil for none.
+	// instance, for each request. It must not block. Nil for none.
 	Metadata func() map[string]string
 }
 
@@ -65,9 +65,9 @@ type registered struct {
 	due      time.Time // of the next renewal; zero until the first registration is answered
 	renewing bool      // a renewal is in flight or about to start
 
-	// announcing is held while routers are sent something about the hook, so that a
-	// renewal never overtakes the end of it, or an update. It guards what
-	// follows, once the registration was answered.
+	// announcing is held while sending routers something about the hook, so that a renewal
+	// never overtakes its removal or an update. It guards what follows, once the registration
+	// was answered.
 	announcing sync.Mutex
 	reg        chain.Registration
 	replacedBy string // content of the last reported registration in force; empty: its own
@@ -119,7 +119,7 @@ func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler H
 	})
 }
 
-// On is Register under the name the specification keeps for older programs.
+// On is Register, under the name that the specification keeps for older programs.
 func (w *Worker) On(ctx context.Context, reg chain.Registration, handler Handler) (unregister func(context.Context) error, err error) {
 	return w.Register(ctx, reg, handler)
 }
@@ -166,9 +166,9 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 		if uncertain(err) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 			defer cancel()
-			_ = w.leave(ctx, hook.id) // as well as it can
+			_ = w.leave(ctx, hook.id) // best effort
 		}
-		w.forget(hook) // not before: a new one of this id must not be left by that
+		w.forget(hook) // not earlier: leave must not remove a new hook of this id
 		hook.remove()
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (w *Worker) silence(hook *registered) {
 	}
 }
 
-// leave tells the router that this worker does not answer for a hook any more.
+// leave tells the router that this worker no longer serves a hook.
 func (w *Worker) leave(ctx context.Context, id string) error {
 	return w.request(ctx, "unregister", id, clientconn.Never, map[string]string{"instance": w.instance}, nil)
 }
@@ -241,7 +241,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return w.stop(ctx)
 }
 
-// stop closes the worker, whether ctx has ended or not.
+// stop closes the worker, even if ctx has ended.
 func (w *Worker) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), chain.MaxTimeout)
 	defer cancel()
@@ -258,7 +258,7 @@ func (w *Worker) Close(ctx context.Context) error {
 		if !w.forget(hook) {
 			continue
 		}
-		// It goes on listening until the service stops, which waits for what came.
+		// It keeps listening until the service stops, which waits for received calls.
 		if err := w.leave(ctx, hook.id); err != nil {
 			errs = append(errs, fmt.Errorf("unregister %s: %w", hook.id, err))
 		}

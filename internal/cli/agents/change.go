@@ -13,10 +13,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
-// backup is what is appended to the name of a configuration for the copy of what it was.
+// backup is the suffix of the copy of a configuration before the first change.
 const backup = ".before-hookrouter"
 
-// change is what becomes of one file. A nil text is a file that is not there.
+// change is the change of one file. A nil text means no file.
 type change struct {
 	path          string
 	before, after []byte
@@ -73,8 +73,8 @@ func wholeFiles(path string, h hooks) (list []change, err error) {
 	return list, nil
 }
 
-// originalOf is a configuration, and what it is without hook-agent: the backup where
-// nothing else has changed since, and what people changed otherwise.
+// originalOf is a configuration, and what it is without hook-agent: the backup if nothing
+// else has changed since, else with the changes of people.
 func originalOf(path string, t target) (now, original []byte, err error) {
 	if now, err = read(path); err != nil || now == nil {
 		return nil, nil, err

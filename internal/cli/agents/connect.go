@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// place are the flags that say which configuration is meant.
+// place are the flags that choose the configuration.
 type place struct {
 	Scope string `enum:"user,project,managed" default:"user" help:"Whose configuration: user, project (the one in this directory) or managed (of this machine)."`
 	Yes   bool   `short:"y" help:"Write without asking."`
@@ -154,8 +154,8 @@ func (c *ConnectCmd) program() (string, error) {
 	return filepath.Abs(found)
 }
 
-// arguments say where the router is. They stand on the command line of the hook, so that
-// no variable that a project's settings set leads elsewhere.
+// arguments say where the router is. They are on the hook's command line, so that no
+// variable in a project's settings can lead elsewhere.
 func arguments(e *cli.Env) ([]string, error) {
 	server := e.Server
 	if server == "" && e.Context != "" {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// diff shows a change by lines: those that go and those that come, where they stand. The
-// edits of this package keep lines in order, so the longest run that both have is enough.
+// diff shows the removed and the added lines of a change. The edits of this package keep
+// lines in order, so the longest common run is enough.
 func (c change) diff() string {
 	var b strings.Builder
 	switch {

@@ -1,7 +1,7 @@
-// Package agents puts the coding agents of this machine behind the router: it writes
-// hook-agent into their configuration, takes it out again, and tries it.
+// Package agents connects the coding agents of this machine with the router: it adds
+// hook-agent to their configuration, removes it, and tries it.
 //
-// A configuration that people keep is edited in place: what was there keeps its bytes,
-// comments included. The first edit leaves a copy beside the file, and where nothing else
-// has changed since, disconnecting puts exactly that back.
+// Configurations are edited in place: all other bytes stay, comments included. The first edit
+// leaves a copy beside the file. Disconnecting restores that copy if nothing else has changed
+// since.
 package agents

@@ -35,7 +35,7 @@ func add(settings []byte, h hooks) ([]byte, error) {
 	return settings, nil
 }
 
-// remove takes the hooks of an agent out again, and what becomes empty with them.
+// remove removes the hooks of an agent, and what becomes empty.
 func remove(settings []byte, t target) ([]byte, error) {
 	if t.toml {
 		return removeTOML(settings, t)
@@ -56,8 +56,8 @@ func remove(settings []byte, t target) ([]byte, error) {
 
 func isBlank(settings []byte) bool { return strings.TrimSpace(string(settings)) == "" }
 
-// next is where the next thing to remove stands: an entry, or the event or the whole of
-// the hooks where that is all they hold.
+// next is the place of the next thing to remove: an entry, or the event or all hooks if they
+// hold nothing else.
 func next(root *hujson.Value, dialect string) (from, to int, found bool) {
 	top, _ := objectOf(root)
 	if top == nil {

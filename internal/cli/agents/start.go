@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// nowhere is where a started agent looks for its model: nobody listens there, so that it costs
-// nothing and tells nobody. Its hooks are asked about the prompt before.
+// nowhere is the address of a started agent's model. Nobody listens there, so that it costs
+// nothing and tells nobody; the agent calls its hooks before.
 const nowhere = "http://127.0.0.1:1"
 
 // launch is how an agent is started with a prompt, without its model.

@@ -96,7 +96,7 @@ func find(dialect string) (target, error) {
 	return all[i], nil
 }
 
-// path is where the configuration of a scope stands.
+// path is the configuration file of a scope.
 func (t target) path(scope, home string) (string, error) {
 	below, ok := t.paths[scope]
 	switch {
@@ -142,7 +142,7 @@ func (h hooks) of(e agenthook.Event) hook {
 	return hook{event: e, command: strings.Join(words, " "), timeout: int64(timeout / h.target.unit)}
 }
 
-// deadline is when hook-agent answers, before its agent gives up.
+// deadline is when hook-agent answers at the latest, before its agent gives up.
 func deadline(timeout time.Duration) time.Duration {
 	return max(timeout-max(timeout/20, 2*time.Second), timeout/2)
 }

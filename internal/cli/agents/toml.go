@@ -19,7 +19,7 @@ import (
 // complains if there are some in both.
 const config = "config.toml"
 
-// requirements is what an administrator demands of Codex: its hooks run without anybody's trust.
+// requirements holds what an administrator demands of Codex: its hooks need no trust.
 const requirements = "requirements.toml"
 
 // switchedOn keeps people from switching all hooks off.
@@ -53,8 +53,8 @@ func (t target) chosen(path string) (target, string) {
 	return t, path
 }
 
-// hooksIn are the hooks of a configuration in TOML, by event. What people have trusted stands
-// beside them, and is none.
+// hooksIn are the hooks of a configuration in TOML, by event, without the record of what
+// people have trusted beside them.
 func hooksIn(settings []byte) map[string]any {
 	var document struct {
 		Hooks map[string]any `toml:"hooks"`
@@ -124,7 +124,7 @@ func demanded(settings []byte) (lines string, err error) {
 // tomlEntry is an entry as addTOML writes it: Codex keeps the form of what it does not change.
 var tomlEntry = regexp.MustCompile(`\r?\n\[\[hooks\.\w+\]\]\r?\n\[\[hooks\.\w+\.hooks\]\]\r?\ntype = "command"\r?\ncommand = "([^"\\\n]|\\.)*"\r?\ntimeout = \d+\r?\n`)
 
-// removeTOML takes the hooks of an agent out again, wherever they stand by now.
+// removeTOML removes the hooks of an agent, wherever they are by now.
 func removeTOML(settings []byte, t target) ([]byte, error) {
 	if t.demands && len(t.events()) > 0 { // what stands in front of the first hook is ours
 		end := newline(settings)

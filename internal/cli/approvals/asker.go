@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// settle is how long keys are ignored after an approval request came up: those that were
-// meant for something else decide nothing.
+// settle is how long keys are ignored after an approval request appeared, so that keys meant
+// for something else decide nothing.
 const settle = 400 * time.Millisecond
 
 // maxTyped is how many characters a note may have; the router's limit is 4 KiB.
@@ -105,7 +105,7 @@ func (m *asker) take(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// notice takes an approval request, or what became of one.
+// notice takes an approval request, or its end.
 func (m *asker) notice(n approval.Notice) tea.Cmd {
 	if n.Decision == nil && m.find(n.Request.ID) >= 0 {
 		return m.review(n.Request)
@@ -152,7 +152,7 @@ func (m *asker) find(id string) int {
 	return slices.IndexFunc(m.queue, func(q approval.Request) bool { return q.ID == id })
 }
 
-// drop takes an approval request from the queue.
+// drop removes an approval request from the queue.
 func (m *asker) drop(i int) tea.Cmd {
 	m.queue = slices.Delete(m.queue, i, i+1)
 	if i > 0 {
@@ -162,7 +162,7 @@ func (m *asker) drop(i int) tea.Cmd {
 	return m.load()
 }
 
-// load looks up the first approval request unless that was done.
+// load looks up the first approval request, once.
 func (m *asker) load() tea.Cmd {
 	if m.record != nil || len(m.queue) == 0 {
 		return nil

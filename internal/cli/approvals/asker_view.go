@@ -90,7 +90,7 @@ func (m *asker) keys() term.Cell {
 	return term.Dim.Cell("↑↓ choose · Enter answers · n note · Tab later · Ctrl-C leaves without an answer")
 }
 
-// noteLine shows the end of the note, if somebody types.
+// noteLine shows the end of the note while somebody types.
 func (m *asker) noteLine() string {
 	text := string(m.note)
 	if m.typing {
@@ -154,7 +154,7 @@ func (m *asker) rule(text string) string {
 	return m.Paint(term.Dim, text+strings.Repeat("─", max(m.width-ansi.StringWidth(text), 0)))
 }
 
-// optionColor tells what grants from what denies.
+// optionColor distinguishes what grants from what denies.
 func optionColor(option string) term.Color {
 	if approval.Grants(option) {
 		return term.Green

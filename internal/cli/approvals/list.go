@@ -64,7 +64,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// asked is the prompt, after how many have allowed where it takes several.
+// asked is the prompt, preceded by how many have allowed if several must.
 func asked(q approval.Request) string {
 	if q.Progress == "" {
 		return q.Prompt
@@ -72,7 +72,7 @@ func asked(q approval.Request) string {
 	return "(" + q.Progress + ") " + q.Prompt
 }
 
-// urgent is how much time is little.
+// urgent is when little time is left.
 const urgent = 30 * time.Second
 
 // left is how much time there is to answer.

@@ -38,7 +38,7 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// recordRows is what is known of an approval request, but for its texts of many lines.
+// recordRows is what is known of an approval request, except its multi-line texts.
 func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	hook := r.Hook
 	if r.HookID != "" && r.HookID != r.Hook {
@@ -80,7 +80,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	return rows
 }
 
-// approvedBy are all who allowed, where it took several.
+// approvedBy are all who allowed, if several had to.
 func approvedBy(r approval.Record) []string {
 	if r.Decision == nil {
 		return nil
@@ -108,7 +108,7 @@ func decision(d approval.Decision) term.Cell {
 }
 
 // sections are what the request is about, what an edit changes, the prompt, what hooks and
-// defaults changed, and all other data, safe to show. What is to be judged comes first.
+// defaults changed, and all other data, safe to show. What to judge comes first.
 func sections(r approval.Record) (list []term.Section) {
 	v := approvalview.Of(r)
 	for _, s := range v.Subject {
@@ -125,7 +125,7 @@ func sections(r approval.Record) (list []term.Section) {
 	return append(list, term.Section{Head: "data", Lines: rest(v.Rest)})
 }
 
-// rest are values by their names: those of one line beside them.
+// rest are values with their names, on the same line if they fit one.
 func rest(values []approvalview.Text) (lines []term.Cell) {
 	for _, value := range values {
 		text := term.PrintableLines(value.Text, term.MaxLines)

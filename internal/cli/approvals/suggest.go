@@ -134,7 +134,7 @@ func (f ruleFile) add(made []suggest.Suggestion) error {
 	return nil
 }
 
-// log reads what the audit log has on approval requests.
+// log reads the approval requests in the audit log.
 func (c *suggestCmd) log(ctx context.Context, e *cli.Env, since time.Time) (*suggest.Log, error) {
 	var found suggest.Log
 	take := func(r query.Record) error {

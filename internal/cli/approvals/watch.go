@@ -58,7 +58,7 @@ func interactive(e *cli.Env) bool {
 	return e.Terminal && !e.Out.JSON && (!isFile || term.IsTerminal(in))
 }
 
-// of keeps the notices of the session that was asked for.
+// of keeps the notices of the requested session.
 func (c *watchCmd) of(handle func(approval.Notice)) func(approval.Notice) {
 	return func(n approval.Notice) {
 		if c.Session == "" || n.Request.Session == c.Session {
@@ -67,8 +67,8 @@ func (c *watchCmd) of(handle func(approval.Notice)) func(approval.Notice) {
 	}
 }
 
-// ask runs the asker until the person leaves or ctx ends. What watches ends with
-// it. The asker owns the screen, so that it shows the status too.
+// ask runs the asker, and the watch with it, until the person leaves or ctx ends. The
+// asker owns the screen, so it shows the status too.
 func (c *watchCmd) ask(ctx context.Context, e *cli.Env, a *approver.Approver, status <-chan string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

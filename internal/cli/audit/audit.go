@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// FilterFlags are the flags that say which records are wanted.
+// FilterFlags are the flags that choose records.
 type FilterFlags struct {
 	Session    string   `placeholder:"ID" help:"Only of this session."`
 	Chain      string   `placeholder:"ID" help:"Only of this chain."`

@@ -98,7 +98,7 @@ func (c *ExportCmd) export(ctx context.Context, e *cli.Env, l *query.Log, s stor
 	return nil
 }
 
-// begin begins the file, or finds out where to go on with it, and with which segment.
+// begin begins the file, or finds where to continue it, and with which segment.
 func (c *ExportCmd) begin(ctx context.Context, l *query.Log, s store.Segment, out io.Writer, file *os.File) (*audit.Writer, store.Segment, error) {
 	if file != nil {
 		info, err := file.Stat()

@@ -8,8 +8,8 @@ import (
 )
 
 // identify finds the keys that tell the log from others of the same name, such as that of a
-// second installation: those of --key, else those of the routers that are there, as far as a
-// pin has them, else those of the one pin.
+// second installation: those of --key, else those of the running routers that a pin has, else
+// those of the only pin.
 func (v *verification) identify() error {
 	if v.cmd.NoPin || v.cmd.Pin != "" {
 		return nil
@@ -68,8 +68,8 @@ func (v *verification) pinOf(p *part) error {
 	return err
 }
 
-// ours reports whether a pin is of the log that is verified, by its key. One that can't be
-// read is: who uses it gets the error.
+// ours reports whether a pin is of the log that is verified, by its key. An unreadable one
+// counts, so that using it reports the error.
 func (v *verification) ours(path string) bool {
 	pin, err := readPin(path)
 	return err != nil || pin != nil && pin.of(v.whose)

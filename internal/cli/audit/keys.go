@@ -18,13 +18,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// keyFlags are the flags that say whose signatures hold.
+// keyFlags are the flags that say whose signatures count.
 type keyFlags struct {
 	Key     []string `sep:"none" placeholder:"KEY|FILE" help:"A router's verifier key, or a file with some: FILE.pub beside its --audit-key. Repeatable."`
 	Witness []string `sep:"none" placeholder:"KEY|FILE" help:"A witness's verifier key, or a file with some. Repeatable."`
 }
 
-// trusted are the keys that are gone by.
+// trusted are the keys to verify with.
 type trusted struct {
 	routers, witnesses []verifierkeys.Key
 }
@@ -33,7 +33,7 @@ func (t trusted) keys() audit.Keys {
 	return audit.Keys{Routers: verifierkeys.Verifiers(t.routers), Witnesses: verifierkeys.Verifiers(t.witnesses)}
 }
 
-// trust reads the flags; what they do not say is as the pins have it.
+// trust reads the flags, with the pins as defaults.
 func (f keyFlags) trust(pins []*pinFile) (t trusted, err error) {
 	if t.routers, err = verifierkeys.Read("--key", f.Key); err != nil {
 		return t, err
@@ -70,7 +70,7 @@ const (
 	patient  = 300 * time.Millisecond
 )
 
-// askKeys asks the routers that are there for their keys, and says from whom they are.
+// askKeys asks the running routers for their keys, and says whose they are.
 func askKeys(ctx context.Context, b *natsx.Conn) (found []verifierkeys.Key, from []string, err error) {
 	answers := make(chan *nats.Msg, 256)
 	inbox := b.Conn().NewInbox()
@@ -112,7 +112,7 @@ func askKeys(ctx context.Context, b *natsx.Conn) (found []verifierkeys.Key, from
 	}
 }
 
-// onFirstUse takes the keys of the routers that are there on trust, and says so.
+// onFirstUse takes the keys of the running routers on trust, and says so.
 func onFirstUse(e *cli.Env, b *natsx.Conn, found []verifierkeys.Key, from []string) ([]verifierkeys.Key, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w; no router that runs here gave its key either", errNoKey)

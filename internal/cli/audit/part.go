@@ -35,7 +35,7 @@ type part struct {
 	report   audit.Report
 }
 
-// headless reports whether the part is no export, or not one that is known here.
+// headless reports whether the part is not an export, or of an unknown version.
 func (p *part) headless() bool { return p.bad != nil }
 
 // number of the segment, from 1.
@@ -67,9 +67,9 @@ func (p *part) follows(before *part) bool {
 	return before != nil && before.header.Prefix == p.header.Prefix && p.number() > 1 && before.number() == p.number()-1
 }
 
-// verify verifies. What the first checkpoint must follow is what the pin says where the
-// segment before does not. Where nothing says it, it is taken as the file has it, and the
-// verdict is that the beginning is missing.
+// verify verifies. The segment before, or else the pin, says what the first checkpoint must
+// follow. If neither does, the file's own word is taken, and the verdict is that the beginning
+// is missing.
 func (p *part) verify(ctx context.Context, t trusted, progress func(done int64)) (err error) {
 	if p.bad != nil {
 		p.report = audit.Report{Verdict: audit.Invalid, Reason: p.bad.Reason, Line: p.bad.Line}
@@ -157,7 +157,7 @@ func (r *remembering) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// grave is how grave a verdict is, where parts of a log have several.
+// grave orders the verdicts of parts of a log by gravity.
 func grave(v audit.Verdict) int {
 	order := []audit.Verdict{audit.OKWitnessed, audit.OKPinned, audit.OKUnanchored, audit.Incomplete, audit.UnknownFormat, audit.Invalid, audit.Diverged}
 	if i := slices.Index(order, v); i >= 0 {

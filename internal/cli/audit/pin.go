@@ -89,11 +89,11 @@ func pinDir(getenv func(string) string) (string, error) {
 	return filepath.Join(state, "hookctl", "audit"), nil
 }
 
-// pinBase is how the name of a file begins that has a pin of an origin.
+// pinBase is how the name of a file with a pin of an origin begins.
 func pinBase(origin string) string { return strings.ReplaceAll(origin, "/", "__") }
 
-// keyMark separates the origin from the key in the name of a file, where logs of the same
-// origin are signed with other keys: those of several installations.
+// keyMark separates the origin from the key in a file's name, if several installations have
+// logs of the same origin with different keys.
 const keyMark = "@"
 
 // readPins reads the pins of the logs of an origin, whatever their keys.
@@ -119,12 +119,12 @@ func readPins(getenv func(string) string, origin string) ([]*pinFile, error) {
 	return pins, nil
 }
 
-// globEscape has filepath.Glob take a path for what it says.
+// globEscape escapes a path for filepath.Glob.
 func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
 
-// newPinPath is where the pin of a log is kept that has none yet: the origin says which,
+// newPinPath is where to keep the first pin of a log: the origin names it,
 // and a key if there are pins of other logs of that origin.
 func newPinPath(getenv func(string) string, origin string, others bool, identity []verifierkeys.Key) (string, error) {
 	dir, err := pinDir(getenv)

@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// progress shows how far something is: a bar on a terminal, elsewhere a line now and
-// then, and nothing of what is done at once.
+// progress shows the progress of something: a bar on a terminal, else a line now and
+// then, and nothing for what ends at once.
 type progress struct {
 	w           io.Writer
 	bar         bool
@@ -37,7 +37,7 @@ func newProgress(e *cli.Env, what string, first, total int64, unit func(float64)
 	return &progress{w: e.Stderr, bar: ok && term.IsTerminal(f), what: what, total: total, unit: unit, began: now, said: now, first: first}
 }
 
-// at says that so much is done.
+// at sets how much is done.
 func (p *progress) at(done int64) {
 	every := lineEvery
 	if p.bar {

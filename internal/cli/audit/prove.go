@@ -62,7 +62,7 @@ func (c *ProveCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// parsePlace reads a place as tail and query show it; segment 0 is none that was said.
+// parsePlace reads a place as tail and query show it; segment 0 means not given.
 func parsePlace(text string) (p query.Place, err error) {
 	rest := text
 	if number, after, ok := strings.Cut(text, "/"); ok {

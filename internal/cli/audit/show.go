@@ -23,8 +23,8 @@ type ShowCmd struct {
 	Approval string `placeholder:"ID" help:"The chains of this approval request instead."`
 }
 
-// Run tells what happened in a chain, or in those of an event or an approval request: of
-// a session, in the one that was denied last.
+// Run tells what happened in a chain, in those of an event or an approval request, or in the
+// last denied one of a session.
 func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	given := 0
 	for _, id := range [...]string{c.ID, c.EventID, c.Approval} {

@@ -78,7 +78,7 @@ func (c *VerifyCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// enough reports whether --require asks for no more than a verdict says.
+// enough reports whether a verdict meets --require.
 func (c *VerifyCmd) enough(v audit.Verdict) bool {
 	switch c.Require {
 	case "any":
@@ -89,7 +89,7 @@ func (c *VerifyCmd) enough(v audit.Verdict) bool {
 	return v == audit.OKWitnessed
 }
 
-// verification is one under way.
+// verification is one run of verify.
 type verification struct {
 	cmd     *VerifyCmd
 	env     *cli.Env
@@ -145,7 +145,7 @@ func (v *verification) files(ctx context.Context) error {
 	return v.absent()
 }
 
-// prepare reads pins, keys and heads, and gives the parts what is theirs.
+// prepare reads pins, keys and heads, and assigns them to the parts.
 func (v *verification) prepare() error {
 	var pins []*pinFile
 	if err := v.identify(); err != nil {

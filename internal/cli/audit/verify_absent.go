@@ -13,13 +13,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Gap is a run of segments that are not there, by their numbers.
+// Gap is a run of missing segments, by their numbers.
 type Gap struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// gaps are those before and between the segments that are there.
+// gaps are those before and between the existing segments.
 func gaps(numbers []int) (list []Gap) {
 	next := 1
 	for _, n := range slices.Sorted(slices.Values(numbers)) {
@@ -39,12 +39,12 @@ func (g Gap) name(prefix string) string {
 	return segmentName(prefix, g.From) + " to " + segmentName(prefix, g.To)
 }
 
-// notThere says of a gap between segments what it is.
+// notThere describes a gap between segments.
 func (g Gap) notThere(prefix string) string {
 	return fmt.Sprintf("%s is not there, though segments before and after it are: keepers remove only the oldest", g.name(prefix))
 }
 
-// absent finds what was cut off, or cut out, in whole segments. Files may be of several logs.
+// absent finds whole segments that were cut off or cut out. Files may be of several logs.
 func (v *verification) absent() error {
 	numbers := map[string][]int{} // by prefix
 	for _, p := range v.parts {

@@ -23,7 +23,7 @@ type answered struct {
 	err  error
 }
 
-// live verifies the running log: all its segments, each going on from the one before.
+// live verifies the running log: all its segments, each continuing the one before.
 func (v *verification) live(ctx context.Context) error {
 	l, b, err := v.env.AuditLog(ctx)
 	if err != nil {
@@ -107,8 +107,7 @@ func (v *verification) segment(ctx context.Context, l *query.Log, s store.Segmen
 	return p.verify(ctx, v.trust, nil)
 }
 
-// exportStream exports a segment into what is read, errors included. Call end when no more
-// is read.
+// exportStream exports a segment to a reader, errors included. Call end after reading.
 func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.Aim, progress func(int64)) (in io.Reader, end func()) {
 	r, w := io.Pipe()
 	done := make(chan struct{})
@@ -126,7 +125,7 @@ func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.
 	}
 }
 
-// link finds what the first checkpoint of a segment must go on from: the last checkpoint of the
+// link finds what the first checkpoint of a segment must continue: the last checkpoint of the
 // segment before, which stays when that segment is removed.
 func (v *verification) link(ctx context.Context, l *query.Log, s store.Segment, p *part) error {
 	if s.Number == 1 {
@@ -152,7 +151,7 @@ func (v *verification) link(ctx context.Context, l *query.Log, s store.Segment, 
 	return nil
 }
 
-// dropEmpty leaves a live segment out that nothing is known to have been in.
+// dropEmpty leaves out a live segment that is not known to have held anything.
 func (v *verification) dropEmpty() {
 	last := v.parts[len(v.parts)-1]
 	if len(v.parts) > 1 && last.report.Messages == 0 && last.report.Checkpoints == 0 && last.pin == nil && len(last.heads) == 0 &&
@@ -161,8 +160,8 @@ func (v *verification) dropEmpty() {
 	}
 }
 
-// beyond looks whether the log has checkpoints of a segment after the last, which is not
-// there; one that was begun meanwhile is.
+// beyond looks for checkpoints of a segment after the last, which is then missing, unless it
+// was begun meanwhile.
 func (v *verification) beyond(ctx context.Context, l *query.Log, number int) error {
 	if _, err := l.Segment(ctx, number); !errors.Is(err, natsx.ErrNoStream) {
 		return err

@@ -55,7 +55,7 @@ func unknown(flag, word string, known []string) error {
 	return fmt.Errorf("use %s %q: no record has it; there are %s", flag, term.Clip(word, term.MaxValue), strings.Join(known, ", "))
 }
 
-// meant is the known word that another one is a form of, as denied is of deny, or nearly is;
+// meant is the known word that another one is a form of or resembles, such as deny for denied;
 // empty for none.
 func meant(word string, known []string) string {
 	for _, k := range known {
@@ -69,8 +69,7 @@ func meant(word string, known []string) string {
 // recentRecords is how many of the newest records are searched for the ids of hooks.
 const recentRecords = 20_000
 
-// nothing says why a search found nothing: of a hook, which the log has that is called
-// nearly so.
+// nothing says why a search found nothing, and suggests a hook with a similar name.
 func nothing(ctx context.Context, l *query.Log, f query.Filter) string {
 	if f.Hook == "" {
 		return "nothing found"

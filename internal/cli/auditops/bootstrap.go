@@ -53,7 +53,7 @@ type provision struct {
 	scale      func(ctx context.Context, replicas int) error
 }
 
-// Run makes what is missing and mends what drifted.
+// Run creates what is missing and repairs what drifted.
 func (c *BootstrapCmd) Run(ctx context.Context, e *cli.Env) error {
 	switch c.Replicas {
 	case 0, 1, 3, 5:
@@ -161,7 +161,7 @@ func (c *BootstrapCmd) segments(ctx context.Context, b *natsx.Conn) (names []str
 	return names, err
 }
 
-// provide looks at one thing, makes it if it is missing, and mends it.
+// provide checks one thing, creates it if it is missing, and repairs it.
 func (c *BootstrapCmd) provide(ctx context.Context, p provision) Needed {
 	n := Needed{Kind: p.kind, Name: p.name, State: asNeeded}
 	failed := func(err error) Needed {

@@ -202,7 +202,7 @@ func (c *RemoveSegmentCmd) verify(ctx context.Context, prefix string, s store.Se
 	return report, nil
 }
 
-// inUse says who needs the segment still.
+// inUse says who still needs the segment.
 func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Conn, s store.Segment, last query.Note) error {
 	open, err := openApprovalsUpTo(ctx, b, s.Number)
 	if err != nil {
@@ -270,7 +270,7 @@ func openApprovalsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, e
 	return n, err
 }
 
-// confirm has the name typed.
+// confirm has the user type the name.
 func (c *RemoveSegmentCmd) confirm(e *cli.Env, s store.Segment, state natsx.StreamState) error {
 	if c.Yes {
 		return nil

@@ -46,8 +46,8 @@ func (d directory) path(e *cli.Env) string {
 	return filepath.Join("data", "auth")
 }
 
-// change changes the authority and tells the NATS server. Where the server can't be
-// reached, it says what to do.
+// change changes the authority and tells the NATS server. If the server can't be reached, it
+// says what to do.
 func (d directory) change(ctx context.Context, e *cli.Env, do func(*identity.Authority) (identity.Identity, error)) (i identity.Identity, err error) {
 	var changed *identity.Authority
 	err = identity.Change(d.path(e), func(a *identity.Authority) error {

@@ -40,8 +40,8 @@ func (c *configCmd) Run(e *cli.Env) error {
 	return c.manifests(e, a, conf)
 }
 
-// natsConfig is what a nats-server includes. It holds no secret: the accounts are public
-// keys and signatures. The server keeps in dir what it is told of new ones.
+// natsConfig is for a nats-server to include. It holds no secret: accounts are public keys and
+// signatures. The server keeps updates in dir.
 func natsConfig(a *identity.Authority, dir string) (string, error) {
 	files := a.Files()
 	operator, err := os.ReadFile(files.Operator)

@@ -56,9 +56,8 @@ func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// changes are what the hooks made of the data that was sent; there are none
-// if there is no data. The router's own merging of defaults and its stamp are
-// not among them.
+// changes are what the hooks changed in the data that was sent, without the
+// router's defaults and stamp; none if there is no data.
 func (a emitArgs) changes(made json.RawMessage) []jsonedit.Change {
 	if made == nil {
 		return nil

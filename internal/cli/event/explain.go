@@ -62,8 +62,8 @@ func (c *ExplainCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// waits is how long hook-agent waits for a verdict on the event, in the place of the agent;
-// 0 for no agent.
+// waits is how long hook-agent waits for a verdict on the event for the agent; 0 for no
+// agent.
 func (c *ExplainCmd) waits() (shortest time.Duration, err error) {
 	if c.Agent == "" {
 		return 0, nil

@@ -15,7 +15,7 @@ import (
 )
 
 // maxInput bounds what is read from a file or the standard input, in bytes. It is
-// above any router's limit, so that the router says what is too much.
+// above any router's limit, so that the router reports what is too large.
 const maxInput = 8 << 20
 
 // eventArgs are the arguments that make an event.

@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// watchBuffer is how many messages may wait to be shown; what comes beyond it is
-// lost, and said to be.
+// watchBuffer is how many messages may wait to be shown; further ones are lost, and
+// watch says so.
 const watchBuffer = 4096
 
 // WatchCmd is `hookctl watch`.
@@ -61,8 +61,8 @@ func (c *WatchCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 }
 
-// subjects are what to subscribe to. A pattern's subjects would miss the aliases
-// of its events, so that all are listened to, and read looks at the name.
+// subjects are what to subscribe to. A pattern's subjects would miss aliases of its
+// events, so watch subscribes to all and read checks the name.
 func (c *WatchCmd) subjects(s events.Subjects) (list []string) {
 	if strings.HasSuffix(c.Pattern, "*") {
 		return []string{s.Of("event", ">"), s.Of("result", ">")}
@@ -107,7 +107,7 @@ type resultBody struct {
 	} `json:"hooks"`
 }
 
-// read makes a sight of a message, nil if it is none that was asked for.
+// read makes a sight of a message; nil if it was not asked for.
 func (c *WatchCmd) read(s events.Subjects, msg *nats.Msg) *sight {
 	seen := &sight{Kind: "event"}
 	tail := s.Tail("event", msg.Subject)

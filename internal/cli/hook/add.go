@@ -142,8 +142,8 @@ func (c *addCmd) command() (worker.Handler, error) {
 	return handler, err
 }
 
-// checkFree refuses to take an id over from somebody by accident. Nobody keeps
-// two commands from passing at the same moment; then the later one wins.
+// checkFree refuses to take over somebody's id by accident. If two commands pass at the
+// same moment, the later one wins.
 func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 	if c.Replace {
 		return nil

@@ -78,7 +78,7 @@ func served(e *cli.Env, reg chain.Registration) {
 	e.Out.Print("serving hook %s on %s; Ctrl-C ends\n", reg.ID, strings.Join(reg.Events, ", "))
 }
 
-// showLeft says what became of the hook when it was served no more.
+// showLeft says what happens with the hook now that it is no longer served.
 func showLeft(e *cli.Env, reg chain.Registration) {
 	kind := "removed"
 	if reg.StaysRegistered() {

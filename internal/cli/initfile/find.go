@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// thing is what a project may have, and what the policy says because of it. Nothing of the
-// project's own text gets into a rule: an agent can write there.
+// thing is what a project may contain, and what the policy then says. No text of the project
+// gets into a rule: an agent can write there.
 type thing struct {
 	Name      string
 	patterns  []string // of files; of one of them is enough
@@ -46,7 +46,7 @@ var things = []thing{
 	{Name: "Kubernetes manifests", patterns: []string{"kustomization.y*ml", "*/kustomization.y*ml", "Chart.yaml", "*/Chart.yaml", "k8s", "kubernetes", "manifests", "deploy/k8s"}, denyRun: []string{"kubectl delete", "kubectl replace --force"}, askRun: []string{"kubectl apply", "kubectl exec", "helm upgrade", "helm install"}, test: "kubectl delete ns shop", action: "deny"},
 }
 
-// found lists what stands in a directory.
+// found lists what a directory contains.
 func found(dir fs.FS) (list []thing) {
 	for _, t := range things {
 		if slices.ContainsFunc(t.patterns, func(p string) bool {

@@ -16,8 +16,8 @@ const (
 	atTests     = "\ntests:\n"
 )
 
-// policy is the starter policy with what belongs to a project: at least as strict, since
-// only denials and questions are added.
+// policy is the starter policy extended for a project. It is at least as strict, since only
+// denials and questions are added.
 func policy(name string, list []thing, commands []string) string {
 	_, text, _ := strings.Cut(string(policies.CodingAgent), "\nhooks:\n") // its own heading
 	base := "hooks:\n" + text

@@ -23,14 +23,14 @@ func WidthOf(w io.Writer) int {
 	return Columns
 }
 
-// Fold writes a line of foreign or long text, which may be painted and ends without a line
-// break. What the width has no room for goes on in the next line, indented.
+// Fold writes a line of foreign or long text, which may be painted and has no line break at
+// its end. It continues on indented lines.
 func (p *Printer) Fold(text string) {
 	p.write(strings.Join(fold(text, p.Width, margin), "\n") + "\n")
 }
 
-// fold is a text in lines of a width, broken at blanks, and within words that no line has
-// room for; all but the first are indented. A width of 0 is any.
+// fold breaks a text into lines of a width, at blanks, or within words that are too long; all
+// but the first are indented. A width of 0 is unlimited.
 func fold(text string, width, indent int) []string {
 	if width <= 0 || ansi.StringWidth(text) <= width {
 		return []string{text}

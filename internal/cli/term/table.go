@@ -68,10 +68,10 @@ func (f *Facts) Add(head, text string, color Color) {
 	}
 }
 
-// Table writes rows in aligned columns, their text cleaned. Where the width has no room for
-// them, the last column is folded; where that leaves too little of it, columns without text are
-// left out, and then some stand below their row, each with its head. Nothing is cut but the
-// first column, in its middle.
+// Table writes rows in aligned columns, with cleaned text. If they exceed the width, the last
+// column is folded. If that leaves too little of it, columns without text are left out, and
+// then some go below their row, each with its head. Only the first column is cut, in its
+// middle.
 func (p *Printer) Table(rows [][]Cell) {
 	t := layOut(rows, p.Width)
 	var b strings.Builder
@@ -151,8 +151,8 @@ func (t *layout) spacer(i int) bool {
 // says reports whether a cell has something to say of its row.
 func (c Cell) says() bool { return !c.head && c.Text != "" && c.Text != "-" }
 
-// over is by how much the columns that stand beside each other are too wide, not positive where
-// they fit; and the last of them.
+// over is by how much the columns side by side are too wide, not positive if they fit; and the
+// last of them.
 func (t *layout) over() (over, last int) {
 	at := -gap
 	for i, w := range t.widths {
@@ -163,8 +163,7 @@ func (t *layout) over() (over, last int) {
 	return at - t.width, last
 }
 
-// fits reports whether the columns that stand beside each other do, the last one folded where
-// that makes them.
+// fits reports whether the columns side by side fit, with the last one folded if necessary.
 func (t *layout) fits() bool {
 	over, last := t.over()
 	return over <= 0 || last > 0 && t.widths[last]-over >= max(minLast, t.words[last])
@@ -190,7 +189,7 @@ func (t *layout) lower() int {
 	return widest
 }
 
-// row writes a row, and what stands below it.
+// row writes a row, and the columns below it.
 func (p *Printer) row(b *strings.Builder, t layout, row []Cell) {
 	last := 0
 	for i, c := range row {

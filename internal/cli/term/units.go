@@ -21,7 +21,7 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// Clock is the time of day at the begin of a live line.
+// Clock is the time of day at the beginning of a live line.
 func (p *Printer) Clock() string { return p.Paint(Dim, time.Now().Format("15:04:05.000")) }
 
 // Micros is a number of microseconds for people, in milliseconds.
