@@ -94,7 +94,8 @@ func (s serve) policyDir() (string, error) {
 	return filepath.Join(cache, "hookrouter", "policies"), nil
 }
 
-// runPolicy serves what a follower reads until ctx ends. serving is called for each version with hooks.
+// runPolicy serves what a follower reads until ctx ends. serving is called for each version
+// with hooks.
 func (s serve) runPolicy(ctx context.Context, p process, client *hookrouter.Client, follower *follow.Follower, o hooks.Options, serving func()) error {
 	following, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup

@@ -63,7 +63,8 @@ func unfinished(err error) *kong.Context {
 	return parse.Context
 }
 
-// selected is the command that a command line with an error names, such as "hookctl approvals show".
+// selected is the command that a command line with an error names, such as "hookctl approvals
+// show".
 func selected(err error) string {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || parse.Context == nil || parse.Context.Selected() == nil {

@@ -25,7 +25,7 @@ const requirements = "requirements.toml"
 // switchedOn keeps people from switching all hooks off.
 const switchedOn = "[features]\nhooks = true\n"
 
-// chosen is the file of a directory that has, or is to have, the hooks: that of Codex is config.toml
+// chosen is the file of a directory that has, or is to have, the hooks: for Codex config.toml
 // if it holds hooks of others in a form that ours can join, else hooks.json.
 func (t target) chosen(path string) (target, string) {
 	if t.dialect != "codex" {
