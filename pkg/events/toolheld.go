@@ -20,7 +20,7 @@ func ToolsOf(event string, data []byte) []Tool {
 		return nil
 	}
 	tools := []Tool{tool}
-	if tool.Known && tool.Class != ClassOther && tool.Class != ClassMCP {
+	if tool.Known && (tool.Class == ClassShell || tool.Class == ClassFile || tool.Class == ClassWeb) {
 		return tools
 	}
 	o, err := ParseObject(data)
@@ -33,14 +33,19 @@ func ToolsOf(event string, data []byte) []Tool {
 // Unread reports whether nobody can say which tool is called. A guard asks then.
 func (t Tool) Unread() bool { return t.Name == "" && !t.Known }
 
-// held appends the calls that a call holds, and those in them. Tools that are known for
-// something else hold none.
+// held appends the calls that a call holds, and those in them. Shells and tools for files
+// and the web hold none.
 func (c toolCall) held(tools []Tool, cwd string, depth int) []Tool {
-	kind, known := c.classify(new(Tool))
-	if known && kind.class != ClassMCP && kind.form != bundle {
+	var calls []toolCall
+	var unread bool
+	switch kind, known := c.classify(new(Tool)); {
+	case !known || kind.class == ClassMCP || kind.form == bundle:
+		calls, unread = c.input.calls(kind.form == bundle)
+	case kind.class == ClassShell || kind.class == ClassFile || kind.class == ClassWeb:
 		return tools
+	default:
+		calls, unread = c.passedOn(kind.form == slash)
 	}
-	calls, unread := c.input.calls(kind.form == bundle)
 	for _, call := range calls {
 		if depth == maxCallNesting || len(tools) >= MaxToolCalls-1 {
 			unread = true

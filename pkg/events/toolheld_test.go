@@ -33,7 +33,17 @@ func TestToolsOfACallThatHoldsCalls(t *testing.T) {
 		"an input that is a text":            {`{"tool":"batch","args":"x"}`, "?"},
 		"an empty list":                      {`{"tool":"batch","args":{"tool_calls":[]}}`, ""},
 		"calls that aren't those of tools":   {`{"tool_name":"mcp__phone__log","tool_input":{"calls":[{"name":"Eve","from":"1"},2],"tool_calls":["id1"],"name":"x","args":{"a":1}}}`, ""},
-		"a tool that is known holds none":    {`{"tool_name":"TodoWrite","tool_input":{"tool_calls":[{"tool":"bash","parameters":{"command":"ls"}}]}}`, ""},
+		"a tool that is known holds none":    {`{"tool_name":"Grep","tool_input":{"path":"a","tool_calls":[{"tool":"bash","parameters":{"command":"ls"}}]}}`, ""},
+		"a list of tasks":                    {`{"tool_name":"TodoWrite","tool_input":{"todos":[{"content":"a","tool_calls":[{"tool":"bash","parameters":{"command":"ls"}}]}]}}`, "bash ls"},
+		"what a sub-agent shall call":        {`{"tool_name":"Task","tool_input":{"prompt":"a","tools":[{"name":"Bash","input":{"command":"ls"}}]}}`, "Bash ls"},
+		"what a sub-agent shall run":         {`{"tool_name":"delegate","tool_input":{"instruction":"a","plan":{"commands":["ls","wc"]}}}`, "delegate ls\nwc"},
+		"calls by the tool's name":           {`{"tool_name":"Task","tool_input":{"prompt":"a","tools":{"Read":{"file_path":"a"},"b":{}}}}`, "Read a"},
+		"the tools that a sub-agent has":     {`{"tool_name":"Task","tool_input":{"prompt":"a","tools":["Bash",{"name":"Read"}]}}`, ""},
+		"a command of the agent":             {`{"tool_name":"task","tool_input":{"prompt":"a","command":"/review 7"}}`, ""},
+		"a skill":                            {`{"tool_name":"Skill","tool_input":{"command":"pdf"}}`, ""},
+		"a skill with commands":              {`{"tool_name":"Skill","tool_input":{"command":"pdf","commands":["ls"]}}`, "Skill pdf\nls"},
+		"prompts that a plan allows":         {`{"tool_name":"ExitPlanMode","tool_input":{"plan":"a","allowedPrompts":[{"tool":"Bash","prompt":"run tests"}]}}`, ""},
+		"calls deeper than anybody looks":    {`{"tool_name":"Task","tool_input":` + strings.Repeat(`{"a":`, 9) + `{"command":"ls"}` + strings.Repeat(`}`, 9) + `}`, "?"},
 		"where the calls run":                {`{"tool":"batch","cwd":"/p","args":{"tool_calls":[{"tool":"bash","hook_event_name":"beforeReadFile","cwd":"/q","parameters":{"command":"ls"}}]}}`, "bash ls @/p"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

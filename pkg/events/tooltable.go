@@ -20,6 +20,7 @@ const (
 	patch            // the paths stand in a patch
 	editor           // command is the operation
 	bundle           // calls of other tools, which the form doesn't tell
+	slash            // command is one of the agent, or a skill
 )
 
 var (
@@ -43,6 +44,7 @@ var (
 	todoKind     = toolKind{class: ClassTodo}
 	otherKind    = toolKind{class: ClassOther}
 	bundleKind   = toolKind{class: ClassOther, form: bundle}
+	slashKind    = toolKind{class: ClassOther, form: slash}
 )
 
 // toolRow is tools of one kind.
@@ -72,7 +74,8 @@ var toolVendors = []struct {
 		{lookupKind, []string{"WebSearch"}},
 		{agentKind, []string{"Agent", "Task", "SendMessage"}},
 		{todoKind, []string{"TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList"}},
-		{otherKind, []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "Skill", "SlashCommand", "ToolSearch"}},
+		{otherKind, []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "ToolSearch"}},
+		{slashKind, []string{"Skill", "SlashCommand"}},
 		{editorKind, []string{"str_replace_editor", "str_replace_based_edit_tool"}}, // of the model's interface
 	}},
 	// Hooks page; openai/codex codex-rs/tools/src/local_tool.rs and codex-rs/protocol/src/models.rs.
@@ -117,7 +120,8 @@ var toolVendors = []struct {
 		{fetchKind, []string{"web_fetch"}},
 		{agentKind, []string{"task"}},
 		{todoKind, []string{"update_todo"}},
-		{otherKind, []string{"ask_user", "report_intent", "think", "task_complete", "store_memory", "fetch_copilot_cli_documentation", "skill"}},
+		{otherKind, []string{"ask_user", "report_intent", "think", "task_complete", "store_memory", "fetch_copilot_cli_documentation"}},
+		{slashKind, []string{"skill"}},
 	}},
 	// Tools of Copilot in VS Code, which reads the same hooks.
 	{"GitHub Copilot in VS Code", []toolRow{
@@ -160,7 +164,8 @@ var toolVendors = []struct {
 		{lookupKind, []string{"websearch", "codesearch"}},
 		{agentKind, []string{"task"}},
 		{todoKind, []string{"todowrite", "todoread"}},
-		{otherKind, []string{"question", "skill", "plan_enter", "plan_exit", "lsp"}},
+		{otherKind, []string{"question", "plan_enter", "plan_exit", "lsp"}},
+		{slashKind, []string{"skill"}},
 		{bundleKind, []string{"batch"}},
 	}},
 	// microsoft/amplifier-module-tool-* and amplifier-bundle-filesystem.

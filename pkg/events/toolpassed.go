@@ -1,0 +1,109 @@
+package events
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxPassedNesting is how deep the objects and lists of an input may stand in one another
+// that are looked through for calls.
+const maxPassedNesting = 8
+
+// passed looks through the input of a tool that runs nothing itself, such as one for
+// sub-agents: whoever gets the input may run what it holds.
+type passed struct {
+	name   string // of the tool
+	slash  bool   // its own command is one of the agent
+	calls  []toolCall
+	unread bool
+}
+
+// passedOn reads the calls and commands that stand anywhere in the input. unread says that
+// there are others.
+func (c toolCall) passedOn(slash bool) (calls []toolCall, unread bool) {
+	p := passed{name: c.name, slash: slash}
+	if c.input.object.raw != nil {
+		p.object(c.input.object, heldNames, 0)
+	}
+	return p.calls, p.unread
+}
+
+func (p *passed) object(o Object, names []string, depth int) {
+	if depth == maxPassedNesting || len(p.calls) >= MaxToolCalls {
+		p.unread = true
+		return
+	}
+	var h heldCall
+	h.read(o.Bytes(), names, maxCallNesting)
+	switch isCall := h.names > 0 && h.inputs > 0 && h.call.input.object.raw != nil; {
+	case isCall && h.names == 1 && h.inputs == 1:
+		p.calls = append(p.calls, h.call)
+		return
+	case isCall:
+		p.unread = true
+		return
+	}
+	p.command(o, depth)
+	for member, v := range o.All() {
+		key := keyOf(member)
+		if key == "tools" || slices.Contains(heldMembers, key) {
+			p.byName(v)
+		}
+		p.value(v, depth+1)
+	}
+}
+
+func (p *passed) value(v jsontext.Value, depth int) {
+	switch v.Kind() {
+	case '{':
+		o, ok := objectOf(v)
+		if !ok {
+			p.unread = true
+			return
+		}
+		p.object(o, heldListNames, depth)
+	case '[':
+		if depth == maxPassedNesting {
+			p.unread = true
+			return
+		}
+		for e := range elements(v) {
+			p.value(e, depth+1)
+		}
+	}
+}
+
+// byName reads calls of the form {"Bash":{"command":…}}.
+func (p *passed) byName(v jsontext.Value) {
+	o, ok := objectOf(v)
+	if !ok {
+		return
+	}
+	for name, v := range o.All() {
+		if _, known := kindOf(name); known && v.Kind() == '{' {
+			p.calls = append(p.calls, toolCall{name: name, input: readInput(v)})
+		}
+	}
+}
+
+// slashCommand is a command of an agent, such as /review: no program stands in the root directory.
+var slashCommand = regexp.MustCompile(`^/[\w:.-]+(\s[^;&|<>$` + "`" + `]*)?$`)
+
+// command notes an object that has a command of its own.
+func (p *passed) command(o Object, depth int) {
+	takes := false
+	for member, v := range o.All() {
+		switch r := roleOf(member); r {
+		case commandRole:
+			line, _ := commandOf(v)
+			takes = takes || v.Kind() != 'n' && !(depth == 0 && (p.slash || slashCommand.MatchString(line)))
+		case listRole, argvRole:
+			takes = takes || v.Kind() == '[' || v.Kind() == '{' || v.Kind() == '"'
+		}
+	}
+	if takes {
+		p.calls = append(p.calls, toolCall{name: p.name, shape: shellKind, hasShape: true, input: toolInput{object: o}})
+	}
+}
