@@ -41,6 +41,9 @@ func removesSources(c shell.Command) shell.Found {
 // erasing is a script of sed or Perl after which nothing is left of a file.
 var erasing = regexp.MustCompile(`^\s*((1,\$|1,\d{3,}|/\^?(\.\*)?\$?/|/\./)?\s*d|s(/\^?\.\*(\\n)?\$?//|\|\.\*\||#\.\*##)[gmsI]*)\s*;?\s*$`)
 
+// mute is a script of awk that prints nothing.
+var mute = regexp.MustCompile(`^\s*(BEGIN\s*\{\s*(exit\s*\d*\s*;?)?\s*\}|\{\s*(next|exit)?\s*;?\s*\}|0|)\s*$`)
+
 // blanks says whether a command leaves nothing in files that it is given.
 func blanks(c shell.Command) shell.Found {
 	null := func(w shell.Word) bool { return w.Text == "/dev/null" }
@@ -49,6 +52,8 @@ func blanks(c shell.Command) shell.Found {
 		return shell.FoundIf(c.Writes() && len(operands(c)) > 0 && !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !null(w) }))
 	case "echo", "printf": // not a line end, which may be added
 		return shell.FoundIf(c.Writes() && (c.Name() == "echo") == (len(c.Args()) == 1 && c.Args()[0].Text == "-n") && len(c.Args()) == 1 && slices.Contains([]string{"", "-n"}, c.Args()[0].Text))
+	case "awk", "gawk", "mawk", "nawk":
+		return shell.FoundIf(c.Writes() && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Known && mute.MatchString(w.Text) }))
 	case "head":
 		return shell.FoundIf(c.Writes() && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "0" || w.Text == "-c0" || w.Text == "-n0" }))
 	case "tee":

@@ -43,6 +43,8 @@ func TestWhatAProjectIsMadeOf(t *testing.T) {
 		"echo >> a.go":                           "",
 		"printf '' > a.go":                       chain.AskUser,
 		"head -c 0 b.go > a.go":                  chain.AskUser,
+		"awk 'BEGIN{}' > a.go":                   chain.AskUser,
+		"awk '{print $1}' b > a":                 "",
 		"python3 -c \"open('a.py','w')\"":        chain.AskUser,
 		"kill -9 $(ps aux | awk '{print $2}')":   chain.AskUser,
 		"fuser -k 3000/tcp":                      "",

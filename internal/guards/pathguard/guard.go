@@ -180,6 +180,9 @@ func (p policy) partly(a access) decision.Finding {
 // Of find -name '*.json' it is .*.json, too, and nothing else of the name is asked about.
 func (a access) sweeps(pattern paths.Pattern) bool {
 	name, anywhere := strings.CutPrefix(strings.TrimSuffix(pattern.String(), "/**"), "**/")
+	if anywhere && a.strays(pattern) {
+		return true
+	}
 	base := path.Base(a.path.Text)
 	if slices.Contains(secretEnds, path.Ext(base)) && strings.HasSuffix(strings.TrimSuffix(pattern.String(), "/**"), path.Ext(base)) {
 		return false
@@ -188,6 +191,26 @@ func (a access) sweeps(pattern paths.Pattern) bool {
 		return false
 	}
 	return anywhere && (a.deep || !strings.Contains(name, "/")) && (strings.HasPrefix(base, "*") || strings.HasPrefix(base, ".*.") || strings.HasPrefix(name, "*"))
+}
+
+// strays reports whether nothing but a * leads from a path to a pattern of names in any directory:
+// packages/*/src has a directory of each name.
+func (a access) strays(pattern paths.Pattern) bool {
+	names := strings.Split(a.path.Name(), "/")
+	at := slices.Index(names, "*")
+	if at < 0 || a.deep || paths.Resolve(strings.Join(names[:at], "/"), "").Holds(pattern) {
+		return false
+	}
+	for i, name := range names[at:] {
+		switch {
+		case name == "*":
+			names[at+i] = "-"
+		case strings.Contains(pattern.String(), name):
+			return false
+		}
+	}
+	fixed := paths.Resolve(strings.Join(names, "/"), "")
+	return !fixed.Globbed(pattern) && !fixed.GlobHolds(pattern)
 }
 
 // secretEnds are of names that most secrets have, and few other files.

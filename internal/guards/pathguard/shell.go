@@ -3,6 +3,7 @@ package pathguard
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -146,6 +147,12 @@ func (s *collector) command(c shell.Command) {
 		}
 		a.writes = a.writes || i == to
 		s.words(w, a, file && (w.Known || !slices.Contains(listing, name)))
+		if !w.Glob && w.Known && strings.ContainsAny(w.Text, "*?[") && slices.Contains(showing, c.Verb()) && name == "git" {
+			names, a := filter(magic.ReplaceAllString(w.Text, ""))
+			for _, name := range names {
+				s.all = append(s.all, s.found(name, a)...)
+			}
+		}
 		if _, at, found := strings.Cut(w.Text, ":"); found && name == "git" { // as in HEAD:file
 			s.words(shell.Word{Text: at, Known: w.Known}, a, false)
 		}
@@ -159,6 +166,13 @@ func (s *collector) command(c shell.Command) {
 		}
 	}
 }
+
+// showing are the verbs of git that print the files of which they are given a pattern, and magic is
+// what may stand before it.
+var (
+	showing = strings.Fields("log show diff grep checkout restore archive whatchanged cat-file stash")
+	magic   = regexp.MustCompile(`^:\([a-z,]*\)|^:/`)
+)
 
 // fromTemplate reports whether a command copies a template to the file that it is for, in the
 // same directory: cp .env.example .env

@@ -34,7 +34,7 @@ func (p Path) Named(pattern Pattern) bool {
 	for _, glob := range pattern.lower {
 		name, anywhere := strings.CutPrefix(glob, "**/")
 		name = path.Base(strings.TrimSuffix(name, "/**"))
-		if anywhere && slices.ContainsFunc(p.forms, func(form string) bool { return names(folded(path.Base(form)), name) }) {
+		if anywhere && !(strings.HasPrefix(name, "*") && strings.Count(glob, "/") > 1) && slices.ContainsFunc(p.forms, func(form string) bool { return names(folded(path.Base(form)), name) }) {
 			return true
 		}
 	}

@@ -1,0 +1,40 @@
+package pathguard_test
+
+import (
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// TestDirectoriesOfAnyName: where a * stands for any directory, what has a name of its own is not
+// meant, unless the rest of the path says so.
+func TestDirectoriesOfAnyName(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]chain.Action{
+		"grep -rn x packages/*/src":             "",
+		"cp -r public/* dist/assets/":           "",
+		"rm -rf packages/*/dist":                "",
+		"cat */.env":                            chain.Deny,
+		"cat */jetstream/a":                     chain.Deny,
+		"cp x .git/*/":                          chain.AskUser,
+		"cp x data/*/a":                         chain.AskUser,
+		"rm -rf */auth":                         chain.AskUser,
+		"git log -p -- '*.env'":                 chain.Deny,
+		"git show HEAD -- ':(glob)**/.env'":     chain.Deny,
+		"git diff -- '*.json'":                  "",
+		"git ls-files '*.env'":                  "",
+		"git log -p -- '*.go'":                  "",
+		"cat secrets/db.txt":                    chain.Deny,
+		"cat k8s/secrets/db.yaml":               chain.Deny,
+		"cat run/secrets/db_password":           chain.Deny,
+		"cat internal/secrets/store.go":         "",
+		"grep -n x internal/secrets/*.go":       "",
+		"find . -name package.json | xargs cat": "",
+	} {
+		o := pathguard.Options{DenyWrite: []string{"**/data/{auth,jetstream}/**"}}
+		if got := judge(t, o, call("Bash", "command", line)); got.Action != want {
+			t.Errorf("%q: %q (%s), want %q", line, got.Action, got.Reason, want)
+		}
+	}
+}
