@@ -29,17 +29,22 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 
 // result judges a tool call.
 func (p policy) result(_ events.Event, tool events.Tool) chain.Result {
-	if tool.Class != events.ClassShell && tool.Command == "" && !tool.Unread() {
-		return chain.Result{}
+	worst := p.removal(tool)
+	if tool.Class == events.ClassShell || tool.Command != "" || tool.Unread() {
+		worst = worst.Graver(p.judge(tool))
 	}
-	worst := p.judge(tool)
 	switch worst.Decision {
 	case decision.Deny:
 		result := chain.Denial("Command denied: " + worst.Reason)
 		result.Rule = worst.Rule
 		return result
 	case decision.Ask:
-		result := chain.Question(prompt(tool.Command, worst.Reason))
+		question := prompt(tool.Command, worst.Reason)
+		if tool.Command == "" && !tool.Unread() && tool.Class == events.ClassFile {
+			question, _ = decision.Question(tool)
+			question += "\n\nAsked because: " + worst.Reason
+		}
+		result := chain.Question(question)
 		result.Reason, result.ApprovalTimeout = "Asked about the command: "+worst.Reason, p.timeout
 		result.Rule = worst.Rule
 		return result

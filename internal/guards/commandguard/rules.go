@@ -43,6 +43,7 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Ask, "it empties files", blanks},
 		{decision.Ask, "it makes a file that gives its owner's rights to whoever runs it", setsID},
 		{decision.Ask, "it stops every process", killsAll},
+		{decision.Ask, "it looks for keys", searchesKeys},
 		{decision.Ask, "it throws changes away that git can't bring back", restoresAll},
 		{decision.Ask, "it publishes a package", runsTwine},
 		{decision.Ask, "it runs what the same line brings from elsewhere", runsForeign},

@@ -31,6 +31,11 @@ func TestDirectoriesOfAnyName(t *testing.T) {
 		"cat internal/secrets/store.go":         "",
 		"grep -n x internal/secrets/*.go":       "",
 		"find . -name package.json | xargs cat": "",
+		"find . -name package.json":             "",
+		`find db -type f -name '*.sql' | sort | while read -r f; do cat "$f"; done`: "",
+		`find . -name '.env*' | while read -r f; do cat "$f"; done`:                 chain.AskUser,
+		`find . -name .env | while IFS= read -r f; do cat "$f"; done`:               chain.Deny,
+		`find db -name '*.sql' | while read -r f; do f=/x; cat "$f"; done`:          chain.AskUser,
 	} {
 		o := pathguard.Options{DenyWrite: []string{"**/data/{auth,jetstream}/**"}}
 		if got := judge(t, o, call("Bash", "command", line)); got.Action != want {

@@ -87,23 +87,36 @@ var (
 	codeSet = regexp.MustCompile(`(?m)(?:^|;)\s*(?:(?:const|let|var) +)?(\w+) *=[^=]|\bfor +(\w+)(?: *, *(\w+))? +in\b|\blambda +(\w+) *:|\b(\w+) *=>|\((\w+) *, *(\w+)\) *=>|\bfor *\((?:const|let|var) +(\w+) +of\b`)
 )
 
+// codeDoes is what code does that is judged as if a line did it.
+type codeDoes struct {
+	files []Redirect // that it opens
+	runs  [][]Word   // the commands that it runs
+}
+
 // harmlessCode reports whether code only computes, prints, and opens files that are named where
 // it does: each of its names is known to do no more, or is one that it gives a value. Texts hold
-// no code, since nothing that runs one is known. files are those that it opens.
-func harmlessCode(code, language string) (files []Redirect, ok bool) {
+// no code, since nothing that runs one is known.
+func harmlessCode(code, language string) (does codeDoes, ok bool) {
 	if codeEmpties.MatchString(code) {
-		return nil, false
+		return does, false
 	}
 	switch language {
 	case "Python":
 		return harmlessPython(code)
 	case "Perl":
-		return nil, perlReplaces.MatchString(code)
+		return does, perlReplaces.MatchString(code)
 	case "Ruby", "PHP":
-		return harmlessLine(code, language)
+		does.files, ok = harmlessLine(code, language)
 	case "R", "Julia", "Elixir":
-		return nil, codeCalls[language].MatchString(code)
+		return does, codeCalls[language].MatchString(code)
+	default:
+		does.files, ok = harmlessScript(code)
 	}
+	return does, ok
+}
+
+// harmlessScript is harmlessCode of JavaScript.
+func harmlessScript(code string) (files []Redirect, ok bool) {
 	if len(code) > maxCode {
 		return nil, false
 	}
@@ -116,7 +129,7 @@ func harmlessCode(code, language string) (files []Redirect, ok bool) {
 	if strings.Contains(code, "'") || strings.Count(code, `"`) != 2*len(texts) || slash >= 0 && strings.Contains(code[slash:], `"`) {
 		return nil, false
 	}
-	code, files = opened(code, texts)
+	code, files = opened(constantNames(code), texts)
 	code = codeNth.ReplaceAllString(code, "$1")
 	if strings.ContainsAny(code, "`\\@#") || codePrefix.MatchString(code) || codeIndex.MatchString(code) {
 		return nil, false
@@ -140,6 +153,30 @@ func harmlessCode(code, language string) (files []Redirect, ok bool) {
 		}
 	}
 	return files, true
+}
+
+var (
+	codeConstant = regexp.MustCompile(`(?:^|[;\n])\s*const (\w+) *= *("\d+") *(?:;|\n)`)
+	codeOpens    = regexp.MustCompile(`\b(readFileSync|existsSync|writeFileSync)\((\w+)\b`)
+)
+
+// constantNames is code of JavaScript with the text in the place of a constant by which a file is
+// opened. A name that may be that of an argument, too, stays.
+func constantNames(code string) string {
+	texts := map[string]string{}
+	for _, m := range codeConstant.FindAllStringSubmatch(code, maxMarks) {
+		argument := regexp.MustCompile(`\b` + m[1] + `\b[\w\s,=]*(\)\s*)?(=>|\{)|\b(let|var|of|in|function|catch)\b\W*` + m[1] + `\b|[{\[,]\s*` + m[1] + `\s*[}\],:]`)
+		if declared := regexp.MustCompile(`\b` + m[1] + `\s*=[^=]`); len(declared.FindAllString(code, 2)) == 1 && !argument.MatchString(code) {
+			texts[m[1]] = m[2]
+		}
+	}
+	return codeOpens.ReplaceAllStringFunc(code, func(found string) string {
+		m := codeOpens.FindStringSubmatch(found)
+		if text, ok := texts[m[2]]; ok {
+			return m[1] + "(" + text
+		}
+		return found
+	})
 }
 
 // opened are the files that code of JavaScript opens by their names, and the code without that.
@@ -196,10 +233,10 @@ func (of interpreter) codeOf(args []Word) (code string, ok bool) {
 }
 
 // harmless is [harmlessCode] of the code that stands in the arguments.
-func (of interpreter) harmless(args []Word) (files []Redirect, ok bool) {
+func (of interpreter) harmless(args []Word) (does codeDoes, ok bool) {
 	code, ok := of.codeOf(args)
 	if !ok {
-		return nil, false
+		return does, false
 	}
 	return harmlessCode(code, of.name)
 }

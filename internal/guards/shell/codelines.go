@@ -34,6 +34,12 @@ var lineText = regexp.MustCompile(`"[^"\\#$` + "`" + `]*"|'[^'\\]*'`)
 // lineCalls is a text, or what code returns, that is called.
 var lineCalls = regexp.MustCompile(`[0-9)\]]\s*\(|&\s*[0-9(]`)
 
+var (
+	// lineSet is a name that the code gives a value, and lineRuns what a name does all the same.
+	lineSet  = regexp.MustCompile(`(?m)(?:^|;)\s*([a-z]\w*)\s*=[^=~]`)
+	lineRuns = regexp.MustCompile(`system|exec|spawn|fork|open|eval|load|require|send|syscall|instance|binding|method|exit|abort|test|trap|const|define|public|private|alias|undef|class|module|self`)
+)
+
 // harmlessLine is harmlessCode of such a line: each of its names is known, and nothing
 // runs a text.
 func harmlessLine(code, language string) (files []Redirect, ok bool) {
@@ -50,8 +56,12 @@ func harmlessLine(code, language string) (files []Redirect, ok bool) {
 	if lineCalls.MatchString(code) || strings.ContainsAny(code, "\"'`%$@\\#~") || strings.Contains(code, "::") {
 		return nil, false
 	}
+	given := map[string]bool{}
+	for _, m := range lineSet.FindAllStringSubmatch(code, -1) {
+		given[m[1]] = !lineRuns.MatchString(m[1])
+	}
 	for _, name := range codeName.FindAllString(code, -1) {
-		if !known.words[name] {
+		if !known.words[name] && !(given[name] && language == "Ruby") {
 			return nil, false
 		}
 	}

@@ -79,17 +79,17 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		s.runsMade(c, v)
 	}
 	reads := of.stdin && len(file) == 0 || len(file) > 0 && (file[0].Text == "-" || isDescriptor(file[0].Text))
-	var opened []Redirect
+	var does codeDoes
 	var harmless bool
 	switch {
 	case code:
-		opened, harmless = of.harmless(c.Args())
+		does, harmless = of.harmless(c.Args())
 	case reads && ctx.feed != nil && ctx.feed.known && len(file) < 2:
-		opened, harmless = harmlessCode(ctx.feed.text, of.name)
+		does, harmless = harmlessCode(ctx.feed.text, of.name)
 	}
 	switch {
 	case harmless:
-		c.Redirects = append(slices.Clip(c.Redirects), opened...)
+		s.does(c, does)
 		return
 	case code:
 		c.Runs = append(c.Runs, runsOf(c.Args())...)
@@ -102,6 +102,14 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		return
 	}
 	c.doubt("code in " + of.name + " is not read here")
+}
+
+// does adds what code does to the command that is given it.
+func (s source) does(c *Command, does codeDoes) {
+	c.Redirects = append(slices.Clip(c.Redirects), does.files...)
+	for _, words := range does.runs {
+		s.run(words, context{})
+	}
 }
 
 // given says what an interpreter is given: code, or a file with its arguments, and the

@@ -28,29 +28,59 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 		}
 	}
 	s.walk(n.Loop, ctx) // what stands in its words runs, too
+	s.rounds(iter.Name.Value, items, n.Do, ctx)
+	return true
+}
+
+// reading is loop for while read NAME, where it is known which files' names are read.
+func (s source) reading(n *syntax.WhileClause, ctx context) bool {
+	if n.Until || len(n.Cond) != 1 || len(n.Cond[0].Redirs) > 0 || ctx.feed == nil || len(ctx.feed.names) == 0 || len(ctx.feed.names) > maxRounds {
+		return false
+	}
+	call, ok := n.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 1 || len(call.Assigns) == 1 && s.sourceOf(call.Assigns[0]) != "IFS=" {
+		return false
+	}
+	words := s.words(call.Args)
+	if len(words) == 3 && words[1].Text == "-r" {
+		words = words[1:]
+	}
+	name := words[len(words)-1]
+	if len(words) != 2 || words[0].Text != "read" && words[0].Text != "-r" || !name.plain() || !s.only(name.Text) {
+		return false
+	}
+	s.stmt(n.Cond[0], ctx)
+	s.rounds(name.Text, ctx.feed.names, n.Do, ctx)
+	return true
+}
+
+// rounds runs the body of a loop once for each value of its variable.
+func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx context) {
 	outside := s.loops
 	for _, item := range items {
 		s.parser.loops = maps.Clone(outside)
 		if s.loops == nil {
 			s.parser.loops = map[string]Word{}
 		}
-		s.loops[iter.Name.Value] = item
-		for _, stmt := range n.Do {
+		s.loops[name] = item
+		for _, stmt := range body {
 			s.stmt(stmt, ctx)
 		}
 	}
 	s.parser.loops = outside
-	return true
 }
 
 // only reports whether a line has a name once as the variable of a loop, and elsewhere only as
 // $NAME and ${NAME}: all else may give it a value, as may a function that runs later.
 func (s source) only(name string) bool {
 	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `\}`)
-	rest := used.ReplaceAllString(s.text, "")
-	named := regexp.MustCompile(`\b` + name + `\b`)
+	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.text, ""), "$1")
+	named := regexp.MustCompile(`\b(-v)?` + name + `\b`)
 	return s.depth == 0 && s.functions == 0 && len(named.FindAllString(rest, -1)) == 1 && !called.MatchString(rest) && !strings.Contains(rest, "function") && !strings.Contains(rest, "eval")
 }
+
+// letterOption is an option such as -f, and the value of find's -type.
+var letterOption = regexp.MustCompile(`([\s(])-(type\s+)?[A-Za-z]\b`)
 
 // called is what makes a function.
 var called = regexp.MustCompile(`\(\s*\)`)

@@ -25,6 +25,7 @@ type parser struct {
 	files     files             // that were made
 	aliases   map[string]string // what a name stands for
 	loops     map[string]Word   // what the variable of a loop is in this round
+	defined   map[string]uint   // functions that the line certainly makes, by where they end
 }
 
 // context is what stands around a command.
@@ -32,6 +33,7 @@ type context struct {
 	feed      *feed
 	redirects []Redirect
 	assigns   []Assign
+	function  bool // the name is that of a function of the line
 }
 
 // source is one line that is read.
@@ -80,7 +82,22 @@ func (p *parser) line(text string, depth int, ctx context) {
 	case substitutions(file) > maxSubstitutions:
 		p.doubt("the command is nested too deep")
 	default:
+		if depth == 0 && !strings.Contains(text, "unset") {
+			p.defines(file)
+		}
 		source{p, text, depth, false}.walk(file, ctx)
+	}
+}
+
+// defines notes the functions that a line makes whatever happens.
+func (p *parser) defines(file *syntax.File) {
+	for _, stmt := range file.Stmts {
+		if f, is := stmt.Cmd.(*syntax.FuncDecl); is && f.Name != nil && !stmt.Background && !stmt.Coprocess {
+			if p.defined == nil {
+				p.defined = map[string]uint{}
+			}
+			p.defined[f.Name.Value] = f.End().Offset()
+		}
 	}
 }
 
@@ -109,6 +126,8 @@ func (s source) walk(node syntax.Node, ctx context) {
 			return false
 		case *syntax.ForClause:
 			return !s.loop(n, ctx)
+		case *syntax.WhileClause:
+			return !s.reading(n, ctx)
 		case *syntax.FuncDecl:
 			s.function(n)
 		case *syntax.ParamExp:
@@ -138,6 +157,8 @@ func (s source) walk(node syntax.Node, ctx context) {
 			}
 			ctx := ctx
 			ctx.assigns = assigns
+			end, defined := s.defined[words[0].Text]
+			ctx.function = defined && s.depth == 0 && n.Pos().Offset() > end
 			s.run(words, ctx)
 		}
 		return true

@@ -23,7 +23,7 @@ func (s source) program(c *Command, name string, ctx context) {
 	if !read {
 		s.runsMade(c, c.Words[0])
 	}
-	c.Built = read || slices.Contains(s.files.built, c.Words[0].Text)
+	c.Built = c.Built || read || slices.Contains(s.files.built, c.Words[0].Text)
 	if strings.Contains(c.Words[0].Text, "/") {
 		s.runsUnpacked(c, c.Words[0])
 	}

@@ -102,6 +102,7 @@ var pythonWords = strings.Fields(`with as def return try except finally raise as
 	writer writerow writerows DictWriter writeheader fieldnames delimiter safe_load safe_dump
 	compile escape span MULTILINE DOTALL IGNORECASE VERBOSE M S I subn lstrip rstrip find rfind partition rpartition splitext title capitalize isdigit isalpha isupper islower isspace zfill ljust rjust center remove pop insert extend update copy setdefault add discard clear
 	parse walk dump FunctionDef AsyncFunctionDef ClassDef Import ImportFrom Call Name Attribute lineno body id attr func iter_child_nodes literal_eval
+	capture_output text check timeout returncode universal_newlines
 	timezone utc astimezone tzinfo ZoneInfo zoneinfo shape columns dtype head describe total_seconds timestamp fromisoformat`)
 
 // pythonModules may be imported; what of pythonOthers is used has to be one of a few things.
@@ -133,8 +134,8 @@ type python struct {
 	tokens []pythonToken
 	known  map[string]bool // names that were imported or given a value
 	fixed  map[string]string
-	files  []Redirect
-	own    map[string]bool // names of the project's own packages
+	codeDoes
+	own map[string]bool // names of the project's own packages
 	// globbed are names that stand for each file of a pattern.
 	globbed map[string]string
 	frames  bool // pandas or numpy are imported under another name, by which some words mean more
@@ -143,20 +144,20 @@ type python struct {
 
 // harmlessPython reports whether code only computes, prints, and opens files that are named
 // where it does: each of its names is known to do no more, or is one that it gives a value.
-// files are those that it opens.
-func harmlessPython(code string) (files []Redirect, ok bool) {
+// What it runs is returned with the files that it opens.
+func harmlessPython(code string) (does codeDoes, ok bool) {
 	if len(code) > maxCode {
-		return nil, false
+		return does, false
 	}
 	tokens, ok := pythonTokens(code)
 	if !ok {
-		return nil, false
+		return does, false
 	}
 	p := python{tokens: tokens, known: map[string]bool{}, fixed: map[string]string{}, own: map[string]bool{}, globbed: map[string]string{}}
 	p.given()
 	for name := range p.known {
 		if powerful(name) {
-			return nil, false
+			return does, false
 		}
 	}
 	p.constants()
@@ -167,11 +168,11 @@ func harmlessPython(code string) (files []Redirect, ok bool) {
 		}
 		size, ok := p.name(i)
 		if !ok {
-			return nil, false
+			return does, false
 		}
 		i += size
 	}
-	return p.files, true
+	return p.codeDoes, true
 }
 
 // at is a token, or none behind the end.
@@ -221,7 +222,7 @@ func (p *python) constants() {
 		others := 0
 		for j, other := range p.tokens {
 			ends := p.at(j+1).kind == ')' || p.at(j+1).kind == ','
-			handed := p.at(j-1).kind == '(' && ends && (p.is(j-2, "open") || p.is(j-2, "Path") || p.is(j-2, "print")) && !p.is(j-3, "def") || p.at(j-1).kind == '%'
+			handed := p.at(j-1).kind == '(' && ends && (p.is(j-2, "open") || p.is(j-2, "Path") || p.is(j-2, "print") || p.is(j-2, "urlopen")) && !p.is(j-3, "def") || p.at(j-1).kind == '%'
 			if j != i && other.kind == 'n' && other.value == t.value && !handed {
 				others++
 			}
@@ -255,6 +256,8 @@ func (p *python) name(i int) (more int, ok bool) {
 		return 0, false
 	case name == "os" && !member:
 		return p.system(i)
+	case (name == "subprocess" || name == "urllib") && !member:
+		return p.calls(i)
 	case name == "glob":
 		return 2, !member && p.at(i+1).kind == '.' && p.is(i+2, "glob")
 	case !member && p.own[name]:
@@ -303,7 +306,13 @@ func (p *python) imports(i int) (more int, ok bool) {
 	j := i + 1
 	for ; p.at(j).kind == 'n'; j += 2 {
 		module := p.at(j).value
-		if !slices.Contains(pythonModules, module) && (from || module != "glob" && module != "os") && (from || !pythonOthers.MatchString(module)) {
+		if module == "urllib" && !from && p.at(j+1).kind == '.' && p.is(j+2, "request") {
+			if j += 2; p.at(j+1).kind != ',' {
+				return j - i, p.at(j+1).kind == ';'
+			}
+			continue
+		}
+		if !slices.Contains(pythonModules, module) && (from || module != "glob" && module != "os" && module != "subprocess") && (from || !pythonOthers.MatchString(module)) {
 			return 0, false
 		}
 		if from {

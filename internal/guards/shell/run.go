@@ -11,7 +11,7 @@ func (s source) run(words []Word, ctx context) { s.runWithin(words, ctx, 0) }
 
 // runWithin: depth counts commands that run commands.
 func (s source) runWithin(words []Word, ctx context, depth int) {
-	c := Command{Assigns: ctx.assigns, Words: words, Redirects: ctx.redirects}
+	c := Command{Assigns: ctx.assigns, Words: words, Redirects: ctx.redirects, Built: ctx.function && depth == 0}
 	name := c.Name()
 	s.sets(name, words[1:], ctx)
 	s.told(&c, name, ctx)

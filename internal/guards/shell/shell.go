@@ -43,7 +43,7 @@ type Command struct {
 	// Empty means that nobody knows.
 	Dirs []string
 	// Built says that the same line compiles the program, of files that it does not make, or
-	// writes it as a script that was read.
+	// writes it as a script that was read, or as a function.
 	Built bool
 	// Foreign says that it runs in, or names, what the same line clones or unpacks.
 	Foreign bool

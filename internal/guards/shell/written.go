@@ -64,7 +64,7 @@ func (s source) reads(c *Command, file Word, language string) bool {
 		s.line(strings.TrimPrefix(text, "\ufeff"), s.depth+1, context{})
 		return true
 	}
-	opened, ok := harmlessCode(shebang.ReplaceAllString(text, ""), language)
-	c.Redirects = append(slices.Clip(c.Redirects), opened...)
+	does, ok := harmlessCode(shebang.ReplaceAllString(text, ""), language)
+	s.does(c, does)
 	return ok
 }
