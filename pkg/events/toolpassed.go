@@ -3,6 +3,7 @@ package events
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -49,6 +50,7 @@ func (p *passed) object(o Object, names []string, depth int) {
 	for member, v := range o.All() {
 		key := keyOf(member)
 		if key == "tools" || slices.Contains(heldMembers, key) {
+			v = unpacked(v)
 			p.byName(v)
 		}
 		p.value(v, depth+1)
@@ -75,6 +77,15 @@ func (p *passed) value(v jsontext.Value, depth int) {
 	}
 }
 
+// unpacked is an object or a list that stands as JSON in a text.
+func unpacked(v jsontext.Value) jsontext.Value {
+	text, err := unquote(v)
+	if err != nil || v.Kind() != '"' || !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") || !jsontext.Value(text).IsValid() {
+		return v
+	}
+	return jsontext.Value(text)
+}
+
 // byName reads calls of the form {"Bash":{"command":…}}.
 func (p *passed) byName(v jsontext.Value) {
 	o, ok := objectOf(v)
@@ -95,12 +106,17 @@ var slashCommand = regexp.MustCompile(`^/[\w:.-]+(\s[^;&|<>$` + "`" + `]*)?$`)
 func (p *passed) command(o Object, depth int) {
 	takes := false
 	for member, v := range o.All() {
-		switch r := roleOf(member); r {
-		case commandRole:
-			line, _ := commandOf(v)
-			takes = takes || v.Kind() != 'n' && !(depth == 0 && (p.slash || slashCommand.MatchString(line)))
-		case listRole, argvRole:
+		line, _ := commandOf(v)
+		key := keyOf(member)
+		kind, _ := kindOf(member)
+		switch r := roleOf(member); {
+		case v.Kind() == 'n':
+		case r == commandRole:
+			takes = takes || depth > 0 || key != "command" || !p.slash && !slashCommand.MatchString(line)
+		case r == listRole, r == argvRole:
 			takes = takes || v.Kind() == '[' || v.Kind() == '{' || v.Kind() == '"'
+		case kind == shellKind && line != "" && !isShell(line), key == "run" && strings.Contains(line, " "):
+			p.calls = append(p.calls, toolCall{name: p.name, shape: shellKind, hasShape: true, input: toolInput{text: line}})
 		}
 	}
 	if takes {
