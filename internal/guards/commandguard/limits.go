@@ -220,7 +220,7 @@ func plain(c shell.Command) bool {
 
 // declares: without a name all variables are printed.
 func declares(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") })
+	return !aimsAt(c, ofHooks) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") })
 }
 
 // variables: what a filter prints are no variables of the environment.
@@ -317,13 +317,19 @@ func connects(c shell.Command) bool {
 // secret is a variable whose name says that it holds one.
 var secret = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key|auth)\w*|\$\{!`)
 
+// address is a variable whose name says that it holds where a server is, most often with a password.
+var address = regexp.MustCompile(`(?i)\$\{?(database|db|postgres|pg|mysql|mongo|redis|amqp|rabbitmq|sentry|webhook)\w*_(url|uri|dsn)\b`)
+
 // usesSecret reports whether a command is given a variable that holds a secret; a test
 // only looks whether it is there.
 func usesSecret(c shell.Command) bool {
 	if name := c.Name(); name == "test" || name == "[" {
 		return false
 	}
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known && secret.MatchString(w.Text) }) ||
+	prints := slices.Contains([]string{"echo", "printf"}, c.Name())
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return !w.Known && (secret.MatchString(w.Text) || prints && address.MatchString(w.Text))
+	}) ||
 		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Here.Known && secret.MatchString(r.Here.Text) })
 }
 

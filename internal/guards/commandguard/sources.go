@@ -17,7 +17,11 @@ var sources = strings.Fields("src app apps packages pkg cmd internal tests test 
 func removesSources(c shell.Command) shell.Found {
 	switch name := c.Name(); {
 	case name == "rsync":
-		c = mirrored(c)
+		if from := operands(c); shell.Option(c, "--remove-source-files") == shell.Yes && len(from) > 1 {
+			c.Words = append(c.Words[:1:1], from[:len(from)-1]...)
+		} else {
+			c = mirrored(c)
+		}
 	case name == "find" && deletes(c) && !limited(c):
 		c = start(c)
 	case name == "mv":
@@ -58,7 +62,7 @@ func blanks(c shell.Command) shell.Found {
 		return shell.FoundIf(c.Writes() && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "0" || w.Text == "-c0" || w.Text == "-n0" }))
 	case "tee":
 		return shell.FoundIf(slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Write && null(r.File) }))
-	case "ln":
+	case "ln", "install":
 		words := operands(c)
 		return shell.FoundIf(len(words) > 1 && null(words[0]))
 	case "sed", "gsed", "perl", "ruby":

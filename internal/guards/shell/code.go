@@ -91,6 +91,7 @@ var (
 type codeDoes struct {
 	files []Redirect // that it opens
 	runs  [][]Word   // the commands that it runs
+	loads []string   // the modules of Python that nobody knows
 }
 
 // harmlessCode reports whether code only computes, prints, and opens files that are named where
@@ -110,16 +111,17 @@ func harmlessCode(code, language string) (does codeDoes, ok bool) {
 	case "R", "Julia", "Elixir":
 		return does, codeCalls[language].MatchString(code)
 	default:
-		does.files, ok = harmlessScript(code)
+		return harmlessScript(code)
 	}
 	return does, ok
 }
 
 // harmlessScript is harmlessCode of JavaScript.
-func harmlessScript(code string) (files []Redirect, ok bool) {
+func harmlessScript(code string) (does codeDoes, ok bool) {
 	if len(code) > maxCode {
-		return nil, false
+		return does, false
 	}
+	code, pairs := withoutPairs(code)
 	var texts []string
 	code = codeTexts.ReplaceAllStringFunc(code, func(text string) string {
 		texts = append(texts, text[1:len(text)-1])
@@ -127,18 +129,31 @@ func harmlessScript(code string) (files []Redirect, ok bool) {
 	})
 	slash := strings.IndexByte(code, '/') // of a pattern, in which a quote begins no text
 	if strings.Contains(code, "'") || strings.Count(code, `"`) != 2*len(texts) || slash >= 0 && strings.Contains(code[slash:], `"`) {
-		return nil, false
+		return does, false
 	}
-	code, files = opened(constantNames(code), texts)
+	code = codeFetch.ReplaceAllStringFunc(code, func(found string) string {
+		if i, err := strconv.Atoi(codeFetch.FindStringSubmatch(found)[1]); err == nil && i < len(texts) {
+			does.runs = append(does.runs, []Word{{Text: "curl", Known: true}, {Text: "--", Known: true}, {Text: texts[i], Known: true}})
+			return "0"
+		}
+		return found
+	})
+	code, does.files = opened(constantNames(code), texts)
 	code = codeNth.ReplaceAllString(code, "$1")
 	if strings.ContainsAny(code, "`\\@#") || codePrefix.MatchString(code) || codeIndex.MatchString(code) {
-		return nil, false
+		return does, false
 	}
 	given := map[string]bool{}
+	for _, name := range pairs {
+		if powerful(name) || codeWords[name] && !slices.Contains(dataWords, name) {
+			return does, false
+		}
+		given[name] = true
+	}
 	for _, m := range codeSet.FindAllStringSubmatch(code, -1) {
 		for _, name := range m[1:] {
-			if codeWords[name] || powerful(name) {
-				return nil, false // it would mean something else
+			if codeWords[name] && !slices.Contains(dataWords, name) || powerful(name) {
+				return does, false // it would mean something else
 			}
 			given[name] = true
 		}
@@ -149,10 +164,34 @@ func harmlessScript(code string) (files []Redirect, ok bool) {
 			continue
 		}
 		if member || !given[name] {
-			return nil, false
+			return does, false
 		}
 	}
-	return files, true
+	return does, true
+}
+
+// dataWords are names of codeWords that stand for no more than what they are given.
+var dataWords = strings.Fields("name scripts dependencies devDependencies main version")
+
+var (
+	// codeHanded is a module of the project that is handed on: Object.keys(require("./dist")).
+	codeHanded = regexp.MustCompile(`([(,]\s*)require\("(\d+)"\)(\s*[),])`)
+	// codeFetch gets what stands at an address, and codePairs names the two elements of each list.
+	codeFetch = regexp.MustCompile(`(?:^|[^.\w$])fetch\("(\d+)"\)`)
+	codePairs = regexp.MustCompile(`\((?:(const|let) )?\[(\w+), *(\w+)\](\) *=>| of\b)`)
+)
+
+// withoutPairs is code of JavaScript that names the elements without brackets.
+func withoutPairs(code string) (rest string, names []string) {
+	rest = codePairs.ReplaceAllStringFunc(code, func(found string) string {
+		m := codePairs.FindStringSubmatch(found)
+		names = append(names, m[2], m[3])
+		if m[1] == "" {
+			return "(" + m[2] + ", " + m[3] + m[4]
+		}
+		return "(const " + m[2] + m[4]
+	})
+	return rest, names
 }
 
 var (
@@ -196,6 +235,14 @@ func opened(code string, texts []string) (rest string, files []Redirect) {
 		return ";"
 	})
 	code, files = ownModules(code, text)
+	code = codeHanded.ReplaceAllStringFunc(code, func(found string) string {
+		m := codeHanded.FindStringSubmatch(found)
+		if file := text(m[2]); codeProject.MatchString(file) {
+			files = append(files, Redirect{File: Word{Text: file, Known: true}})
+			return m[1] + "0" + m[3]
+		}
+		return found
+	})
 	rest = codeNamed.ReplaceAllStringFunc(code, func(found string) string {
 		m := codeNamed.FindStringSubmatch(found)
 		module, does, file := text(m[1]), m[2]+m[4], text(m[3]+m[5])

@@ -107,6 +107,10 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 // does adds what code does to the command that is given it.
 func (s source) does(c *Command, does codeDoes) {
 	c.Redirects = append(slices.Clip(c.Redirects), does.files...)
+	for _, module := range does.loads {
+		s.runsMade(c, Word{Text: module + ".py", Known: true})
+		s.runsMade(c, Word{Text: module + "/__init__.py", Known: true})
+	}
 	for _, words := range does.runs {
 		s.run(words, context{})
 	}

@@ -20,8 +20,9 @@ var (
 	// pythonText is a text: of several lines, or of one; its content is the second group or a later one.
 	pythonText   = regexp.MustCompile(`^(?s:"""((?:\\.|[^\\])*?)"""|'''((?:\\.|[^\\])*?)''')|^(?:"((?:\\(?s:.)|[^"\\\n])*)"|'((?:\\(?s:.)|[^'\\\n])*)')`)
 	pythonPrefix = regexp.MustCompile(`^(?i:[rbuf]|rb|br|fr|rf)$`)
-	// pythonField is a field of an f-string that holds a name, and how it is printed.
-	pythonField = regexp.MustCompile(`\{\{|\}\}|\{([\pL_][\pL\d_]*)(:[\w.,<>^ -]*|![rsa])?\}`)
+	// pythonField is a field of an f-string that computes with names and what they have, and how it
+	// is printed.
+	pythonField = regexp.MustCompile(`\{\{|\}\}|\{([\pL_](?:[\pL\d_.]|\(\)|\([\pL\d_.]+\)|\[[\pL\d_]+\]|\[(?:"[\w -]*"|'[\w -]*')\]| ?[-+*/] ?[\pL\d_])*)(:[\w.,<>^%+= -]*|![rsa])?\}`)
 )
 
 // pythonTokens reads code. ok is false where something is not read.
@@ -87,7 +88,11 @@ func prefixed(tokens *[]pythonToken, t *pythonToken) (fields []pythonToken, ok b
 	}
 	for _, m := range pythonField.FindAllStringSubmatch(t.value, -1) {
 		if m[1] != "" {
-			fields = append(fields, pythonToken{kind: '%'}, pythonToken{kind: 'n', value: m[1]})
+			inner, ok := pythonTokens(m[1])
+			if !ok {
+				return nil, false
+			}
+			fields = append(append(fields, pythonToken{kind: '%'}), inner...)
 		}
 	}
 	return fields, !strings.ContainsAny(pythonField.ReplaceAllString(t.value, ""), "{}")
@@ -102,6 +107,7 @@ var pythonWords = strings.Fields(`with as def return try except finally raise as
 	writer writerow writerows DictWriter writeheader fieldnames delimiter safe_load safe_dump
 	compile escape span MULTILINE DOTALL IGNORECASE VERBOSE M S I subn lstrip rstrip find rfind partition rpartition splitext title capitalize isdigit isalpha isupper islower isspace zfill ljust rjust center remove pop insert extend update copy setdefault add discard clear
 	parse walk dump FunctionDef AsyncFunctionDef ClassDef Import ImportFrom Call Name Attribute lineno body id attr func iter_child_nodes literal_eval
+	fetchall fetchone cursor row_factory Row description
 	capture_output text check timeout returncode universal_newlines
 	timezone utc astimezone tzinfo ZoneInfo zoneinfo shape columns dtype head describe total_seconds timestamp fromisoformat`)
 
@@ -135,7 +141,9 @@ type python struct {
 	known  map[string]bool // names that were imported or given a value
 	fixed  map[string]string
 	codeDoes
-	own map[string]bool // names of the project's own packages
+	others map[string]bool // modules of which the version and the file are asked for, and whether they were
+	base   string          // the file of a database that is open
+	own    map[string]bool // names of the project's own packages
 	// globbed are names that stand for each file of a pattern.
 	globbed map[string]string
 	frames  bool // pandas or numpy are imported under another name, by which some words mean more
@@ -153,7 +161,7 @@ func harmlessPython(code string) (does codeDoes, ok bool) {
 	if !ok {
 		return does, false
 	}
-	p := python{tokens: tokens, known: map[string]bool{}, fixed: map[string]string{}, own: map[string]bool{}, globbed: map[string]string{}}
+	p := python{tokens: tokens, known: map[string]bool{}, fixed: map[string]string{}, own: map[string]bool{}, others: map[string]bool{}, globbed: map[string]string{}}
 	p.given()
 	for name := range p.known {
 		if powerful(name) {
@@ -171,6 +179,11 @@ func harmlessPython(code string) (does codeDoes, ok bool) {
 			return does, false
 		}
 		i += size
+	}
+	for _, asked := range p.others {
+		if !asked {
+			return does, false
+		}
 	}
 	return p.codeDoes, true
 }
@@ -258,6 +271,11 @@ func (p *python) name(i int) (more int, ok bool) {
 		return p.system(i)
 	case (name == "subprocess" || name == "urllib") && !member:
 		return p.calls(i)
+	case name == "sqlite3" && !member || name == "execute" && member && p.base != "":
+		return p.queries(i)
+	case !member && p.hasOther(name):
+		p.others[name] = true
+		return 2, p.at(i+1).kind == '.' && slices.Contains([]string{"__version__", "__file__", "__path__"}, p.at(i+2).value)
 	case name == "glob":
 		return 2, !member && p.at(i+1).kind == '.' && p.is(i+2, "glob")
 	case !member && p.own[name]:
@@ -312,7 +330,10 @@ func (p *python) imports(i int) (more int, ok bool) {
 			}
 			continue
 		}
-		if !slices.Contains(pythonModules, module) && (from || module != "glob" && module != "os" && module != "subprocess") && (from || !pythonOthers.MatchString(module)) {
+		if ownModule(module) && !from {
+			p.others[module] = false
+			p.loads = append(p.loads, module)
+		} else if !slices.Contains(pythonModules, module) && (from || module != "glob" && module != "os" && module != "subprocess" && module != "sqlite3") && (from || !pythonOthers.MatchString(module)) {
 			return 0, false
 		}
 		if from {

@@ -1,6 +1,10 @@
 package shell
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // calls is what code asks subprocess and urllib for: a command of words that are told, and what
 // stands at an address. They are judged as if a line ran the command, or curl.
@@ -74,4 +78,46 @@ func (p *python) fetches(i int) (more int, ok bool) {
 	}
 	p.runs = append(p.runs, []Word{{Text: "curl", Known: true}, {Text: "--", Known: true}, {Text: address, Known: true}})
 	return 6, true
+}
+
+// queries is sqlite3.connect('file') and what the database is asked, judged as if sqlite3 were given
+// it.
+func (p *python) queries(i int) (more int, ok bool) {
+	switch {
+	case p.is(i, "execute"):
+		t, end := p.at(i+2), p.at(i+3).kind
+		if p.at(i+1).kind != '(' || t.kind != 't' || !t.plain || strings.HasPrefix(t.value, ".") || end != ')' && end != ',' {
+			return 0, false
+		}
+		p.runs = append(p.runs, []Word{{Text: "sqlite3", Known: true}, {Text: p.base, Known: true}, {Text: t.value, Known: true}})
+		return 2, true
+	case p.at(i+1).kind != '.':
+		return 0, false
+	case p.is(i+2, "Row"):
+		return 2, true
+	}
+	text, ok := p.text(i + 4)
+	if !ok || p.base != "" || !p.is(i+2, "connect") || p.at(i+3).kind != '(' || p.at(i+5).kind != ')' || strings.HasPrefix(text, "-") {
+		return 0, false
+	}
+	p.base = text
+	p.add(text, false)
+	return 4, true
+}
+
+var (
+	// standard are modules of Python's own that reach further than their version.
+	standard   = strings.Fields("os sys subprocess shutil socket importlib builtins pty ctypes urllib http ftplib smtplib glob sqlite3 pickle marshal shelve runpy code codeop antigravity this idlelib turtledemo site test webbrowser")
+	moduleName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+)
+
+func (p *python) hasOther(name string) bool {
+	_, is := p.others[name]
+	return is
+}
+
+// ownModule reports whether a module may be one that is installed or of the project: to import it
+// does what a script of the project does.
+func ownModule(name string) bool {
+	return moduleName.MatchString(name) && !slices.Contains(standard, name) && !slices.Contains(pythonModules, name) && !pythonOthers.MatchString(name) && !powerful(name) && !slices.Contains(pythonWords, name) && !codeWords[name]
 }

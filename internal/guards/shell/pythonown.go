@@ -111,7 +111,7 @@ func (p *python) system(i int) (more int, ok bool) {
 		return 4, p.at(i+3).kind == '.' && slices.Contains(pathTells, p.at(i+4).value)
 	case name == "listdir" && p.at(i+3).kind == '(' && p.at(i+4).kind == ')':
 		return 2, true
-	case name == "listdir":
+	case name == "listdir", name == "walk":
 		dir, ok := p.text(i + 4)
 		p.add(dir, false)
 		return 4, ok && p.at(i+3).kind == '(' && p.at(i+5).kind == ')'
