@@ -41,6 +41,7 @@ func TestToolsOfACallThatHoldsCalls(t *testing.T) {
 		"the tools that a sub-agent has":     {`{"tool_name":"Task","tool_input":{"prompt":"a","tools":["Bash",{"name":"Read"}]}}`, ""},
 		"calls as JSON in a text":            {`{"tool_name":"Task","tool_input":{"prompt":"a","tool_calls":"[{\"name\":\"Bash\",\"input\":{\"command\":\"ls\"}}]"}}`, "Bash ls"},
 		"a shell's name":                     {`{"tool_name":"Task","tool_input":{"prompt":"a","steps":[{"bash":"ls"},{"run":"go test"},{"run":"7"},{"shell":"bash"}]}}`, "Task ls|Task go test"},
+		"a shell that is given a text":       {`{"tool_name":"Task","tool_input":{"prompt":"a","steps":[{"tool":"bash","input":"ls"},{"tool":"bash","args":["ls"]}]}}`, "bash ls|bash"},
 		"a script beside a command":          {`{"tool_name":"SlashCommand","tool_input":{"command":"/x","script":"ls"}}`, "SlashCommand /x\nls"},
 		"a command of the agent":             {`{"tool_name":"task","tool_input":{"prompt":"a","command":"/review 7"}}`, ""},
 		"a skill":                            {`{"tool_name":"Skill","tool_input":{"command":"pdf"}}`, ""},

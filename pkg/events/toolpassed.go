@@ -38,7 +38,9 @@ func (p *passed) object(o Object, names []string, depth int) {
 	}
 	var h heldCall
 	h.read(o.Bytes(), names, maxCallNesting)
-	switch isCall := h.names > 0 && h.inputs > 0 && h.call.input.object.raw != nil; {
+	kind, _ := kindOf(h.call.name)
+	isShell := kind.class == ClassShell && (h.call.input.text != "" || h.call.input.broken)
+	switch isCall := h.names > 0 && h.inputs > 0 && (h.call.input.object.raw != nil || isShell); {
 	case isCall && h.names == 1 && h.inputs == 1:
 		p.calls = append(p.calls, h.call)
 		return

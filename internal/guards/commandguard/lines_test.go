@@ -28,6 +28,8 @@ func TestWhatCodeRuns(t *testing.T) {
 		`python3 -c "import urllib.request; print(urllib.request.urlopen('http://169.254.169.254/x').read())"`:         chain.Deny,
 		`python3 -c "import urllib.request; urllib.request.urlopen('http://localhost/x', b'a')"`:                       chain.AskUser,
 		`ruby -e 'd = JSON.parse(File.read("a.json")); puts d["a"]'`:                                                   "",
+		`ruby -ryaml -e 'puts YAML.load_file("a.yml").keys'`:                                                           "",
+		`node -e "console.log(new Intl.DateTimeFormat('de').format(new Date(0)))"`:                                     "",
 		`ruby -e 'system = 1; system "ls"'`:                                                                            chain.AskUser,
 		"node -e \"const fs = require('fs'); const f = 'a.json'; fs.writeFileSync(f, JSON.stringify([1]))\"":           "",
 		"node -e \"const fs = require('fs'); const f = 'a.json'; [1].map(f => fs.writeFileSync(f, '1'))\"":             chain.AskUser,

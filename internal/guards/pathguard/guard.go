@@ -197,13 +197,14 @@ func (a access) sweeps(pattern paths.Pattern) bool {
 // packages/*/src has a directory of each name.
 func (a access) strays(pattern paths.Pattern) bool {
 	names := strings.Split(a.path.Name(), "/")
-	at := slices.Index(names, "*")
-	if at < 0 || a.deep || paths.Resolve(strings.Join(names[:at], "/"), "").Holds(pattern) {
+	wild := func(name string) bool { return name == "*" || name == "**" }
+	at := slices.IndexFunc(names, wild)
+	if at < 0 || a.deep && a.path.Named(pattern) || paths.Resolve(strings.Join(names[:at], "/"), "").Holds(pattern) {
 		return false
 	}
 	for i, name := range names[at:] {
 		switch {
-		case name == "*":
+		case wild(name):
 			names[at+i] = "-"
 		case strings.Contains(pattern.String(), name):
 			return false

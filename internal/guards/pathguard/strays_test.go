@@ -15,6 +15,8 @@ func TestDirectoriesOfAnyName(t *testing.T) {
 		"grep -rn x packages/*/src":             "",
 		"cp -r public/* dist/assets/":           "",
 		"rm -rf packages/*/dist":                "",
+		"rm -rf **/__pycache__":                 "",
+		"cat **/.env":                           chain.Deny,
 		"cat */.env":                            chain.Deny,
 		"cat */jetstream/a":                     chain.Deny,
 		"cp x .git/*/":                          chain.AskUser,

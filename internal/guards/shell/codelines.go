@@ -22,7 +22,7 @@ func wordsOf(text string) map[string]bool {
 var lineCodes = map[string]lineCode{
 	"Ruby": {wordsOf(`puts p print require json yaml time date set JSON YAML Time Date Math Set parse safe_load pretty_generate now today at to_s to_i to_f to_a to_h to_json iso8601 strftime year sqrt PI
 		sum size length count first last join sort sort_by uniq reverse max min inspect keys values key dig upcase downcase capitalize strip split lines chars each map select reject include nil true false
-		RUBY_VERSION RUBY_PLATFORM`), regexp.MustCompile(`\bFile\.read\((["'][\w./-]+["'])\)`)},
+		RUBY_VERSION RUBY_PLATFORM`), regexp.MustCompile(`\b(?:File\.read|YAML\.load_file)\((["'][\w./-]+["'])\)`)},
 	"PHP": {wordsOf(`echo print print_r var_dump var_export json_encode json_decode JSON_PRETTY_PRINT strlen count implode explode array_keys array_values array_sum range date time
 		strtoupper strtolower ucfirst trim str_repeat number_format round floor ceil max min sqrt intdiv phpversion md5 sha1 hash base64_encode uniqid random_int true false null
 		PHP_VERSION PHP_OS PHP_EOL PHP_INT_MAX`), regexp.MustCompile(`\bfile_get_contents\((["'][\w./-]+["'])\)`)},

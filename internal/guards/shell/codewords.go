@@ -11,6 +11,7 @@ var jsWords = func() map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsSeq(`new Set Map URL return function else switch case default break continue do while try catch finally throw instanceof void
 		toLocaleString toUpperCase toLowerCase padStart padEnd repeat charCodeAt fromCharCode codePointAt flat flatMap fill at test match matchAll replaceAll substring substr splice unshift shift pop has get set add size assign freeze
+		Intl DateTimeFormat NumberFormat format timeZone
 		then json text ok status await async
 		now getTime getFullYear isNaN isFinite isInteger localeCompare indexOf lastIndexOf findIndex table warn info startsWith endsWith searchParams href hostname pathname
 		resolve basename dirname extname relative normalize createHash update digest randomUUID inspect strictEqual deepStrictEqual`) {
