@@ -58,11 +58,18 @@ func isOption(option, text string) bool {
 	return option == text
 }
 
+// modelAsked is code that prints what a model of Rails counts and lists.
+var modelAsked = regexp.MustCompile(`^\s*(puts|p|pp) [A-Z]\w*[a-z]\w*(\.(count|size|first|last|column_names|table_name|exists\?|inspect|to_sql|pluck\(:\w+(, :\w+)*\)|(sum|maximum|minimum|group)\(:\w+\)|(limit|find)\(\d+\)|where\(\w+: [\w'":]+\)))+\s*$`)
+
+func asksModel(name string, args []Word) bool {
+	return name == "rails" && len(args) == 2 && args[1].Known && modelAsked.MatchString(args[1].Text)
+}
+
 // told looks whether the arguments of a command, or what it reads, have commands that
 // are not read here.
 func (s source) told(c *Command, name string, ctx context) {
 	args := c.Args()
-	if verbs, ok := runners[name]; ok && c.runner(verbs) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
+	if verbs, ok := runners[name]; ok && c.runner(verbs) && !asksModel(name, args) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		c.doubt("what " + name + " runs is not read here")
 	}
 	does := c.Verb()
