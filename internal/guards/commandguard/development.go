@@ -84,7 +84,7 @@ swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
 flutter: analyze test run build pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run format doctor create clean devices
-rails: s server t test routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
+rails: s server t test runner routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
 rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT db:seed
 manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate loaddata diffsettings inspectdb
 django-admin: startproject startapp check makemessages compilemessages
