@@ -249,7 +249,10 @@ func TestCollect(t *testing.T) {
 }
 
 func TestDeadlineIsToldToTheRouter(t *testing.T) {
-	t.Parallel()
+	bubble(t, deadlineIsTold)
+}
+
+func deadlineIsTold(t *testing.T) {
 	b := hooktest.Start(t)
 	release := make(chan struct{})
 	defer close(release)

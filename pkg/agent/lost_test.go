@@ -20,7 +20,10 @@ import (
 // The server goes while a hook thinks: the agent is told so, and does not wait
 // for an answer that can't come.
 func TestEmitEndsWithTheConnection(t *testing.T) {
-	t.Parallel()
+	bubble(t, endsWithTheConnection)
+}
+
+func endsWithTheConnection(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{StoreDir: natstest.StoreDir(t), NoSync: true})
 	if err != nil {
 		t.Fatal(err)

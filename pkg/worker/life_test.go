@@ -26,7 +26,10 @@ import (
 )
 
 func TestRegistrationRenewsItself(t *testing.T) {
-	t.Parallel()
+	bubble(t, renewsItself)
+}
+
+func renewsItself(t *testing.T) {
 	const ttl = 1500 * time.Millisecond
 	_, w, a := one(t, router.Options{TTL: ttl})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))

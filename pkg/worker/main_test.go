@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"runtime"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server/ats"
@@ -28,6 +30,15 @@ func TestMain(m *testing.M) {
 	testkit.Parallel(8) // they wait for renewals
 	ats.Register()
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
+
+// bubble runs a test with the NATS server in virtual time.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
+	empty()
+	defer empty()
+	synctest.Test(t, test)
 }
 
 // patience is how long a test waits for what must come.

@@ -123,7 +123,10 @@ func registerMany(t *testing.T, w *worker.Worker, n int) {
 }
 
 func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
-	t.Parallel()
+	bubble(t, oneHangs)
+}
+
+func oneHangs(t *testing.T) {
 	s := natstest.Server(t)
 	r := startRegistrar(t, natstest.Conn(t, s), 1200*time.Millisecond)
 	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
@@ -166,7 +169,10 @@ func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
 }
 
 func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
-	t.Parallel()
+	bubble(t, soMany)
+}
+
+func soMany(t *testing.T) {
 	const most = 16
 	s := natstest.Server(t)
 	r := startRegistrar(t, natstest.Conn(t, s), 300*time.Millisecond)
@@ -211,6 +217,7 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 		"a guard stays on its own": {chain.FailClosed, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
 			s := natstest.Listening(t)
 			routertest.Start(t, s, router.Options{TTL: time.Hour})
 			replies := &natstest.Stall{Subject: "_INBOX."}

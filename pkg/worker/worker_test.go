@@ -281,7 +281,10 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 }
 
 func TestRegisterSaysWhatIsWrong(t *testing.T) {
-	t.Parallel()
+	bubble(t, saysWhatIsWrong)
+}
+
+func saysWhatIsWrong(t *testing.T) {
 	s, w, _ := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "taken"}, hooktest.Script().Handle)
 	newer := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{})
@@ -302,14 +305,12 @@ func TestRegisterSaysWhatIsWrong(t *testing.T) {
 		"a name of a line's end":  {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, Name: "a\nb"}, "control characters"},
 		"a time-out of a century": {patience, w, worker.Registration{ID: "a", Events: []string{"*"}, TimeoutMS: 1 << 30}, "timeout_ms is"},
 	} {
-		t.Run(sentence, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), c.wait)
-			defer cancel()
-			unregister, err := c.w.On(ctx, c.reg, hooktest.Script().Handle)
-			if err == nil || !strings.Contains(err.Error(), c.want) || unregister != nil {
-				t.Errorf("error is %v", err)
-			}
-		})
+		ctx, cancel := context.WithTimeout(t.Context(), c.wait)
+		unregister, err := c.w.On(ctx, c.reg, hooktest.Script().Handle)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), c.want) || unregister != nil {
+			t.Errorf("%s: error is %v", sentence, err)
+		}
 	}
 	// What was refused left nothing behind.
 	register(t, w, worker.Registration{ID: "a"}, hooktest.Script().Handle)
