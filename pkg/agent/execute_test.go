@@ -188,8 +188,6 @@ func TestExecuteEnds(t *testing.T) {
 }
 
 func TestExecuteWithoutAnyRouter(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
 	for sentence, c := range map[string]struct {
 		patience, deadline time.Duration
 		is                 error
@@ -200,18 +198,21 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 		"and says what was wrong too":        {time.Hour, 200 * time.Millisecond, hookrouter.ErrNoRouter},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Patience: c.patience}, agent.Options{})
-			ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
-			defer cancel()
-			began := time.Now()
-			_, err := a.Execute(ctx, events.ToolPre, nil)
-			var open *agent.PendingError
-			if !errors.Is(err, c.is) || errors.As(err, &open) {
-				t.Errorf("error is %v", err)
-			}
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("took %v", took)
-			}
+			bubble(t, func(t *testing.T) {
+				s := natstest.Server(t)
+				a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Patience: c.patience}, agent.Options{})
+				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+				defer cancel()
+				began := time.Now()
+				_, err := a.Execute(ctx, events.ToolPre, nil)
+				var open *agent.PendingError
+				if !errors.Is(err, c.is) || errors.As(err, &open) {
+					t.Errorf("error is %v", err)
+				}
+				if took := time.Since(began); took > 5*time.Second {
+					t.Errorf("took %v", took)
+				}
+			})
 		})
 	}
 }
