@@ -69,7 +69,7 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	defer client.Close()
 	follower, err := follow.New(follow.Options{
 		Name: s.Policy, Keys: verifierkeys.Verifiers(trusted), Acts: s.PolicyExec, Dir: dir, Conn: clientconn.Of(client).Transport,
-		Host: kind.Worker{States: states, Log: log}, Log: log,
+		Host: kind.Worker{States: states, Log: log}, Poll: p.poll, Log: log,
 	})
 	if err != nil {
 		return workerfiles.InputError(err)

@@ -78,7 +78,9 @@ func (r *rollout) worker(cache string, more ...string) (stderr *log, stop func()
 	stderr = &log{}
 	done := make(chan error, 1)
 	args := append([]string{"--policy", "production", "--policy-key", filepath.Join(r.dir, "key.pub"), "--policy-cache", cache, "--nats-url", r.url}, more...)
-	go func() { done <- run(ctx, args, process{stdout: &bytes.Buffer{}, stderr: stderr}) }()
+	go func() {
+		done <- run(ctx, args, process{stdout: &bytes.Buffer{}, stderr: stderr, poll: 50 * time.Millisecond})
+	}()
 	stop = sync.OnceValue(func() error {
 		cancel()
 		return <-done

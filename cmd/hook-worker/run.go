@@ -49,6 +49,7 @@ type process struct {
 	stdout, stderr io.Writer
 	signals        signals.Signals
 	remind         time.Duration // how often a failed reload is logged again; 0 means a minute
+	poll           time.Duration // how often routers are asked for the policy; 0 means once a second
 }
 
 // run is the program without the process around it.
