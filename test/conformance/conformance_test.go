@@ -1,8 +1,10 @@
 package conformance
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +20,8 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// The slowest come first: no lane begins with one when the others are done.
+	slices.SortStableFunc(cases, func(a, b Case) int { return cmp.Compare(b.slowest(), a.slowest()) })
 	start := starter(t)
 	var targets []Target
 	for _, prefix := range lanes() {
@@ -55,4 +59,16 @@ func TestConformance(t *testing.T) {
 	})
 	fmt.Printf("conformance: %d passed, %d failed, %d skipped (execute)\n",
 		passed.Load(), failed.Load(), skipped.Load())
+}
+
+// slowest is the longest time in whole seconds that a hook or contributor of the case takes.
+func (c Case) slowest() (seconds int) {
+	ms := 0
+	for _, h := range c.Handlers {
+		ms = max(ms, h.Behavior.SleepMS)
+	}
+	for _, contributor := range c.Contributors {
+		ms = max(ms, contributor.Behavior.SleepMS)
+	}
+	return ms / 1000
 }
