@@ -28,6 +28,7 @@ func decodes(_ context.Context, ev worker.Event) (worker.Result, error) {
 }
 
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	toolPre := []string{events.ToolPre}
 	for sentence, c := range map[string]struct {
@@ -162,6 +163,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestValidateCallsEveryStandardEventThatIsRegistered(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	for _, c := range []struct {
 		patterns, want []string
@@ -201,6 +203,7 @@ func TestValidateCallsEveryStandardEventThatIsRegistered(t *testing.T) {
 }
 
 func TestValidateGivesUpOnAHookThatHangs(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	b.Register(t, worker.Registration{ID: "hook", Events: []string{"*"}, TimeoutMS: 20},
 		func(context.Context, worker.Event) (worker.Result, error) {
@@ -230,6 +233,7 @@ func TestValidateFindsAHookWithoutWorkers(t *testing.T) {
 }
 
 func TestValidateLetsAnObserverBeSilent(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	nc := b.Conn(t)
 	register(t, nc, "hook", `{"events":["deploy:begin"],"mode":"observe"}`)
