@@ -26,7 +26,8 @@ var programs struct {
 
 // Program returns the path of a program of cmd, as it is in this tree; flags are those of
 // go build, for instance [RaceFlags]. It stays in the user's cache, where the next test,
-// package or run finds it: the go command links it again only when it has changed.
+// package or run finds it: one test of a run has the go command look whether it has
+// changed, and the others take what that built.
 func Program(t testing.TB, name string, flags ...string) string {
 	t.Helper()
 	programs.Lock()
@@ -57,12 +58,16 @@ func buildProgram(t testing.TB, name string, flags []string) (string, error) {
 	if runtime.GOOS == "windows" {
 		file += ".exe"
 	}
+	path, stamp, run := filepath.Join(dir, file), filepath.Join(dir, "run"), testRun()
+	if by, err := os.ReadFile(stamp); err == nil && run != "" && string(by) == run {
+		return path, nil
+	}
 	own, err := os.MkdirTemp(dir, "build-*") //nolint:usetesting // beside its place in the cache, so that a rename moves it
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = os.RemoveAll(own) }()
-	path, fresh := filepath.Join(dir, file), filepath.Join(own, file)
+	fresh := filepath.Join(own, file)
 	if err := copyFile(path, fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
@@ -70,7 +75,26 @@ func buildProgram(t testing.TB, name string, flags []string) (string, error) {
 	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return path, os.Rename(fresh, path)
+	if err := os.Rename(fresh, path); err != nil {
+		return "", err
+	}
+	// The stamp comes last: whoever reads it finds the program.
+	if err := os.WriteFile(filepath.Join(own, "run"), []byte(run), 0o600); err != nil {
+		return "", err
+	}
+	return path, os.Rename(filepath.Join(own, "run"), stamp)
+}
+
+// testRun names the go test command that runs this process, by the directory that it
+// makes to link its tests in. It is empty for a test that was linked elsewhere: that may
+// be run again after the tree has changed.
+func testRun() string {
+	self, err := os.Executable()
+	work := filepath.Dir(filepath.Dir(self))
+	if err != nil || !strings.HasPrefix(filepath.Base(work), "go-build") {
+		return ""
+	}
+	return work
 }
 
 // programDir is the directory for one program of this tree, built with these flags.
