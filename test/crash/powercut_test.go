@@ -23,6 +23,7 @@ import (
 // What an agent was told is in the log after the power is cut, on every server at the
 // same moment.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	needDisks(t)
 	program := testkit.Program(t, "hook-router", testkit.RaceFlags...)
 	t.Run("the NATS of the router", func(t *testing.T) {
