@@ -108,10 +108,13 @@ func (s *Server) decode(verb string, req *service.Request) (dispatch.Request, er
 // sender is the proven sender of a request, or "". With identities, it is an error that the
 // connection proves none of them.
 func (s *Server) sender(req *service.Request) (string, error) {
-	sender := req.Sender()
-	switch {
-	case s.opts.Identities == nil && !s.opts.Accounts:
+	if s.opts.Identities == nil && !s.opts.Accounts {
 		return "", nil
+	}
+	sender, err := req.Sender()
+	switch {
+	case err != nil:
+		return "", err
 	case s.opts.Identities == nil:
 		return sender.String(), nil
 	case sender.Account == "":

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // headerRequestInfo is what the server adds to a request through a service import.
@@ -28,25 +30,30 @@ func (s Sender) String() string {
 }
 
 // Sender is who sent a request through a service import of another account, as the
-// server says; the zero Sender is nobody. Two conditions make that trustworthy: the server
-// made the reply subject, and the name of its header occurs once in all headers, in any case.
-// A sender can smuggle a header of that name past the server: beside the server's own, before
-// a bare blank line that hides it, or before a line without an end that it becomes part of.
-func (r *Request) Sender() (s Sender) {
-	if !strings.HasPrefix(r.msg.Reply, "_R_.") {
-		return s
-	}
+// server says; the zero Sender is nobody, for a request from the router's own account. Two
+// conditions make it trustworthy: the server made the reply subject, and the name of its header
+// occurs once in all headers, in any case. A sender can smuggle a header of the same name past the
+// server: beside the server's own, before a bare blank line that hides it, or before a line
+// without an end that it becomes part of. Then nobody can say who sent the request, and the
+// error has code 403: a sender must not become nobody, who is in no freeze and has no labels.
+func (r *Request) Sender() (s Sender, err error) {
 	n := 0
 	for name, values := range r.Header {
 		for _, value := range values {
 			n += mentions(name) + mentions(value)
 		}
 	}
-	text := r.Header[headerRequestInfo]
-	if n != 1 || len(text) != 1 || hidden(r.msg) >= leastInfo {
-		return Sender{}
+	imported := strings.HasPrefix(r.msg.Reply, "_R_.")
+	if !imported && n == 0 {
+		return s, nil
 	}
-	return parseSender(text[0])
+	if text := r.Header[headerRequestInfo]; imported && n == 1 && len(text) == 1 && hidden(r.msg) < leastInfo {
+		s = parseSender(text[0])
+	}
+	if s.Account == "" {
+		return Sender{}, wire.Errorf(wire.Forbidden, "the headers of the request hide who sent it")
+	}
+	return s, nil
 }
 
 func mentions(text string) int {
