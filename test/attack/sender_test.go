@@ -73,7 +73,7 @@ func (b *byHand) line() string {
 // request sends a request with a block of headers as it stands, and returns the answer.
 func (b *byHand) request(subject, headers, body string) string {
 	b.t.Helper()
-	const inbox = "_INBOX.agent.rival.x"
+	const inbox = "_INBOX.by.hand.x"
 	b.write(fmt.Sprintf("SUB %s 1\r\nUNSUB 1 1\r\nHPUB %s %s %d %d\r\n%s%s\r\n", inbox, subject, inbox, len(headers), len(headers)+len(body), headers, body))
 	for {
 		words := strings.Fields(b.line())
@@ -135,5 +135,26 @@ func TestNoHeaderNamesAnotherSender(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// An operator who hides in the headers of a request changes nothing: the log would not say who
+// it was.
+func TestNobodyChangesAnythingUnnamed(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	oscar := w.byHand("oscar")
+	for _, headers := range []string{"NATS/1.0\r\nA: b\r\n\r\nA: bcd", "NATS/1.0\r\nA: b\n\r\nA: b\r\n\r\n"} {
+		for subject, body := range map[string]string{
+			"hooks.freeze": `{"all":true,"reason":"x"}`, "hooks.unregister.guard": `{}`, "hooks.session.close": `{"session_id":"s1","agent":"nats agent/coder"}`,
+			"hooks.guard.pin": `{"id":"other"}`, "hooks.hook.enable": `{"id":"guard"}`,
+		} {
+			if answer := oscar.request(subject, headers, body); !strings.Contains(answer, "Nats-Service-Error-Code: 403") {
+				t.Errorf("%s with %q: %s", subject, headers, answer)
+			}
+		}
+	}
+	if answer := oscar.request("hooks.frozen", "NATS/1.0\r\nA: b\r\n\r\n", ""); !strings.HasSuffix(answer, "[]\r\n") {
+		t.Errorf("frozen: %s", answer)
 	}
 }

@@ -130,8 +130,22 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 	limiter := service.NewLimiter(maxOperators)
 	for i := range list {
 		list[i].Limiter, list[i].Wait = limiter, true
+		list[i].Handle = s.open(list[i].Handle)
 	}
 	return list
+}
+
+// open refuses requests that hide who sent them: who changes something is on record.
+func (s *Server) open(handle func(context.Context, *service.Request) error) func(context.Context, *service.Request) error {
+	if s.opts.Identities == nil && !s.opts.Accounts {
+		return handle
+	}
+	return func(ctx context.Context, req *service.Request) error {
+		if _, err := req.Sender(); err != nil {
+			return err
+		}
+		return handle(ctx, req)
+	}
 }
 
 // agentEndpoints are the endpoints for agents.
