@@ -43,8 +43,10 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 			w.Raw(member, input.object.spelled())
 		}
 	}
-	if answers, ok := o.Get(inputResponses); ok {
-		w.Raw(inputResponses, spell(answers))
+	for _, member := range beside {
+		if v, ok := o.Get(member); ok && (call.isMCP || member == inputResponses) {
+			w.Raw(member, spell(v))
+		}
 	}
 	if call.hasShape { // the input is the data, with ids that are new each time
 		if tool = call.tool(); tool.Partial || kind.class != ClassShell && kind.operation != OperationRead {
@@ -60,6 +62,10 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 // inputResponses is the member with what the client of an MCP server answers to its questions
 // about the call: more input.
 const inputResponses = "mcp_input_responses"
+
+// beside are the members of the data that a call to an MCP server is about besides its tool and
+// input: which server it is, which Cursor and Gemini CLI don't tell by a name alone.
+var beside = []string{"mcp_context", "command", "url", inputResponses}
 
 // given are the members that hold an input: which one a tool gets, only its agent knows.
 func (c toolCall) given() (members []string) {
