@@ -168,6 +168,9 @@ func (n *Server) prepare(ctx context.Context, o router.Options) (err error) {
 // right to read one's own replies lets no hook read the router's.
 const inbox = "_INBOX_router"
 
+// maxConnections bounds the connections to the console and the probes.
+const maxConnections = 512
+
 func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	if o.HTTPListen == "" {
 		return nil
@@ -198,6 +201,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
 	}
 	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
+	(&web.Crowd{Limit: maxConnections}).Bound(n.http)
 	return nil
 }
 

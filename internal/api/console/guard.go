@@ -61,6 +61,7 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 			c.refuse(w, r, err)
 			return
 		}
+		web.Use(r)
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
 	})
 }

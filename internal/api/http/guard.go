@@ -98,7 +98,7 @@ func (c *call) authorize() error {
 		c.log.Warn("HTTP access refused", "address", c.r.RemoteAddr, "error", err)
 		return err
 	}
-	c.crowd.use(c.r)
+	web.Use(c.r)
 	return nil
 }
 

@@ -49,7 +49,7 @@ type Server struct {
 	agents *agentapi.API
 	log    *slog.Logger
 	wrong  web.Throttle
-	crowd  crowd
+	crowd  web.Crowd
 
 	strangers chan struct{} // a semaphore of strangers' messages
 	mu        sync.Mutex    // guards open
@@ -59,7 +59,7 @@ type Server struct {
 // New makes a server.
 func New(o Options) *Server {
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 10*time.Second)
-	return &Server{o: o, crowd: crowd{limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}, strangers: make(chan struct{}, strangers)}
+	return &Server{o: o, crowd: web.Crowd{Limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}, strangers: make(chan struct{}, strangers)}
 }
 
 // HTTP returns a server that bounds what a client may send, how long it may take, and how many
@@ -69,7 +69,7 @@ func (s *Server) HTTP() *http.Server {
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	s.crowd.bound(served)
+	s.crowd.Bound(served)
 	return served
 }
 
