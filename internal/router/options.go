@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
@@ -83,6 +84,9 @@ type Options struct {
 	AuditMask recorder.Masker
 	// AuditKey signs the audit log; nil means no checkpoints.
 	AuditKey *signer.Key
+	// Requests is the connection on which requests come; nil means that of the router. With one
+	// of its own, a flood of requests delays neither records nor leases nor calls of hooks.
+	Requests *natsx.Conn
 	// Accounts trusts the NATS server's word on who sent a request from another account. Use it
 	// only if agents and approvers have accounts of their own.
 	Accounts bool

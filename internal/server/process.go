@@ -86,20 +86,21 @@ type Server struct {
 	authority *identity.Authority // nil if the server lets everybody in
 	contexts  string              // directory of the contexts that end with this process; empty for none
 
-	bus     *natsx.Conn
-	lookUps chan struct{}   // a semaphore of the console's look-ups
-	scans   chan struct{}   // a semaphore of those that read records sequentially
-	mask    recorder.Masker // nil means the default rules
-	router  *router.Router
-	hooks   *webhook.Sender // nil without webhooks
-	http    *http.Server
-	page    *console.Console // nil without a console
-	agents  *agentServer     // nil without identities
-	listen  net.Listener
-	tel     *telemetry.Telemetry
-	drained func()
-	level   *slog.LevelVar // nil if it is fixed
-	log     *slog.Logger
+	bus      *natsx.Conn
+	requests *natsx.Conn     // on which requests come
+	lookUps  chan struct{}   // a semaphore of the console's look-ups
+	scans    chan struct{}   // a semaphore of those that read records sequentially
+	mask     recorder.Masker // nil means the default rules
+	router   *router.Router
+	hooks    *webhook.Sender // nil without webhooks
+	http     *http.Server
+	page     *console.Console // nil without a console
+	agents   *agentServer     // nil without identities
+	listen   net.Listener
+	tel      *telemetry.Telemetry
+	drained  func()
+	level    *slog.LevelVar // nil if it is fixed
+	log      *slog.Logger
 }
 
 // Start starts the embedded server, connects and prepares the router. Nothing is served before
@@ -127,6 +128,10 @@ func (n *Server) start(ctx context.Context, o Options) error {
 	if n.bus, err = natsx.Connect(o.NATS); err != nil {
 		return err
 	}
+	if n.requests, err = natsx.Connect(o.NATS); err != nil {
+		return err
+	}
+	o.Router.Requests = n.requests
 	if len(o.Webhook.URLs)+len(o.Webhook.Later) > 0 {
 		o.Webhook.Log = o.Log
 		if n.hooks, err = webhook.New(o.Webhook); err != nil {
@@ -300,6 +305,9 @@ func (n *Server) close() {
 	}
 	if n.listen != nil {
 		_ = n.listen.Close()
+	}
+	if n.requests != nil {
+		n.requests.Close()
 	}
 	if n.bus != nil {
 		n.bus.Close()

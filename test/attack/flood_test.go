@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -57,5 +58,35 @@ func TestOneAgentFloodsNobodyElse(t *testing.T) {
 	}
 	if code, v := execute("rival", "s0"); v.Action != verdict.Pending {
 		t.Errorf("rival: code %q, %+v; want that a person is asked", code, v)
+	}
+}
+
+// An agent sends as fast as its connections take it: it is frozen nevertheless, since records
+// and leases don't wait behind its requests.
+func TestAFloodStopsNoFreeze(t *testing.T) {
+	t.Parallel()
+	b := newAuthBus(t, router.Options{})
+	oscar := b.conn("oscar").Conn()
+	const body = `{"session_id":"s1"}`
+	requests := strings.Repeat(fmt.Sprintf("PUB hooks.collect.tool.pre _INBOX.x.y %d\r\n%s\r\n", len(body), body), 500)
+	for range 4 {
+		rival := b.byHand("rival")
+		go func() {
+			for {
+				if _, err := rival.nc.Write([]byte(requests)); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	ctx := testkit.Within(t, testkit.Patience)
+	for frozen := 0; frozen < 2; {
+		m, err := oscar.RequestWithContext(ctx, "hooks.freeze", []byte(`{"agent":"rival","reason":"it floods"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Header.Get("Nats-Service-Error-Code") == "" {
+			frozen++
+		}
 	}
 }
