@@ -210,11 +210,11 @@ type workerStatus struct{ Policy, Shadow, Refused, Why string }
 // status is that of the one worker.
 func (r *rollout) status(t *testing.T) workerStatus {
 	t.Helper()
-	o := r.Run("policy", "status", "production", "--wait", "200ms")
 	var list []workerStatus
-	if err := json.Unmarshal([]byte(o.Stdout), &list); err != nil || len(list) != 1 {
-		t.Fatalf("status: %+v", o)
-	}
+	testkit.Eventually(t, "the worker tells its status", func() bool { // a busy one is late
+		o := r.Run("policy", "status", "production", "--wait", "200ms")
+		return json.Unmarshal([]byte(o.Stdout), &list) == nil && len(list) == 1
+	})
 	return list[0]
 }
 

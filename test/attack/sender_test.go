@@ -138,6 +138,20 @@ func TestNoHeaderNamesAnotherSender(t *testing.T) {
 	}
 }
 
+// An agent with many headers, as one has that is traced, has a parent and adds attributes of its
+// own, is known like any other.
+func TestManyHeadersHideNobody(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	headers := "NATS/1.0\r\n"
+	for i := range 40 {
+		headers += fmt.Sprintf("X-%d: y\r\n", i)
+	}
+	if answer := w.byHand("rival").request("hooks.execute.tool.pre", headers+"\r\n", "{}"); !strings.Contains(answer, `"action":"continue"`) {
+		t.Errorf("the answer is %s", answer)
+	}
+}
+
 // An operator who hides in the headers of a request changes nothing: the log would not say who
 // it was.
 func TestNobodyChangesAnythingUnnamed(t *testing.T) {

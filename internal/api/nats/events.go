@@ -105,13 +105,25 @@ func (s *Server) decode(verb string, req *service.Request) (dispatch.Request, er
 	return s.agents.ReadEvent(name, sender, req.Header, req.Data)
 }
 
+// shortestAccount is the length of the shortest name that an account of the NATS server can
+// have: accounts of identities are public keys.
+func (s *Server) shortestAccount() int {
+	if s.opts.Identities != nil {
+		return publicKeyLength
+	}
+	return 1
+}
+
+// publicKeyLength is the length of the public key of an account, as NATS writes it.
+const publicKeyLength = 56
+
 // sender is the proven sender of a request, or "". With identities, it is an error that the
 // connection proves none of them.
 func (s *Server) sender(req *service.Request) (string, error) {
 	if s.opts.Identities == nil && !s.opts.Accounts {
 		return "", nil
 	}
-	sender, err := req.Sender()
+	sender, err := req.Sender(s.shortestAccount())
 	switch {
 	case err != nil:
 		return "", err

@@ -141,7 +141,7 @@ func (s *Server) open(handle func(context.Context, *service.Request) error) func
 		return handle
 	}
 	return func(ctx context.Context, req *service.Request) error {
-		if _, err := req.Sender(); err != nil {
+		if _, err := req.Sender(s.shortestAccount()); err != nil {
 			return err
 		}
 		return handle(ctx, req)
