@@ -10,14 +10,18 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// caller is the [chain.Caller] of the hooks of one event.
-func (d *Dispatcher) caller(ev *event) chain.Caller {
+// caller is the [chain.Caller] of the hooks of one event. It calls abort if no hook can be called.
+func (d *Dispatcher) caller(ev *event, abort context.CancelCauseFunc) chain.Caller {
 	return func(ctx context.Context, entry *chain.Entry, in events.Event) (chain.Result, error) {
 		reply, err := d.call(ctx, ev, chain.Enforce, entry, in)
+		if errors.Is(err, ErrConnection) {
+			abort(wire.Errorf(wire.Unavailable, "%v: ask again", ErrConnection))
+		}
 		if err != nil {
 			return chain.Result{Policy: chain.CleanPolicy(reply.Policy)}, err
 		}

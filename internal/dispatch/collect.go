@@ -23,7 +23,7 @@ func (d *Dispatcher) Collect(ctx context.Context, req Request) (*Answer, error) 
 	}
 	defer d.release(ev)
 	d.announce(ev)
-	list := chain.Collect(ctx, ev.hooks, ev.forHooks(), ev.timeout, d.caller(ev))
+	list := chain.Collect(ctx, ev.hooks, ev.forHooks(), ev.timeout, d.caller(ev, func(error) {}))
 	answer := ev.gathered(list)
 	d.note(d.collected(ev, list))
 	answer.sent = func(err error) {

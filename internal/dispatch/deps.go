@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
@@ -46,6 +47,10 @@ type Envelope struct {
 	Baggage                 string // W3C baggage, empty for none
 }
 
+// ErrConnection means that this router could not reach any hook. That is no failure of a hook:
+// nothing is decided, whatever on_failure says, and the agent gets 503.
+var ErrConnection = errors.New("the router has lost its connection to NATS")
+
 // Channel sends the messages about one event. It must be safe for concurrent use.
 type Channel interface {
 	// PublishEvent tells watchers that the event was admitted.
@@ -53,7 +58,7 @@ type Channel interface {
 	// PublishResult tells watchers how its chain ended.
 	PublishResult(body []byte) error
 	// Call calls a hook and returns its reply. The error may wrap [chain.ErrNoResponder],
-	// [chain.ErrInvalidResult] or [context.DeadlineExceeded].
+	// [chain.ErrInvalidResult], [context.DeadlineExceeded] or [ErrConnection].
 	Call(context.Context, Call) (Reply, error)
 	// Notify sends the event to an observing hook. No reply is expected.
 	Notify(Call) error

@@ -1,6 +1,8 @@
 package dispatch_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -170,6 +172,22 @@ func TestDeadline(t *testing.T) {
 			t.Errorf("last record %v, want the chain's, with action deadline", last)
 		}
 	})
+}
+
+// A router that is cut off decides nothing: its trouble is no failure of a hook, which on_failure
+// could pass over.
+func TestNoVerdictWithoutAConnection(t *testing.T) {
+	for _, effect := range []chain.Effect{"", chain.Validates} {
+		lost := reg("lost", 10)
+		lost.Effect = effect
+		b := newBench(t, dispatch.Options{}, hook{Registration: lost, err: fmt.Errorf("call: %w", dispatch.ErrConnection)}, hook{Registration: reg("next", 20)})
+		if answer, err := b.Emit(t.Context(), request(t, events.ToolPre, `{}`)); wire.CodeOf(err) != wire.Unavailable {
+			t.Errorf("effect %q: answer %+v, error %v; want 503", effect, answer, err)
+		}
+		if slices.Contains(b.deps.happened(), "enforce next {}") {
+			t.Errorf("effect %q: the next hook is called", effect)
+		}
+	}
 }
 
 func TestExecuteAsksAPerson(t *testing.T) {

@@ -20,7 +20,7 @@ type Guards interface {
 // guard prefers the questions of pinned guards to those of other hooks. If later hooks changed
 // the data, the pinned guards judge it again; what they inject the second time is dropped. The
 // error is that of [chain.Run].
-func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, until time.Time) (chain.Outcome, error) {
+func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, caller chain.Caller, until time.Time) (chain.Outcome, error) {
 	if len(ev.pinned) == 0 || out.DeniedBy != "" {
 		return out, nil
 	}
@@ -40,7 +40,7 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, un
 	}
 	in := ev.request.Event.WithLabels(out.Labels...)
 	in.Data = final
-	again, err := chain.Run(ctx, changed, in, chain.Plan{Call: d.caller(ev), Until: until})
+	again, err := chain.Run(ctx, changed, in, chain.Plan{Call: caller, Until: until})
 	for _, call := range again.Calls {
 		if call.Result.Data != nil && call.Result.Action != chain.Deny && !bytes.Equal(call.Result.Data, final) {
 			again = denyOut(again, call.Entry, "it would change data that other hooks had changed after it, and that it may only judge")

@@ -149,7 +149,7 @@ func (r *Router) Freezes() ([]freeze.Order, error) { return r.registry.Freezes()
 
 // Ready reports why this replica can't serve at the moment, or nil.
 func (r *Router) Ready() error {
-	if !r.conn.Connected() {
+	if !r.conn.Connected() || !cmp.Or(r.opts.Requests, r.conn).Connected() {
 		return errors.New("the connection to NATS is down")
 	}
 	if err := r.audit.Ready(); err != nil {
