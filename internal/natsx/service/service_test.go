@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
@@ -65,5 +66,60 @@ func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 		if _, err := answers.NextMsgWithContext(ctx); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestStopAnswersWhatArrived stops a service while one request is under way and others wait for
+// their turn.
+func TestStopAnswersWhatArrived(t *testing.T) {
+	const requests = 20
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	s := natstest.Server(t)
+	server, err := natsx.Connect(natsx.Options{InProcess: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	client := natstest.Conn(t, s)
+	srv, err := service.Start(server, "test", "1.0.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	underWay, goOn := make(chan struct{}, requests), make(chan struct{})
+	if _, err := srv.Add(service.Endpoint{
+		Name: "slow", Subject: "slow", Limiter: service.NewLimiter(1), Wait: true,
+		Handle: func(_ context.Context, r *service.Request) error {
+			underWay <- struct{}{}
+			<-goOn
+			return r.Reply(nil, nil)
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	replies, err := client.SubscribeSync(client.NewInbox())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range requests {
+		if err := client.PublishRequest("slow", replies.Subject, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := client.FlushWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	<-underWay
+	stopped := make(chan error, 1)
+	go func() { stopped <- srv.Stop(ctx) }()
+	close(goOn)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+	if err := client.FlushWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := replies.Pending(); n != requests {
+		t.Errorf("%d of %d replies are there: %v", n, requests, err)
 	}
 }
