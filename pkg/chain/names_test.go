@@ -11,10 +11,11 @@ func TestCleanPolicy(t *testing.T) {
 	t.Parallel()
 	digest := strings.Repeat("0123456789abcdef", 4)
 	for policy, kept := range map[string]bool{
+		"": false,
+
 		"production@7 sha256:" + digest:                 true,
 		"0-a._b@9999999999999999999 sha256:" + digest:   true,
 		strings.Repeat("a", 64) + "@1 sha256:" + digest: true,
-		"":                                              false,
 		"production":                                    false,
 		"production@7":                                  false,
 		"@7 sha256:" + digest:                           false,
