@@ -325,6 +325,7 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 		{"hooks.execute.deploy.start", `{"session_id":"s1","tool_name":"Bash"}`, "verdict"},
 		{"hooks.approvals", `{"session_id":"s1","limit":1}`, "approvalList"},
 		{"hooks.approval.<id>", ``, "approvalRecord"},
+		{"hooks.reveal.<id>", ``, "refusal"},
 		{"hooks.approve.<id>", `{"option":"perhaps"}`, "refusal"},
 		{"hooks.approve.<id>", `{"option":"allow always","by":"ann","note":"fine"}`, "accepted"},
 		{"hooks.approve.<id>", `{"option":"Deny"}`, "refusal"},

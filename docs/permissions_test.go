@@ -471,14 +471,14 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 		"$JS.API.STREAM.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.PURGE.HOOKS_AUDIT", "$JS.API.STREAM.UPDATE.HOOKS_AUDIT", "$JS.API.STREAM.CREATE.HOOKS_AUDIT",
 		"$JS.API.STREAM.MSG.DELETE.HOOKS_AUDIT", "$JS.API.STREAM.DELETE.KV_hooks_approvals", "$JS.API.STREAM.PURGE.KV_hooks_approvals",
 	}
-	ordering := []string{"hooks.freeze", "hooks.thaw", "hooks.guard.pin", "hooks.guard.unpin", "hooks.hook.disable", "hooks.hook.enable", "hooks.session.close", "hooks.registry.accept"} // an operator's and a keeper's
+	ordering := []string{"hooks.freeze", "hooks.thaw", "hooks.guard.pin", "hooks.guard.unpin", "hooks.hook.disable", "hooks.hook.enable", "hooks.session.close", "hooks.registry.accept", "hooks.reveal." + q.ID} // an operator's and a keeper's
 	answering := []string{"hooks.approve." + q.ID, "hooks.approvals", "hooks.approval." + q.ID, "hooks.session.revoke"}
 	forging := []string{"_INBOX.x", "_INBOX_router.x", "_INBOX_agent.x", "_INBOX_approver.x", "hooks.call.guard", "hooks.event.approval.granted", "hooks.result.tool.pre", "hooks.router.report"}
 	for role, subjects := range map[string][]string{
 		"hook":     slices.Concat(ordering, stored, asking, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.emit.tool.pre", "hooks.session.end", "hooks.register.other", "hooks.unregister.other"}),
 		"agent":    slices.Concat(ordering, stored, asking, api, answering, forging, []string{"hooks.session.show", "hooks.register.guard", "hooks.unregister.guard"}),
 		"approver": slices.Concat(ordering, stored, asking, api, forging, []string{"hooks.execute.tool.pre", "hooks.session.end", "hooks.register.guard", "hooks.unregister.guard"}),
-		"operator": slices.Concat(stored, asking, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.session.end", "hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept"}),
+		"operator": slices.Concat(stored, asking, api, answering, forging, []string{"hooks.execute.tool.pre", "hooks.session.end", "hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept", "hooks.reveal." + q.ID}),
 		"state": slices.Concat(ordering, stored, asking, api, answering, forging, []string{
 			"hooks.execute.tool.pre", "hooks.register.guard", "hooks.session.end", "$JS.API.CONSUMER.CREATE.KV_hooks_hookstate", "$JS.API.CONSUMER.CREATE.KV_hooks_hookstate.x",
 			"$JS.API.DIRECT.GET.KV_hooks_hookstate", "$JS.API.STREAM.CREATE.KV_hooks_hookstate", "$JS.API.STREAM.UPDATE.KV_hooks_hookstate",

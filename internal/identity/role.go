@@ -17,8 +17,8 @@ const (
 	// Operator sees everything that a router offers, removes hooks, pins guards, ends
 	// sessions and freezes agents.
 	Operator Role = "operator"
-	// Admin is an operator, an approver and an agent, thaws what was frozen and unpins
-	// guards.
+	// Admin is an operator, an approver and an agent, thaws what was frozen, unpins guards
+	// and sees secrets in approval requests.
 	Admin Role = "admin"
 	// Worker answers for hooks.
 	Worker Role = "worker"
@@ -100,7 +100,7 @@ var (
 	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
 	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
 	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin", "hook.enable", "session.close", "policy.get", "policy.push"}
-	adminSubjects    = []string{"thaw", "registry.accept", "guard.unpin", "hook.disable"}
+	adminSubjects    = []string{"reveal.*", "thaw", "registry.accept", "guard.unpin", "hook.disable"}
 )
 
 func under(p string, subjects []string) []string {

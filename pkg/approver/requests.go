@@ -42,6 +42,20 @@ func (a *Approver) Get(ctx context.Context, id string) (approval.Record, error) 
 	return r, nil
 }
 
+// Reveal returns an approval request with its secrets unmasked. The router first records who
+// sees them. The error is a *[hookrouter.Error]: 403 unless the connection proves an identity
+// with this right, and where the router keeps no audit log; 404 for an unknown request.
+func (a *Approver) Reveal(ctx context.Context, id string) (approval.Record, error) {
+	if err := checkID(id); err != nil {
+		return approval.Record{}, err
+	}
+	var r approval.Record
+	if _, err := a.request(ctx, a.conn.Transport.Of("reveal", id), nil, &r); err != nil {
+		return approval.Record{}, fmt.Errorf("reveal the secrets of approval %s: %w", id, err)
+	}
+	return r, nil
+}
+
 // Answer decides an approval request and returns the accepted option, spelled as it was
 // offered. The error of a rejected answer is a *[hookrouter.Error]: 400 for an option that
 // is not offered, 404 for an unknown request, 409 where another answer won or the data does

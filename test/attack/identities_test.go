@@ -150,7 +150,7 @@ var probes = func() []string {
 	list := []string{
 		"hooks.emit.tool.pre", "hooks.execute.tool.pre", "hooks.collect.tool.pre", "hooks.contributions.a.b",
 		"hooks.session.turn", "hooks.session.end", "hooks.session.show", "hooks.session.revoke", "hooks.session.close",
-		"hooks.approvals", "hooks.approval.x", "hooks.approve.x",
+		"hooks.approvals", "hooks.approval.x", "hooks.approve.x", "hooks.reveal.x",
 		"hooks.handlers", "hooks.handlers.tool.pre", "hooks.registry", "hooks.explain.tool.pre",
 		"hooks.freeze", "hooks.thaw", "hooks.frozen", "hooks.prove", "hooks.guards", "hooks.guard.pin", "hooks.guard.unpin", "hooks.hook.disable", "hooks.hook.enable", "hooks.registry.accept", "hooks.policy.get", "hooks.policy.push",
 		"hooks.register.guard", "hooks.unregister.guard", "hooks.register.other", "hooks.unregister.other",
@@ -234,7 +234,7 @@ var matrix = map[string]struct{ publish, subscribe []string }{
 	"rival":  {ofAgents, ownInboxes},
 	"ann":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
 	"bob":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
-	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
+	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.reveal.x", "hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"guards": {[]string{"hooks.registry", "hooks.policy.get", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
 	"others": {[]string{"hooks.registry", "hooks.policy.get", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},

@@ -48,6 +48,23 @@ func (s *Server) showApproval(ctx context.Context, req *service.Request) error {
 	return req.Reply(nil, record.Append(nil))
 }
 
+// reveal answers with an approval request whose secrets are not masked, after recording who
+// sees them. Whoever can't be named on record sees nothing.
+func (s *Server) reveal(ctx context.Context, req *service.Request) error {
+	by, err := s.sender(req)
+	if err != nil {
+		return err
+	}
+	if by == "" {
+		return wire.Errorf(wire.Forbidden, "secrets are shown only to proven identities, and this router requires no credentials")
+	}
+	record, err := s.dispatch.Reveal(ctx, s.conn.Tail("reveal", req.Subject), by)
+	if err != nil {
+		return err
+	}
+	return req.Reply(nil, record.Append(nil))
+}
+
 // approve takes a person's answer.
 func (s *Server) approve(ctx context.Context, req *service.Request) error {
 	var answer approval.Answer

@@ -108,6 +108,7 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 		{Name: "approvals", Subject: of("approvals"), Handle: s.pending},
 		{Name: "approval", Subject: of("approval", "*"), Handle: s.showApproval},
 		{Name: "approve", Subject: of("approve", "*"), Handle: s.approve},
+		{Name: "reveal", Subject: of("reveal", "*"), Handle: s.reveal},
 		{Name: "session-turn", Subject: of("session", "turn"), Handle: s.ofSender(s.agents.Turn)},
 		{Name: "session-end", Subject: of("session", "end"), Handle: s.ofSender(s.agents.EndSession)},
 		{Name: "session-close", Subject: of("session", "close"), Handle: s.closeSession},

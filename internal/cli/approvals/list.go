@@ -14,6 +14,7 @@ import (
 type Cmd struct {
 	List    listCmd    `cmd:"" default:"withargs" help:"List the open approval requests, the newest first; the default of approvals."`
 	Show    showCmd    `cmd:"" help:"Show an approval request and the data it is about."`
+	Reveal  revealCmd  `cmd:"" help:"Show it with its secrets unmasked, which is recorded."`
 	Answer  answerCmd  `cmd:"" help:"Answer an approval request."`
 	Watch   watchCmd   `cmd:"" help:"Answer approval requests one after the other, until interrupted."`
 	Grants  grantsCmd  `cmd:"" help:"List what is always allowed beyond a session: to a lineage or an agent."`

@@ -28,14 +28,18 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	printRecord(e, r)
+	return nil
+}
+
+func printRecord(e *cli.Env, r approval.Record) {
 	if e.Out.Document(json.RawMessage(r.Append(nil))) {
-		return nil
+		return
 	}
 	e.Out.Table(recordRows(r, time.Now()))
 	for _, s := range sections(r) {
 		e.Out.Section(s)
 	}
-	return nil
 }
 
 // recordRows is what is known of an approval request, except its multi-line texts.

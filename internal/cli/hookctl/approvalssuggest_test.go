@@ -12,12 +12,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
-	"github.com/hookrouter/hookrouter/internal/natscontext"
-	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/server"
-	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
-	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -133,33 +128,7 @@ func TestAnswersBecomeARuleInShadow(t *testing.T) {
 // counts what people answered, not what the agent's own identity did.
 func TestAnswersOfIdentities(t *testing.T) {
 	t.Parallel()
-	dir, home := natstest.StoreDir(t), t.TempDir()
-	env := map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "XDG_STATE_HOME": home}
-	auth := filepath.Join(dir, "auth")
-	s, err := server.Start(t.Context(), server.Options{
-		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: dir, AuthDir: auth,
-		ContextDir: natscontext.Dir(func(name string) string { return env[name] }),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	up, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- s.Run(ctx, func() { close(up) }) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	testkit.Closed(t, "the router to serve", up)
-	env["NATS_URL"] = s.ClientURL()
-	conn, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), Creds: filepath.Join(auth, "creds", "worker.creds")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: env, NC: conn.Conn()}
+	f, auth := withIdentities(t)
 	commandsAsked(f)
 	for i := range 4 {
 		session := fmt.Sprintf("s%d", i)

@@ -1,0 +1,30 @@
+package approvals
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/cli"
+)
+
+type revealCmd struct {
+	ID string `arg:"" help:"Id of the approval request, as approvals list shows it."`
+}
+
+// Help says who may.
+func (*revealCmd) Help() string {
+	return "The audit log first records who sees them. Needs the credentials of an admin, as hookctl auth add makes them; the console has --console-reveal."
+}
+
+// Run shows an approval request with its secrets.
+func (c *revealCmd) Run(ctx context.Context, e *cli.Env) error {
+	a, err := e.Approver(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := a.Reveal(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	printRecord(e, r)
+	return nil
+}
