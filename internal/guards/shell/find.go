@@ -26,6 +26,50 @@ func (s source) find(c Command, ctx context, depth int) {
 	}
 }
 
+// fd runs what stands behind -x or -X, to a ; or the end, for the files that it finds.
+func (s source) fd(c Command, ctx context, depth int) {
+	args := c.Args()
+	for i := 0; i < len(args); i++ {
+		first, runs := fdRuns(args[i].Text)
+		if !runs {
+			continue
+		}
+		var words []Word
+		if first != "" {
+			words = append(words, Word{Text: first, Known: args[i].Known})
+		}
+		marked := false
+		for i++; i < len(args) && args[i].Text != ";"; i++ {
+			w := args[i]
+			if strings.Contains(w.Text, "{") {
+				marked, w.Known = true, false
+			}
+			words = append(words, w)
+		}
+		if !marked {
+			words = append(words, Word{Text: "{}"})
+		}
+		s.runWithin(words, ctx, depth+1)
+	}
+}
+
+// fdRuns reports whether an argument of fd makes it run a command, and the word of it that stands
+// in the same argument.
+func fdRuns(text string) (first string, runs bool) {
+	if long, is := strings.CutPrefix(text, "--exec"); is {
+		_, first, _ = strings.Cut(long, "=")
+		return first, true
+	}
+	if len(text) < 2 || text[0] != '-' || text[1] == '-' {
+		return "", false
+	}
+	at := strings.IndexAny(text, "xX")
+	if value := strings.IndexAny(text, "dEetScjoT"); at < 0 || value > 0 && value < at {
+		return "", false // the rest is a value
+	}
+	return text[at+1:], true
+}
+
 // Starts are the directories where find begins, and how many of its arguments stand
 // before the first that is a test or an action.
 func Starts(find Command) (dirs []Word, end int) {
@@ -151,10 +195,14 @@ func given(options, words []Word, read *feed) []Word {
 	}
 	mark := ""
 	for i, w := range options {
-		switch text := w.Text; {
-		case text == "-I" && i+1 < len(options):
+		text := w.Text
+		if cluster(text[:min(2, len(text))]) {
+			text = "-" + strings.TrimLeft(text[1:], wrappers["xargs"].flags)
+		}
+		switch {
+		case (text == "-I" || text == "-J") && i+1 < len(options):
 			mark = options[i+1].Text
-		case strings.HasPrefix(text, "-I"):
+		case strings.HasPrefix(text, "-I") || strings.HasPrefix(text, "-J"):
 			mark = text[len("-I"):]
 		case text == "--replace":
 			mark = "{}"

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,7 +52,12 @@ func (s source) program(c *Command, name string, ctx context) {
 	}
 }
 
-func isOption(option, text string) bool {
+// isOption reports whether an argument is an option. A short one may stand behind flags, as -x
+// does in -ix.
+func isOption(option, text, flags string) bool {
+	if cluster(option[:min(2, len(option))]) && flags != "" && cluster(text[:min(2, len(text))]) {
+		text = "-" + strings.TrimLeft(text[1:], flags)
+	}
 	if start, open := strings.CutSuffix(option, "*"); open {
 		return strings.HasPrefix(text, start) && !(len(start) == 2 && strings.HasPrefix(text, "--"))
 	}
@@ -82,7 +88,7 @@ func (s source) told(c *Command, name string, ctx context) {
 			continue
 		}
 		for i, a := range args {
-			if isOption(option, a.Text) && !harmlessHelper(harmlessHelpers, option, args[i:]) && (harmlessTold[name] == nil || !harmlessHelper(harmlessTold[name], option, args[i:])) {
+			if isOption(option, a.Text, cmp.Or(flags[name], flags[name+" "+does])) && !harmlessHelper(harmlessHelpers, option, args[i:]) && (harmlessTold[name] == nil || !harmlessHelper(harmlessTold[name], option, args[i:])) {
 				c.doubt(name + " is told to run a command: " + clip(helper))
 			}
 		}

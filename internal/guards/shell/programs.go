@@ -19,7 +19,7 @@ var runners = map[string]string{
 var helpers = map[string][]string{
 	"tar":   {"--to-command*", "--checkpoint-action*", "-I*", "--use-compress-program*", "--info-script*", "--new-volume-script*", "-F*", "--rsh-command*"},
 	"rsync": {"-e*", "--rsh*", "--rsync-path*"}, "scp": {"-S*"}, "sftp": {"-S*", "-D*"},
-	"rg": {"--pre", "--pre=*"}, "fd": {"-x*", "-X*", "--exec*"}, "fdfind": {"-x*", "-X*", "--exec*"},
+	"rg":   {"--pre", "--pre=*"},
 	"sort": {"--compress-program*"}, "split": {"--filter*"}, "man": {"-P*", "--pager*", "-H*"}, "zip": {"-TT*", "--unzip-command*"}, "nc": {"-e*", "-c*"}, "ncat": {"-e*", "-c*", "--exec*", "--sh-exec*"},
 	"netcat": {"-e*", "-c*"}, "entr": {"-s*"}, "vim": {"-c*", "+*", "--cmd*", "-S*"}, "vi": {"-c*", "+*", "--cmd*"}, "nvim": {"-c*", "+*", "--cmd*", "-S*"}, "gdb": {"-ex*", "--eval-command*", "-x*"}, "less": {"+*"},
 	"erl": {"-eval*"}, "lldb": {"-o*", "-O*", "--one-line*"}, "gnuplot": {"-e*"},
@@ -34,6 +34,16 @@ var helpers = map[string][]string{
 	"mongosh": {"--eval*"}, "mongo": {"--eval*"}, "bpython": {"-c*"}, "ptpython": {"-c*"},
 	"complete": {"-C*"}, "compgen": {"-C*"}, "mapfile": {"-C*"}, "readarray": {"-C*"}, "enable": {"-f*"}, "hash": {"-p*"}, "bind": {"-x*"}, "jobs": {"-x"},
 }
+
+// flags are the letters that may stand before a short option of helpers in one argument.
+var flags = map[string]string{
+	"git rebase": "ivqfnmrk", "git grep": "nlLcivwhHEGFPqzapWr", "git clone": "qvnls", "git difftool": "ygd",
+	"man": "adfkKwW7", "vim": viFlags, "vi": viFlags, "nvim": viFlags, "view": viFlags, "ex": viFlags, "flock": "sxeonuF", "npx": "yq",
+	"rsync": "avzrlptgoDhPqnucSHAXxikmyW", "scp": "346ABCpqrTv", "sftp": "46ABCafNpqrv", "tcpdump": "AbdefhHIJKlLnNOpqStuUvxX#",
+	"enable": "adnps", "hash": "dlrt", "mapfile": "t", "readarray": "t",
+}
+
+const viFlags = "bdeElLmMnNpRsvyZ"
 
 // harmlessHelpers are commands that such an option may well name.
 var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+)*|(zstd|zstdmt|gzip|pigz|bzip2|pbzip2|xz|lz4|lzma)( -[0-9T]+)*)$`)
@@ -56,10 +66,11 @@ var languages = map[string]*regexp.Regexp{
 var (
 	bang     = regexp.MustCompile(`!`)
 	mysql    = regexp.MustCompile(`(?i)\\[!.]|(^|\n)\s*(system|source|pager|tee)\b`)
-	makefile = regexp.MustCompile(`^\.?SHELL(FLAGS)?\s*[:+?!]*=|^[^=]*!=|\$[({](shell|eval|guile|load)|^--ev|^-E`)
-	ssh      = regexp.MustCompile(`(?i)(proxy|local|knownhosts)command|pkcs11provider|securitykeyprovider|^-[46AaCfGgKkMNnqsTtVvXxYy]*F`)
-	invoke   = regexp.MustCompile(`(?i)invoke|::(run|options)::=.*[;&|]`)
-	tex      = regexp.MustCompile(`shell-escape|write18`)
+	makefile = regexp.MustCompile(`^\.?SHELL(FLAGS)?\s*[:+?!]*=|^[^=]*!=|\$[({](shell|eval|guile|load)|^--ev|^-E` +
+		"|^\\w+\\s*[:+?]*=.*(;|&&|\\|\\||`|\n)" + `|^(CC|CXX|CPP|LD|AR|AS|RM|CP|MV|INSTALL|MAKE|GO|PYTHON3?|NODE|NPM|CARGO|JAVA|JAVAC)\s*[:+?]*=\S*/`)
+	ssh    = regexp.MustCompile(`(?i)(proxy|local|knownhosts)command|pkcs11provider|securitykeyprovider|^-[46AaCfGgKkMNnqsTtVvXxYy]*F`)
+	invoke = regexp.MustCompile(`(?i)invoke|::(run|options)::=.*[;&|]`)
+	tex    = regexp.MustCompile(`shell-escape|write18`)
 )
 
 // readers run what they read, as far as their language has commands.

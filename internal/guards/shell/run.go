@@ -71,6 +71,10 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 		s.add(c, ctx)
 		s.find(c, ctx, depth)
 		return
+	case name == "fd" || name == "fdfind":
+		s.add(c, ctx)
+		s.fd(c, ctx, depth)
+		return
 	case slices.Contains(declares, name):
 		s.declared(name, words[1:])
 	default:
