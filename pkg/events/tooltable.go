@@ -149,7 +149,8 @@ var toolVendors = []struct {
 		{fetchKind, []string{"WebFetch"}},
 		{lookupKind, []string{"WebSearch"}},
 		{agentKind, []string{"Task"}},
-		{todoKind, []string{"TodoWrite"}},
+		{todoKind, []string{"TodoWrite", "todo_write"}},
+		{otherKind, []string{"read_lints", "update_memory", "create_plan"}},
 	}},
 	// anomalyco/opencode packages/opencode/src/tool.
 	{"OpenCode", []toolRow{
