@@ -20,6 +20,9 @@ const (
 	PublishNone     PublishData = "none"
 )
 
+// MaxPerAgent is how many requests of one proven agent may be in flight, unless options say otherwise.
+const MaxPerAgent = 256
+
 // Options configure a dispatcher. The zero value of each field is its default.
 type Options struct {
 	// MaxData is the largest event data, in bytes; 0 means 512 KiB.
@@ -77,7 +80,7 @@ func (o Options) withDefaults() Options {
 		o.Workers = everything{}
 	}
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 64)
-	o.MaxPerAgent = cmp.Or(o.MaxPerAgent, 256)
+	o.MaxPerAgent = cmp.Or(o.MaxPerAgent, MaxPerAgent)
 	o.ChainTimeout = cmp.Or(o.ChainTimeout, 30*time.Second)
 	o.CollectTimeout = cmp.Or(o.CollectTimeout, time.Second)
 	o.ReplayWindow = cmp.Or(o.ReplayWindow, 5*time.Minute)

@@ -38,6 +38,10 @@ type Options struct {
 	MaxPerSession int
 	// MaxPerAgent is the same bound for one proven agent; 0 means 256.
 	MaxPerAgent int
+	// Flooded is called when somebody sends so much that refusing it takes the router from the
+	// others, with the NATS account, empty if nobody can name it. It must not block. Nil for
+	// nothing.
+	Flooded func(account string)
 	// ChainTimeout bounds a chain. Agents may ask for less; 0 means 30 s.
 	ChainTimeout time.Duration
 	// CollectTimeout bounds a collect that sets no time-out; 0 means 1 s.

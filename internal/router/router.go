@@ -20,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/hookcall"
 	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/registry"
@@ -249,8 +250,15 @@ func (r *Router) serve() (*natsapi.Server, error) {
 		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
 		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, Policies: r.policies,
 		Record:  func(ctx context.Context, one audit.Record) error { return r.audit.Record(ctx, one.Append(nil)) },
-		Refused: r.observer.metrics.Refused, Log: r.opts.Log,
+		Refused: r.observer.metrics.Refused, MaxPerAgent: cmp.Or(r.opts.MaxPerAgent, dispatch.MaxPerAgent), Flooded: r.flooded, Log: r.opts.Log,
 	})
+}
+
+func (r *Router) flooded(account string) {
+	r.opts.Log.Warn("requests flood the router", "account", account, "refused_per_second", service.MaxRefusals)
+	if r.opts.Flooded != nil {
+		r.opts.Flooded(account)
+	}
 }
 
 // upgraded reports whether every replica knows the latest format of the audit log.

@@ -45,11 +45,19 @@ func (n *Server) startNATS(o *Options) error {
 	if n.authority == nil {
 		return nil
 	}
+	n.floods = make(chan string, maxFloods)
+	o.Router.Flooded = func(account string) {
+		select {
+		case n.floods <- account:
+		default: // it floods on, and is reported again
+		}
+	}
 	n.writeContexts(o.ContextDir)
 	if _, port, err := net.SplitHostPort(o.Listen); err == nil && port == "0" {
 		n.contexts = o.ContextDir
 	}
-	o.Router.Identities, err = identity.OpenFile(filepath.Join(o.AuthDir, identity.DirectoryFile), o.Log)
+	n.identities, err = identity.OpenFile(filepath.Join(o.AuthDir, identity.DirectoryFile), o.Log)
+	o.Router.Identities = n.identities
 	return err
 }
 

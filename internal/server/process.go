@@ -83,8 +83,10 @@ type Options struct {
 type Server struct {
 	server *embedded.Server // nil if another server was joined
 
-	authority *identity.Authority // nil if the server lets everybody in
-	contexts  string              // directory of the contexts that end with this process; empty for none
+	authority  *identity.Authority // nil if the server lets everybody in
+	floods     chan string         // accounts that flood; nil without an authority
+	identities *identity.File
+	contexts   string // directory of the contexts that end with this process; empty for none
 
 	bus      *natsx.Conn
 	requests *natsx.Conn     // on which requests come
@@ -243,6 +245,11 @@ func (n *Server) Run(ctx context.Context, up func()) error {
 	}
 	if n.page != nil {
 		defer n.page.Close()
+	}
+	if n.floods != nil {
+		watching, done := context.WithCancel(ctx)
+		defer done()
+		wg.Go(func() { n.stopFloods(watching) })
 	}
 	if n.agents != nil {
 		looking, done := context.WithCancel(ctx)

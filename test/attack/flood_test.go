@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -90,4 +92,67 @@ func TestAFloodStopsNoFreeze(t *testing.T) {
 			frozen++
 		}
 	}
+}
+
+// However an agent floods, it is disconnected, and can't connect again; the others are served.
+// Nothing in its messages can hide who sends them or blame somebody else: the server counts.
+func TestAFloodIsDisconnected(t *testing.T) {
+	testkit.From(t, testkit.CI) // the flood takes the machine from the other tests
+	if len(testkit.RaceFlags) > 0 {
+		t.Skip("with the race detector a router refuses too few requests a second")
+	}
+	const body, hidden = `{"session_id":"s1"}`, "NATS/1.0\r\nNats-Request-Info: x\r\nnats-request-info: y\r\n\r\n"
+	for kind, line := range map[string]string{
+		"requests":                fmt.Sprintf("PUB hooks.execute.tool.pre _INBOX.x.y %d\r\n%s\r\n", len(body), body),
+		"messages without reply":  fmt.Sprintf("PUB hooks.collect.tool.pre %d\r\n%s\r\n", len(body), body),
+		"headers that hide":       fmt.Sprintf("HPUB hooks.emit.tool.pre _INBOX.x.y %d %d\r\n%s%s\r\n", len(hidden), len(hidden+body), hidden, body),
+		"what operators wait for": fmt.Sprintf("PUB hooks.session.turn _INBOX.x.y %d\r\n%s\r\n", len(body), body),
+	} {
+		t.Run(kind, func(t *testing.T) {
+			b := newAuthBus(t, router.Options{})
+			b.guard()
+			requests := []byte(strings.Repeat(line, 500))
+			var floods sync.WaitGroup
+			for range 4 {
+				rival := b.byHand("rival")
+				floods.Go(func() {
+					for {
+						if _, err := rival.nc.Write(requests); err != nil {
+							return // disconnected
+						}
+					}
+				})
+			}
+			floods.Wait()
+			if c, err := natsx.Connect(natsx.Options{URL: b.s.ClientURL(), Creds: b.creds("rival")}); err == nil {
+				c.Close()
+				t.Error("the flood connects again")
+			}
+			a, ctx := b.agent("coder"), testkit.Within(t, testkit.Patience)
+			for range 20 {
+				if x, err := a.Execute(ctx, events.ToolPre, command("ls")); err != nil || !x.Permitted() {
+					t.Fatalf("another agent: %+v, %v", x, err)
+				}
+			}
+		})
+	}
+}
+
+// An agent that reads its answers is not taken for a flood, however many requests it has under way.
+func TestABusyAgentIsServed(t *testing.T) {
+	t.Parallel()
+	b := newAuthBus(t, router.Options{})
+	b.guard()
+	a, ctx := b.agent("coder"), testkit.Within(t, testkit.Patience)
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			for range 20 {
+				if x, err := a.Execute(ctx, events.ToolPre, command("ls")); err != nil || !x.Permitted() {
+					t.Errorf("%+v, %v", x, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

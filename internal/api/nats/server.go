@@ -51,6 +51,11 @@ type Options struct {
 	Guards *pinned.All
 	// Policies are the signed policies of workers.
 	Policies *store.Store
+	// MaxPerAgent bounds the requests in flight of one proven agent.
+	MaxPerAgent int
+	// Flooded is called when somebody sends so much that refusing it takes the router from the
+	// others, with the account, empty if nobody can name it. It must not block.
+	Flooded func(account string)
 	// Record writes a record to the audit log and returns when it is stored.
 	Record func(context.Context, audit.Record) error
 	// Refused is called for each request that got an error; nil for none.
@@ -66,6 +71,7 @@ type Server struct {
 	dispatch *dispatch.Dispatcher
 	service  *service.Service
 	log      *slog.Logger
+	ofAgents *service.Shares
 
 	leave []func() // leaves the queue groups of agents; nil outside of them. Used by Run only.
 }
@@ -76,6 +82,7 @@ const maxOperators = 256
 // Start subscribes to every subject. Run keeps the server going.
 func Start(o Options) (*Server, error) {
 	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Dispatcher, log: o.Log}
+	s.ofAgents = s.shares(o.MaxPerAgent)
 	var err error
 	if s.service, err = service.Start(o.Conn, "hook-router", o.Version, o.Metadata); err != nil {
 		return nil, err
@@ -128,9 +135,9 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 	if s.opts.ServerKey != nil {
 		list = append(list, service.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})
 	}
-	limiter := service.NewLimiter(maxOperators)
+	limiter, shares := service.NewLimiter(maxOperators), s.shares(maxOperators/2)
 	for i := range list {
-		list[i].Limiter, list[i].Wait = limiter, true
+		list[i].Limiter, list[i].Wait, list[i].Shares = limiter, true, shares
 		list[i].Handle = s.open(list[i].Handle)
 	}
 	return list
@@ -152,12 +159,24 @@ func (s *Server) open(handle func(context.Context, *service.Request) error) func
 // agentEndpoints are the endpoints for agents.
 func (s *Server) agentEndpoints() []service.Endpoint {
 	of := s.conn.Of
-	return []service.Endpoint{
-		{Name: "emit", Subject: of("emit", ">"), Limiter: s.agents.InFlight, Handle: s.emit, Data: func() any { return s.dispatch.Counters() }},
-		{Name: "execute", Subject: of("execute", ">"), Limiter: s.agents.InFlight, Handle: s.execute},
-		{Name: "collect", Subject: of("collect", ">"), Limiter: s.agents.InFlight, Handle: s.collect},
-		{Name: "contributions", Subject: of("contributions", ">"), Limiter: s.agents.InFlight, Handle: s.contributions},
+	list := []service.Endpoint{
+		{Name: "emit", Subject: of("emit", ">"), Handle: s.emit, Data: func() any { return s.dispatch.Counters() }},
+		{Name: "execute", Subject: of("execute", ">"), Handle: s.execute},
+		{Name: "collect", Subject: of("collect", ">"), Handle: s.collect},
+		{Name: "contributions", Subject: of("contributions", ">"), Handle: s.contributions},
 	}
+	for i := range list {
+		list[i].Limiter, list[i].Shares = s.agents.InFlight, s.ofAgents
+	}
+	return list
+}
+
+// shares bounds what one sender has in flight; nil where senders are not proven.
+func (s *Server) shares(limit int) *service.Shares {
+	if s.opts.Identities == nil && !s.opts.Accounts {
+		return nil
+	}
+	return service.NewShares(limit, s.shortestAccount(), s.opts.Flooded)
 }
 
 // shared is an endpoint on which one replica of the queue group answers.

@@ -24,6 +24,9 @@ type Endpoint struct {
 	// answered with 429.
 	Limiter Limiter
 	Wait    bool
+	// Shares bounds what one sender has under way; endpoints may share one. Nil means no bound.
+	// A request beyond it is answered with 429.
+	Shares *Shares
 	// OnError is called with the code of each request that was answered with an error, by
 	// Handle or by the limiter, before that answer is sent. It must not block. Nil for
 	// nothing.

@@ -19,6 +19,10 @@ type Request struct {
 	msg  *nats.Msg
 	echo wire.Header // what every reply repeats
 	conn *natsx.Conn
+
+	read   bool // sender and hidden are those of the request
+	sender Sender
+	hidden error
 }
 
 func newRequest(m *nats.Msg, c *natsx.Conn) *Request {

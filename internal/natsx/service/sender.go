@@ -41,7 +41,15 @@ func (s Sender) String() string {
 // return that the sender may have left out. A request with so many headers that these could be
 // the server's header is refused too. shortest is the length of the shortest name of an account:
 // with 1 that is 16 headers, with the 56 of a public key 44.
-func (r *Request) Sender(shortest int) (s Sender, err error) {
+func (r *Request) Sender(shortest int) (Sender, error) {
+	if !r.read {
+		r.read = true
+		r.sender, r.hidden = r.readSender(shortest)
+	}
+	return r.sender, r.hidden
+}
+
+func (r *Request) readSender(shortest int) (s Sender, err error) {
 	n := 0
 	for name, values := range r.Header {
 		for _, value := range values {

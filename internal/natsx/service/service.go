@@ -51,8 +51,9 @@ type Service struct {
 
 // job is one request that was received.
 type job struct {
-	ep  *endpoint
-	req *Request
+	ep     *endpoint
+	req    *Request
+	sender Sender // whose share it took
 }
 
 // maxIdle is how many goroutines of a service wait for a request.
@@ -111,20 +112,27 @@ func (s *Service) Dropped() int64 { return s.dropped.Load() }
 
 // receive runs in the subscription's goroutine: it must not wait for a handler.
 func (s *Service) receive(ep *endpoint, m *nats.Msg) {
+	req := newRequest(m, s.conn)
+	shares := ep.spec.Shares
 	if m.Reply != "" && (!natsx.IsInbox(m.Reply) || s.conn.OwnsReply(m.Reply)) {
 		s.dropped.Add(1)
+		shares.refuse(Sender{})
 		s.conn.Log().Warn("request dropped: its reply subject is no inbox of the sender", "subject", m.Subject)
 		return
 	}
-	req := newRequest(m, s.conn)
-	if !ep.acquire(s.ctx) {
-		e := wire.Errorf(wire.Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.spec.Limiter))
+	sender, e := shares.take(req)
+	if e == nil && !ep.acquire(s.ctx) {
+		shares.give(sender)
+		e = wire.Errorf(wire.Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.spec.Limiter))
+	}
+	if e != nil {
+		shares.refuse(sender)
 		ep.count(time.Now(), e)
 		req.replyError(e)
 		return
 	}
 	s.inFlight.Add(1)
-	j := job{ep, req}
+	j := job{ep, req, sender}
 	select {
 	case s.next <- j: // a worker is idle
 	default:
@@ -152,11 +160,13 @@ func (s *Service) work(j job) {
 
 func (s *Service) answer(j job) {
 	defer s.inFlight.Done()
+	defer j.ep.spec.Shares.give(j.sender)
 	defer j.ep.release()
 	start := time.Now()
 	e := s.handle(j.ep, j.req)
 	j.ep.count(start, e)
 	if e != nil {
+		j.ep.spec.Shares.refuse(j.sender)
 		j.req.replyError(e)
 	}
 }

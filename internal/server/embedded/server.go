@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -57,6 +58,9 @@ type Cluster struct {
 type Server struct {
 	*server.Server
 	lock *flock.Flock // of the store directory
+
+	mu   sync.Mutex             // guards held, and changes of accounts
+	held map[string]*time.Timer // accounts on hold, and what lets them in again; nil once stopped
 }
 
 // Start starts a server and waits until it accepts connections. The error says what the operator
@@ -121,7 +125,7 @@ func start(options *server.Options, o Options) (*Server, error) {
 		ns.WaitForShutdown()
 		return nil, err
 	}
-	return &Server{Server: ns}, nil
+	return &Server{Server: ns, held: map[string]*time.Timer{}}, nil
 }
 
 func ready(ns *server.Server, log *logger, o Options) error {
@@ -200,6 +204,7 @@ func splitAddr(addr string) (host string, port int, err error) {
 
 // Stop shuts the server down and waits until its files are closed.
 func (s *Server) Stop() {
+	s.endHolds()
 	s.Shutdown()
 	s.WaitForShutdown()
 	_ = s.lock.Close()

@@ -1,0 +1,92 @@
+package service
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// MaxRefusals is how many requests of one sender, or of all whom nobody can name, may be refused
+// in a second. A client that reads its replies stays far below: what exceeds it is a flood.
+const MaxRefusals = 2000
+
+// Shares bounds what one proven sender takes of the endpoints that have it, so that nobody takes
+// them from the others. It is safe for concurrent use.
+type Shares struct {
+	limit    int
+	shortest int
+	flooded  func(account string)
+
+	mu sync.Mutex // guards of
+	of map[Sender]*share
+}
+
+// share is what one sender has under way, and how much of it was refused since a moment.
+type share struct {
+	underWay, refused int
+	since             time.Time
+}
+
+// NewShares makes shares of so many requests under way for each sender; shortest is as for
+// [Request.Sender]. flooded is called with the account that exceeded [MaxRefusals], empty if
+// nobody can name it, and must not block.
+func NewShares(limit, shortest int, flooded func(account string)) *Shares {
+	return &Shares{limit: limit, shortest: shortest, flooded: flooded, of: map[Sender]*share{}}
+}
+
+// take takes a place for a request of a sender. The zero Sender, of the router's own account,
+// needs none.
+func (s *Shares) take(r *Request) (sender Sender, e *wire.Error) {
+	if s == nil {
+		return Sender{}, nil
+	}
+	sender, err := r.Sender(s.shortest)
+	if err != nil || sender == (Sender{}) {
+		return sender, wire.FromError(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.share(sender)
+	if of.underWay >= s.limit {
+		return sender, wire.Errorf(wire.Overloaded, "%d requests of this agent are under way, which is the limit: try again later", s.limit)
+	}
+	of.underWay++
+	return sender, nil
+}
+
+func (s *Shares) give(sender Sender) {
+	if sender == (Sender{}) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.of[sender].underWay--
+}
+
+// refuse counts a refusal.
+func (s *Shares) refuse(sender Sender) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.share(sender)
+	if now := time.Now(); now.Sub(of.since) > time.Second {
+		of.since, of.refused = now, 0
+	}
+	if of.refused++; of.refused == MaxRefusals+1 {
+		s.flooded(sender.Account)
+	}
+}
+
+// share is a sender's. As many are kept as there are senders, which operators make. The caller
+// holds mu.
+func (s *Shares) share(sender Sender) *share {
+	of := s.of[sender]
+	if of == nil {
+		of = &share{}
+		s.of[sender] = of
+	}
+	return of
+}
