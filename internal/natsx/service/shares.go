@@ -42,11 +42,15 @@ func (s *Shares) take(r *Request) (sender Sender, e *wire.Error) {
 		return Sender{}, nil
 	}
 	sender, err := r.Sender(s.shortest)
-	if err != nil || sender == (Sender{}) {
-		return sender, wire.FromError(err)
+	if err == nil && sender == (Sender{}) {
+		return sender, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil {
+		s.count(Sender{})
+		return Sender{}, wire.FromError(err)
+	}
 	of := s.share(sender)
 	if of.underWay >= s.limit {
 		return sender, wire.Errorf(wire.Overloaded, "%d requests of this agent are under way, which is the limit: try again later", s.limit)
@@ -64,13 +68,18 @@ func (s *Shares) give(sender Sender) {
 	s.of[sender].underWay--
 }
 
-// refuse counts a refusal.
+// refuse counts a refusal. Those of the router's own account are not counted.
 func (s *Shares) refuse(sender Sender) {
-	if s == nil {
+	if sender == (Sender{}) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.count(sender)
+}
+
+// count counts a refusal; the zero Sender stands for all whom nobody can name. The caller holds mu.
+func (s *Shares) count(sender Sender) {
 	of := s.share(sender)
 	if now := time.Now(); now.Sub(of.since) > time.Second {
 		of.since, of.refused = now, 0
