@@ -67,7 +67,6 @@ func TestOneAgentFloodsNobodyElse(t *testing.T) {
 // and leases don't wait behind its requests.
 func TestAFloodStopsNoFreeze(t *testing.T) {
 	testkit.From(t, testkit.CI) // the flood takes the machine from the other tests
-	t.Parallel()
 	b := newAuthBus(t, router.Options{})
 	oscar := b.conn("oscar").Conn()
 	const body = `{"session_id":"s1"}`

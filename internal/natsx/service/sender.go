@@ -69,11 +69,14 @@ func (r *Request) readSender(shortest int) (s Sender, err error) {
 	return s, nil
 }
 
-func mentions(text string) int {
-	if len(text) < len(headerRequestInfo) {
-		return 0
+// mentions counts the header's name in a text, in any case.
+func mentions(text string) (n int) {
+	for i := 0; i+len(headerRequestInfo) <= len(text); i++ {
+		if text[i]|0x20 == 'n' && strings.EqualFold(text[i:i+len(headerRequestInfo)], headerRequestInfo) {
+			n++
+		}
 	}
-	return strings.Count(strings.ToLower(text), strings.ToLower(headerRequestInfo))
+	return n
 }
 
 // parseSender reads the server's JSON. What it writes of an account that shares nothing

@@ -120,12 +120,14 @@ func (s *Service) receive(ep *endpoint, m *nats.Msg) {
 		return
 	}
 	sender, e := shares.take(req)
-	if e == nil && !ep.acquire(s.ctx) {
+	switch {
+	case e != nil:
+		shares.refuse(sender)
+	case !ep.acquire(s.ctx):
 		shares.give(sender)
 		e = wire.Errorf(wire.Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.spec.Limiter))
 	}
 	if e != nil {
-		shares.refuse(sender)
 		ep.count(time.Now(), e)
 		req.replyError(e)
 		return

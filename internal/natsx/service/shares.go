@@ -8,8 +8,9 @@ import (
 )
 
 // MaxRefusals is how many requests of one sender, or of all whom nobody can name, may be refused
-// in a second. A client that reads its replies stays far below: what exceeds it is a flood.
-const MaxRefusals = 2000
+// in a second for what they are themselves, not for what others take. A client that reads its
+// replies stays far below: what exceeds it is a flood.
+const MaxRefusals = 1000
 
 // Shares bounds what one proven sender takes of the endpoints that have it, so that nobody takes
 // them from the others. It is safe for concurrent use.
