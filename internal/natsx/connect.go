@@ -117,7 +117,7 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 		options = append(options, nats.UserJWTAndSeed(o.Token, o.Seed))
 	}
 	if o.Creds != "" {
-		options = append(options, nats.UserCredentials(o.Creds))
+		options = append(options, credentialsFile(o.Creds))
 	}
 	nc, err := dial(ctx, o.URL, append(options, o.NATS...))
 	if err != nil {

@@ -69,12 +69,15 @@ func (c *Conn) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	key, err := nkeys.FromPublicKey(c.proof.server)
+	signature, err := base64.StdEncoding.DecodeString(string(reply.Data))
+	if err != nil {
+		return ErrImpostor
+	}
+	genuine, err := verified(c.proof.server, proofText(challenge), signature)
 	if err != nil {
 		return fmt.Errorf("the credentials name a router's key that is none: %w", err)
 	}
-	signature, err := base64.StdEncoding.DecodeString(string(reply.Data))
-	if err != nil || key.Verify(proofText(challenge), signature) != nil {
+	if !genuine {
 		return ErrImpostor
 	}
 	c.proof.proven.Store(at)
