@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -67,14 +68,21 @@ func median(list []float64) float64 {
 }
 
 // BenchmarkIdentities compares chains of three hooks a second, 64 in flight, with credentials (accounts,
-// imports, permissions) and without, in turns of one run. It reports the median of the
-// ratios as on/off. cpu-on/off is the same for each second of processor time: it varies less
-// where other programs share the machine.
+// imports, permissions) and without, in turns of one run: as routers run by default, and
+// without an audit log. It reports the median of the ratios as on/off. cpu-on/off is the same for
+// each second of processor time: it varies less where other programs share the machine.
 func BenchmarkIdentities(b *testing.B) {
+	for _, audit := range []recorder.Mode{recorder.Strict, recorder.Off} {
+		b.Run("audit="+string(audit), func(b *testing.B) { compareIdentities(b, audit) })
+	}
+}
+
+func compareIdentities(b *testing.B, audit recorder.Mode) {
+	b.Helper()
 	sides := map[bool]*side{}
 	for _, on := range []bool{true, false} {
 		home := b.TempDir()
-		o := server.Options{NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: home, Router: router.Options{Audit: "off"}}
+		o := server.Options{NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: home, Router: router.Options{Audit: audit}}
 		if on {
 			o.AuthDir, o.ContextDir = home+"/auth", natscontext.Dir(in(home))
 		}
