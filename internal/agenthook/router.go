@@ -186,6 +186,8 @@ func (o Options) explain(err error) error {
 		return fmt.Errorf("it is too large for a hook to judge (%w): ask for less at a time, or have the operator raise --max-data of the router", err)
 	case errors.As(err, &pending):
 		return fmt.Errorf("nobody has answered %q in time; it can be answered with `hookctl approvals answer %s`, then try again", clip(pending.Approval.Prompt, 200), pending.Approval.ID)
+	case errors.Is(err, hookrouter.ErrPermission):
+		return fmt.Errorf("these credentials are not an agent's: make some with `hookctl auth add agent NAME` and connect with them (%w)", err)
 	case errors.Is(err, hookrouter.ErrNoRouter):
 		return errors.New("NATS is there and no hook router answers: is hook-router running, and may these credentials reach it?")
 	case errors.Is(err, hookrouter.ErrUnreachable):

@@ -86,7 +86,7 @@ func exitOf(err error) int {
 		return ExitDisconnected
 	}
 	for _, gone := range [...]error{
-		hookrouter.ErrNoRouter, hookrouter.ErrConnectionLost, hookrouter.ErrDisconnected,
+		hookrouter.ErrNoRouter, hookrouter.ErrConnectionLost, hookrouter.ErrDisconnected, hookrouter.ErrPermission,
 		nats.ErrNoResponders, nats.ErrConnectionClosed, nats.ErrDisconnected,
 	} {
 		if errors.Is(err, gone) {

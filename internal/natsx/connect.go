@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"strings"
@@ -129,6 +130,11 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 		return nil, err
 	}
 	c.proof.server, c.proof.asking = o.server, make(chan struct{}, 1)
+	report := nc.ErrorHandler()
+	nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
+		report(nc, sub, err)
+		c.replies.forbidden(err)
+	})
 	return c, nil
 }
 
@@ -230,7 +236,10 @@ func (c *Conn) Close() {
 // hint adds what to do about it to an error of connecting.
 func hint(err error) error {
 	_, isNet := errors.AsType[net.Error](err)
+	_, isFile := errors.AsType[*fs.PathError](err)
 	switch {
+	case isFile: // of the credentials; it is a net.Error too
+		return fmt.Errorf("%w: %w", ErrCredentials, err)
 	case errors.Is(err, nats.ErrNoServers):
 		return fmt.Errorf("%w: %w: is a server running there? `hook-router` starts one", ErrUnreachable, err)
 	case isNet, errors.Is(err, nats.ErrTimeout):

@@ -1,6 +1,7 @@
 package natsx_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,22 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
+
+// listening starts a server on loopback and returns its URL.
+func listening(t *testing.T, o *server.Options) (url string) {
+	t.Helper()
+	o.Host, o.Port, o.NoSigs, o.NoLog = "127.0.0.1", server.RANDOM_PORT, true, true
+	s, err := server.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(testkit.Patience) {
+		t.Fatal("the server is not ready")
+	}
+	return s.ClientURL()
+}
 
 // operated is a server that asks for the credentials of a user, which it returns.
 func operated(t *testing.T) (url, creds string) {
@@ -40,23 +57,14 @@ func operated(t *testing.T) (url, creds string) {
 	if err := resolver.Store(accountKey, encoded(jwt.NewAccountClaims(accountKey), operator)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+	url = listening(t, &server.Options{
 		TrustedOperators: []*jwt.OperatorClaims{jwt.NewOperatorClaims(operatorKey)}, AccountResolver: resolver,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(testkit.Patience) {
-		t.Fatal("the server is not ready")
-	}
 	text, err := jwt.FormatUserConfig(encoded(jwt.NewUserClaims(userKey), account), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.ClientURL(), string(text)
+	return url, string(text)
 }
 
 // A credentials file is read however editors and other tools write it, and an error names the
@@ -94,6 +102,17 @@ func TestCredentialsFile(t *testing.T) {
 		case err != nil && strings.Contains(err.Error(), seed[10:20]):
 			t.Errorf("%s: the error shows the key: %v", name, err)
 		}
+	}
+}
+
+// Credentials that can't be read are no server that can't be reached: trying again does not help,
+// and whoever lets events pass without a router does not mean this.
+func TestMissingCredentialsAreNoUnreachableServer(t *testing.T) {
+	t.Parallel()
+	url, _ := operated(t)
+	_, err := natsx.Connect(natsx.Options{URL: url, Creds: filepath.Join(t.TempDir(), "none.creds")})
+	if !errors.Is(err, natsx.ErrCredentials) || errors.Is(err, natsx.ErrUnreachable) {
+		t.Errorf("%v; want ErrCredentials", err)
 	}
 }
 

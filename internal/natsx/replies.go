@@ -3,6 +3,9 @@ package natsx
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,14 +27,16 @@ type replies struct {
 
 // reply is one reply that is waited for.
 type reply struct {
+	subject string                 // of the request
 	accept  func(wire.Header) bool // nil for any
-	arrived chan *nats.Msg         // closed where the connection was lost first
+	arrived chan *nats.Msg         // closed where none will come
+	failed  error                  // why none will come; set before arrived is closed
 }
 
-// expect returns the subject for the reply to one request, and what arrives there. Call
-// stop when done.
-func (r *replies) expect(accept func(wire.Header) bool) (subject string, arrived <-chan *nats.Msg, stop func(), err error) {
-	token, e := rand.Text(), &reply{accept, make(chan *nats.Msg, 1)}
+// expect returns the subject for the reply to one request on a subject, and what arrives there.
+// Call stop when done.
+func (r *replies) expect(subject string, accept func(wire.Header) bool) (inbox string, e *reply, stop func(), err error) {
+	token, e := rand.Text(), &reply{subject: subject, accept: accept, arrived: make(chan *nats.Msg, 1)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.inbox == "" {
@@ -40,7 +45,7 @@ func (r *replies) expect(accept func(wire.Header) bool) (subject string, arrived
 		}
 	}
 	r.waiting[token] = e
-	return r.inbox + token, e.arrived, func() { r.forget(token) }, nil
+	return r.inbox + token, e, func() { r.forget(token) }, nil
 }
 
 func (r *replies) subscribe() error {
@@ -61,15 +66,35 @@ func (r *replies) subscribe() error {
 // until the connection is closed.
 func (r *replies) watch(lost <-chan nats.Status) {
 	for status := range lost {
-		r.mu.Lock()
-		for token, e := range r.waiting {
-			delete(r.waiting, token)
-			close(e.arrived)
-		}
-		r.mu.Unlock()
+		r.fail(ErrConnectionLost, func(string) bool { return true })
 		if status == nats.CLOSED {
 			return
 		}
+	}
+}
+
+// fail ends the waits for replies to requests on some subjects.
+func (r *replies) fail(err error, on func(subject string) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for token, e := range r.waiting {
+		if on(e.subject) {
+			delete(r.waiting, token)
+			e.failed = err
+			close(e.arrived)
+		}
+	}
+}
+
+// forbidden ends the waits for replies to requests that the server does not permit: it says so
+// in an error of the connection, and answers nothing.
+func (r *replies) forbidden(err error) {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return
+	}
+	_, quoted, _ := strings.Cut(err.Error(), "for Publish to ")
+	if to, err2 := strconv.Unquote(quoted); err2 == nil {
+		r.fail(fmt.Errorf("%w: %w", ErrPermission, err), func(subject string) bool { return subject == to })
 	}
 }
 
@@ -129,7 +154,7 @@ func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Hea
 
 // request is RequestBound of whoever answers.
 func (c *Conn) request(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
-	inbox, arrived, stop, err := c.replies.expect(accept)
+	inbox, expected, stop, err := c.replies.expect(subject, accept)
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +163,9 @@ func (c *Conn) request(ctx context.Context, subject string, header wire.Header, 
 		return nil, mapError(err)
 	}
 	select {
-	case m, ok := <-arrived:
+	case m, ok := <-expected.arrived:
 		if !ok {
-			return nil, ErrConnectionLost
+			return nil, expected.failed
 		}
 		if noResponders(m) {
 			return nil, ErrNoResponders

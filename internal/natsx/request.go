@@ -18,8 +18,8 @@ type Message = nats.Msg
 
 // Request sends one request and waits for the one reply. The error is a
 // [*wire.Error] if the other side answered with one, [ErrNoResponders] if nobody
-// subscribes, [ErrConnectionLost] where the connection was lost meanwhile, and the
-// context's error when its time is over.
+// subscribes, [ErrConnectionLost] where the connection was lost meanwhile, [ErrPermission]
+// where these credentials may not send it, and the context's error when its time is over.
 func (c *Conn) Request(ctx context.Context, subject string, header wire.Header, body []byte) (*Message, error) {
 	return c.RequestBound(ctx, subject, header, body, nil)
 }

@@ -25,6 +25,9 @@ var (
 	// ErrImpostor means that the answering program is not the router that made the credentials:
 	// another program may have taken its port. Its replies are dropped.
 	ErrImpostor = natsx.ErrImpostor
+	// ErrPermission means that NATS does not permit these credentials to send the request. A
+	// connection that the program made itself does not report it: the request's time ends.
+	ErrPermission = natsx.ErrPermission
 )
 
 // Error is an error reply of a router. Agents, workers and approvers return it,
