@@ -365,6 +365,11 @@ func TestAllowIsNarrow(t *testing.T) {
 			t.Errorf("%s: %s; want a block", refusal, out.Stdout)
 		}
 	}
+	h = newCall(t, "claude-code", "", guardedServer(t))
+	h.Options.Allow, h.Options.Creds = true, filepath.Join(t.TempDir(), "removed.creds")
+	if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !blocks(out) || !strings.Contains(string(out.Stdout), "removed.creds") {
+		t.Errorf("credentials that were removed: %s; want a block that names them", out.Stdout)
+	}
 	blocked := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
