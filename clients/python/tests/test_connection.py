@@ -22,6 +22,7 @@ from hookrouter import (
     HookResult,
     Impostor,
     NoRouter,
+    NotPermitted,
     Registration,
     RouterError,
     Unreachable,
@@ -219,6 +220,17 @@ async def test_another_program_that_took_the_port_is_not_obeyed(tmp_path, monkey
     finally:
         router.kill()
         other.kill()
+
+
+async def test_what_nats_does_not_permit_fails_at_once(tmp_path):
+    router = Router(tmp_path, auth=True).start()
+    try:
+        (creds,) = tmp_path.rglob("worker.creds")
+        async with connect(router.url, creds=str(creds)) as client:
+            with pytest.raises(NotPermitted, match=r"hooks\.execute\.tool\.pre"):
+                await Agent(client).execute("tool:pre", timeout=3600)
+    finally:
+        router.kill()
 
 
 async def test_replies_go_to_inboxes_that_nobody_can_guess(hook_router):

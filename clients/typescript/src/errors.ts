@@ -47,6 +47,9 @@ export class DisconnectedError extends HookRouterError {}
 /** The connection was lost while a reply was awaited: the request may have taken effect. */
 export class ConnectionLostError extends HookRouterError {}
 
+/** NATS does not let these credentials send the request. */
+export class NotPermittedError extends HookRouterError {}
+
 /** No answer came in time. */
 export class DeadlineError extends HookRouterError {}
 

@@ -7,7 +7,7 @@
 export { Agent, type AgentOptions, type Answer, type SendOptions } from "./agent.js"
 export { Client, type ClientOptions, connect } from "./client.js"
 export {
-  Code, ConnectionLostError, DeadlineError, DisconnectedError, HookRouterError, ImpostorError, InvalidReplyError, NoRouterError,
+  Code, ConnectionLostError, DeadlineError, DisconnectedError, HookRouterError, ImpostorError, InvalidReplyError, NoRouterError, NotPermittedError,
   OtherDataError, PendingError, RouterError, UnreachableError,
 } from "./errors.js"
 export type { Run } from "./event.js"

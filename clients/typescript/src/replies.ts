@@ -19,6 +19,7 @@ export interface Bound {
 }
 
 interface Waiter {
+  subject: string
   accept: Accept
   resolve: (message: Msg) => void
   reject: (error: unknown) => void
@@ -34,14 +35,14 @@ export class Replies {
   private readonly waiting = new Map<string, Waiter>()
 
   /** Sends a request under an id that nobody can guess, and waits for a reply to it that is accepted. */
-  async wait(accept: Accept, bound: Bound, send: (id: string) => void, late: () => Error): Promise<Msg> {
+  async wait(subject: string, accept: Accept, bound: Bound, send: (id: string) => void, late: () => Error): Promise<Msg> {
     bound.signal?.throwIfAborted()
     const id = token()
     let timer: NodeJS.Timeout | undefined
     let aborted: (() => void) | undefined
     try {
       return await new Promise<Msg>((resolve, reject) => {
-        this.waiting.set(id, { accept, resolve, reject })
+        this.waiting.set(id, { subject, accept, resolve, reject })
         timer = setTimeout(() => reject(late()), Math.max(bound.timeout, 0))
         aborted = () => reject(bound.signal?.reason)
         bound.signal?.addEventListener("abort", aborted)
@@ -60,9 +61,9 @@ export class Replies {
     if (waiter && (noResponders(message) || waiter.accept(message.headers))) waiter.resolve(message)
   }
 
-  /** Ends every wait. */
-  fail(error: Error): void {
-    for (const waiter of this.waiting.values()) waiter.reject(error)
+  /** Ends every wait, or those for replies to requests on a subject. */
+  fail(error: Error, subject?: string): void {
+    for (const waiter of this.waiting.values()) if (subject === undefined || waiter.subject === subject) waiter.reject(error)
   }
 }
 

@@ -5,10 +5,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises"
 
-import { type Msg, type NatsConnection, type Subscription, headers as newHeaders } from "@nats-io/transport-node"
+import { type Msg, type NatsConnection, PermissionViolationError, type Subscription, headers as newHeaders } from "@nats-io/transport-node"
 
 import { dial, redacted } from "./dial.js"
-import { Code, ConnectionLostError, DeadlineError, DisconnectedError, HookRouterError, ImpostorError, NoRouterError, RouterError, reason } from "./errors.js"
+import { Code, ConnectionLostError, DeadlineError, DisconnectedError, HookRouterError, ImpostorError, NoRouterError, NotPermittedError, RouterError, reason } from "./errors.js"
 import { type Identity, proven } from "./identity.js"
 import { token } from "./names.js"
 import { type Accept, type Bound, type Headers, Replies, header, noResponders, readError } from "./replies.js"
@@ -154,7 +154,7 @@ export class Transport {
   }
 
   private async exchange(subject: string, body: Uint8Array, headers: Headers, accept: Accept, bound: Bound): Promise<Msg> {
-    const reply = await this.replies.wait(accept, bound, (id) => this.publish(subject, body, headers, this.inbox + id), () => this.late(bound.timeout))
+    const reply = await this.replies.wait(subject, accept, bound, (id) => this.publish(subject, body, headers, this.inbox + id), () => this.late(bound.timeout))
     if (noResponders(reply)) throw new NoRouterError(`no router answers on ${subject}: start \`hook-router\`, or check the prefix`)
     const error = readError(reply.headers)
     if (error) throw error
@@ -192,6 +192,10 @@ export class Transport {
       if (status.type !== "error") continue
       this.refused = reason(status.error)
       this.log.warn(`NATS: ${this.refused}`)
+      if (status.error instanceof PermissionViolationError && status.error.operation === "publish") {
+        const hint = "use credentials that may, such as those of `hookctl auth`"
+        this.replies.fail(new NotPermittedError(`${this.refused}: ${hint}`, { cause: status.error }), status.error.subject)
+      }
     }
   }
 

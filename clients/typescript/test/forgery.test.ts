@@ -6,7 +6,7 @@ import { test } from "node:test"
 
 import { type Msg, type MsgHdrs, headers } from "@nats-io/transport-node"
 
-import { ImpostorError, InvalidReplyError, OtherDataError, connect } from "../src/index.js"
+import { ImpostorError, InvalidReplyError, NotPermittedError, OtherDataError, connect } from "../src/index.js"
 import { Router } from "./router.js"
 
 const permission = '{"action":"continue","data":{},"injected_tokens":0}'
@@ -64,6 +64,13 @@ test("what is no verdict permits nothing", async (t) => {
   ]) {
     await assert.rejects(agent.execute("tool:pre", {}), InvalidReplyError, body)
   }
+})
+
+test("what NATS does not permit fails at once", async (t) => {
+  const router = await Router.start(t)
+  const client = await connect({ url: router.url, creds: router.creds("worker") })
+  t.after(() => client.close())
+  await assert.rejects(client.agent().execute("tool:pre", {}, { timeout: 3_600_000 }), NotPermittedError)
 })
 
 test("a program that took the router's port is not believed", async (t) => {

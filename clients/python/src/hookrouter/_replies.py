@@ -18,6 +18,7 @@ Accept = Callable[[Mapping[str, str]], bool]
 
 @dataclass(eq=False)
 class _Waiter:
+    subject: str
     accept: Accept
     arrived: asyncio.Future[Msg] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
@@ -28,10 +29,10 @@ class Replies:
     def __init__(self) -> None:
         self._waiting: dict[str, _Waiter] = {}
 
-    async def wait(self, accept: Accept, send: Callable[[str, str], Awaitable[None]]) -> Msg:
+    async def wait(self, subject: str, accept: Accept, send: Callable[[str, str], Awaitable[None]]) -> Msg:
         """Send a request under a token and with a nonce that nobody can guess, and wait for an accepted reply."""
         nonce, token = _names.token(), _names.token()
-        waiter = _Waiter(lambda h: header(h, "Hook-Nonce") == nonce and accept(h))
+        waiter = _Waiter(subject, lambda h: header(h, "Hook-Nonce") == nonce and accept(h))
         self._waiting[token] = waiter
         try:
             await send(token, nonce)
@@ -45,10 +46,10 @@ class Replies:
         if waiter and not waiter.arrived.done() and (no_responders(message) or waiter.accept(message.headers or {})):
             waiter.arrived.set_result(message)
 
-    def fail(self, error: Callable[[], Exception]) -> None:
-        """End every wait, each with an error of its own."""
+    def fail(self, error: Callable[[], Exception], on: Callable[[str], bool] = lambda _: True) -> None:
+        """End the waits for replies to requests on some subjects, each with an error of its own."""
         for waiter in self._waiting.values():
-            if not waiter.arrived.done():
+            if on(waiter.subject) and not waiter.arrived.done():
                 waiter.arrived.set_exception(error())
 
 

@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import random
+import re
 import ssl
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,9 +24,21 @@ from nats.aio.subscription import Subscription
 from . import _identity, _names
 from ._dial import Nats, dial, hang_up, redacted
 from ._replies import Accept, Replies, no_responders, read_error
-from .errors import ConnectionLost, Disconnected, Impostor, NoRouter, RouterError, Unreachable, WrongLoop, WrongProcess
+from .errors import (
+    ConnectionLost,
+    Disconnected,
+    Impostor,
+    NoRouter,
+    NotPermitted,
+    RouterError,
+    Unreachable,
+    WrongLoop,
+    WrongProcess,
+)
 
 Handler = Callable[[Msg], Awaitable[None]]
+
+_FORBIDDEN = re.compile(r'permissions violation for publish to "(.*)"')  # the client library makes it lower case
 
 
 @dataclass(eq=False)
@@ -159,7 +172,7 @@ class Transport:
         async def send(token: str, nonce: str) -> None:
             await self.publish(subject, body, {**headers, "Hook-Nonce": nonce}, reply=self._inbox + token)
 
-        reply = await self._replies.wait(accept, send)
+        reply = await self._replies.wait(subject, accept, send)
         if no_responders(reply):
             raise NoRouter(f"no router answers on {subject}: start `hook-router`, or check the prefix")
         if error := read_error(reply.headers):
@@ -208,7 +221,7 @@ class Transport:
             creds=self._identity.creds,
             tls=self._tls,
             closed=self._lost,
-            failed=lambda error: self.log.debug("NATS client error: %s", error),
+            failed=self._failed,
             prepare=subscribe,
         )
         if self._closed or not nc.is_connected:
@@ -216,6 +229,15 @@ class Transport:
             raise nats.errors.ConnectionClosedError
         self._nats, self._inbox = nc, inbox
         self.generation += 1
+
+    def _failed(self, error: Exception) -> None:
+        """End the waits for replies that the server does not permit to ask for: it answers nothing itself."""
+        self.log.debug("NATS client error: %s", error)
+        if found := _FORBIDDEN.search(str(error)):
+            self._replies.fail(
+                lambda: NotPermitted(f"{error}: use credentials that may, such as those of `hookctl auth`"),
+                lambda subject: subject.lower() == found[1],
+            )
 
     def _lost(self, nc: Nats) -> None:
         """End every wait: no reply will come."""

@@ -33,6 +33,10 @@ class Impostor(HookRouterError):
     """What answers is not the router that made the credentials; nothing that it says is taken."""
 
 
+class NotPermitted(HookRouterError):
+    """NATS does not let these credentials send the request."""
+
+
 class DeadlineExceeded(HookRouterError, TimeoutError):
     """The time was over before the router answered."""
 
