@@ -44,7 +44,7 @@ func TestAClusterThatLosesAServer(t *testing.T) {
 	seenThroughTheOthersAtOnce(t, ctx, conns)
 
 	const guard = `{"events":["tool:pre"],"on_failure":"deny"}` // nobody answers for it
-	if m := request(t, ctx, conns[0], "hooks.register.guard", nil, guard); code(m) != "" {
+	if m := insist(t, ctx, conns[0], "hooks.register.guard", guard); code(m) != "" {
 		t.Fatal(m.Header)
 	}
 	leader := bucketLeader(t, ctx, conns[0])
@@ -96,19 +96,19 @@ func seenThroughTheOthersAtOnce(t *testing.T, ctx context.Context, conns []*nats
 	for round := range testkit.Volume(t, 2, 15, 150) {
 		id := fmt.Sprintf("x%d", round)
 		serve(t, conns[round%3], id, `{"action":"deny","reason":"seen"}`)
-		if m := request(t, ctx, conns[round%3], "hooks.register."+id, nil, `{"events":["x"],"on_failure":"deny"}`); code(m) != "" {
+		if m := insist(t, ctx, conns[round%3], "hooks.register."+id, `{"events":["x"],"on_failure":"deny"}`); code(m) != "" {
 			t.Fatal(m.Header)
 		}
 		for i, nc := range conns {
-			if m := request(t, ctx, nc, "hooks.emit.x", nil, `{}`); m.Header.Get("Hook-Denied-By") != id {
+			if m := insist(t, ctx, nc, "hooks.emit.x", `{}`); m.Header.Get("Hook-Denied-By") != id {
 				t.Fatalf("round %d: an emit through server %d missed the hook: %v %s", round, i, m.Header, m.Data)
 			}
 		}
-		if m := request(t, ctx, conns[(round+1)%3], "hooks.unregister."+id, nil, `{}`); code(m) != "" {
+		if m := insist(t, ctx, conns[(round+1)%3], "hooks.unregister."+id, `{}`); code(m) != "" {
 			t.Fatal(m.Header)
 		}
 		for i, nc := range conns {
-			if m := request(t, ctx, nc, "hooks.emit.x", nil, `{}`); m.Header.Get("Hook-Count") != "0" || len(m.Header.Values("Hook-Denied-By")) > 0 {
+			if m := insist(t, ctx, nc, "hooks.emit.x", `{}`); m.Header.Get("Hook-Count") != "0" || len(m.Header.Values("Hook-Denied-By")) > 0 {
 				t.Fatalf("round %d: an emit through server %d found the hook that was removed: %v", round, i, m.Header)
 			}
 		}

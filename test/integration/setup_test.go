@@ -67,6 +67,16 @@ func request(t *testing.T, ctx context.Context, nc *nats.Conn, subject string, h
 	return msg
 }
 
+// insist is request, again while the answer is 503, as clients do: nothing was decided.
+func insist(t *testing.T, ctx context.Context, nc *nats.Conn, subject, body string) (m *nats.Msg) {
+	t.Helper()
+	testkit.Until(t, ctx, subject+" is served", func() bool {
+		m = request(t, ctx, nc, subject, nil, body)
+		return code(m) != "503"
+	})
+	return m
+}
+
 // next is the next message of a subscription.
 func next(t *testing.T, ctx context.Context, sub *nats.Subscription) *nats.Msg {
 	t.Helper()
