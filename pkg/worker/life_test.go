@@ -126,8 +126,12 @@ func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
 	}
 	eventually(t, "the hooks are forgotten", func() bool { return len(names()) == 0 })
 	g.closed.Store(false)
-	eventually(t, "the hooks are back", func() bool { return len(names()) == len(want) })
-	if got := names(); !slices.Equal(got, want) {
+	var got []string
+	eventually(t, "the hooks are back", func() bool {
+		got = names()
+		return len(got) == len(want)
+	})
+	if !slices.Equal(got, want) {
 		t.Errorf("they came back as %q, registered were %q", got, want)
 	}
 }
