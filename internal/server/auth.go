@@ -46,12 +46,7 @@ func (n *Server) startNATS(o *Options) error {
 		return nil
 	}
 	n.floods = make(chan string, maxFloods)
-	o.Router.Flooded = func(account string) {
-		select {
-		case n.floods <- account:
-		default: // it floods on, and is reported again
-		}
-	}
+	o.Router.Flooded = n.flooded
 	n.writeContexts(o.ContextDir)
 	if _, port, err := net.SplitHostPort(o.Listen); err == nil && port == "0" {
 		n.contexts = o.ContextDir

@@ -2,35 +2,85 @@ package server
 
 import (
 	"context"
+	"strings"
 	"time"
+
+	"github.com/hookrouter/hookrouter/internal/identity"
 )
 
 const (
-	floodHold = 30 * time.Second // how long an account that floods is refused
-	maxFloods = 16               // reports that wait
+	floodHold    = 30 * time.Second // how long an account that floods is refused
+	maxFloods    = 16               // reports that wait
+	lookInterval = 500 * time.Millisecond
+	maxUnread    = 32 << 20 // bytes of answers that an agent may leave unread, at two looks
+	maxBehind    = 32 << 20 // bytes of requests that the router may be behind: half of what ends its connection
 )
 
 // stopFloods disconnects the accounts of agents and people who flood the router, for everybody
 // else's sake, until ctx ends. If a flood hides who sends it, the NATS server's counters say so:
 // no message can blame somebody else.
 func (n *Server) stopFloods(ctx context.Context) {
+	defer n.requests.OnReconnect(func() { n.flooded("") })() // it may have been too far behind
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	unread := map[string]bool{}
 	for {
 		select {
 		case account := <-n.floods:
-			accounts := []string{account}
 			if account == "" {
-				accounts = n.server.Loudest(ctx)
+				n.holdLoudest(ctx)
+			} else {
+				n.hold(account, "it sends more than the router can answer")
 			}
-			for _, account := range accounts {
-				n.hold(account)
-			}
+		case <-tick.C:
+			unread = n.look(ctx, unread)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (n *Server) hold(account string) {
+// flooded reports an account that floods; empty if nobody can name it. It does not block.
+func (n *Server) flooded(account string) {
+	select {
+	case n.floods <- account:
+	default: // it floods on, and is reported again
+	}
+}
+
+// look finds what takes the server's memory: requests that arrive faster than the router reads
+// them, and answers that an agent does not read. before are the agents that did not at the last look.
+func (n *Server) look(ctx context.Context, before map[string]bool) (unread map[string]bool) {
+	unread = map[string]bool{}
+	id, _ := n.requests.Conn().GetClientID() // 0 while it is disconnected
+	accounts, behind := n.server.Unread(id)
+	if behind > maxBehind {
+		n.holdLoudest(ctx)
+	}
+	for account, bytes := range accounts {
+		switch {
+		case bytes <= maxUnread || !n.isAgent(account):
+		case before[account]:
+			n.hold(account, "it does not read its answers")
+		default:
+			unread[account] = true
+		}
+	}
+	return unread
+}
+
+func (n *Server) isAgent(account string) bool {
+	who, err := n.identities.Sender(account)
+	return err == nil && strings.HasPrefix(who, string(identity.Agent)+"/")
+}
+
+func (n *Server) holdLoudest(ctx context.Context) {
+	for _, account := range n.server.Loudest(ctx) {
+		n.hold(account, "it sends more than the router can read")
+	}
+}
+
+func (n *Server) hold(account, reason string) {
 	who, err := n.identities.Sender(account)
 	if err != nil {
 		return // the account of routers and workers
@@ -39,5 +89,5 @@ func (n *Server) hold(account string) {
 		n.log.Error("disconnecting a flood failed", "sender", who, "error", err)
 		return
 	}
-	n.log.Warn("a flood is disconnected", "sender", who, "for", floodHold)
+	n.log.Warn("a flood is disconnected", "sender", who, "reason", reason, "for", floodHold)
 }

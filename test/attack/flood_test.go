@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -72,8 +74,11 @@ func TestAFloodStopsNoFreeze(t *testing.T) {
 	oscar := b.conn("oscar").Conn()
 	const body = `{"session_id":"s1"}`
 	requests := strings.Repeat(fmt.Sprintf("PUB hooks.collect.tool.pre _INBOX.x.y %d\r\n%s\r\n", len(body), body), 500)
-	for range 4 {
-		rival := b.byHand("rival")
+	var rivals [4]*byHand
+	for i := range rivals {
+		rivals[i] = b.byHand("rival")
+	}
+	for _, rival := range rivals {
 		go func() {
 			for {
 				if _, err := rival.nc.Write([]byte(requests)); err != nil {
@@ -101,20 +106,25 @@ func TestAFloodIsDisconnected(t *testing.T) {
 	if len(testkit.RaceFlags) > 0 {
 		t.Skip("with the race detector a router refuses too few requests a second")
 	}
+	large := `{"session_id":"s1","pad":"` + strings.Repeat("x", 400_000) + `"}`
 	const body, hidden = `{"session_id":"s1"}`, "NATS/1.0\r\nNats-Request-Info: x\r\nnats-request-info: y\r\n\r\n"
 	for kind, line := range map[string]string{
 		"requests":                fmt.Sprintf("PUB hooks.execute.tool.pre _INBOX.x.y %d\r\n%s\r\n", len(body), body),
 		"messages without reply":  fmt.Sprintf("PUB hooks.collect.tool.pre %d\r\n%s\r\n", len(body), body),
 		"headers that hide":       fmt.Sprintf("HPUB hooks.emit.tool.pre _INBOX.x.y %d %d\r\n%s%s\r\n", len(hidden), len(hidden+body), hidden, body),
+		"large requests":          fmt.Sprintf("PUB hooks.execute.tool.pre _INBOX.x.y %d\r\n%s\r\n", len(large), large),
 		"what operators wait for": fmt.Sprintf("PUB hooks.session.turn _INBOX.x.y %d\r\n%s\r\n", len(body), body),
 	} {
 		t.Run(kind, func(t *testing.T) {
 			b := newAuthBus(t, router.Options{})
 			b.guard()
-			requests := []byte(strings.Repeat(line, 500))
+			requests := []byte(strings.Repeat(line, 1+40_000/len(line)))
 			var floods sync.WaitGroup
-			for range 4 {
-				rival := b.byHand("rival")
+			var rivals [4]*byHand
+			for i := range rivals {
+				rivals[i] = b.byHand("rival")
+			}
+			for _, rival := range rivals {
 				floods.Go(func() {
 					for {
 						if _, err := rival.nc.Write(requests); err != nil {
@@ -124,11 +134,12 @@ func TestAFloodIsDisconnected(t *testing.T) {
 				})
 			}
 			floods.Wait()
-			if c, err := natsx.Connect(natsx.Options{URL: b.s.ClientURL(), Creds: b.creds("rival")}); err == nil {
-				c.Close()
-				t.Error("the flood connects again")
-			}
+			b.refused("rival")
 			a, ctx := b.agent("coder"), testkit.Within(t, testkit.Patience)
+			testkit.Until(t, ctx, "another agent is served", func() bool { // the router may have lost its connection
+				x, err := a.Execute(ctx, events.ToolPre, command("ls"))
+				return err == nil && x.Permitted()
+			})
 			for range 20 {
 				if x, err := a.Execute(ctx, events.ToolPre, command("ls")); err != nil || !x.Permitted() {
 					t.Fatalf("another agent: %+v, %v", x, err)
@@ -138,17 +149,67 @@ func TestAFloodIsDisconnected(t *testing.T) {
 	}
 }
 
+// An agent lets its answers pile up in the server, at a pace that is no flood: it is disconnected
+// before they take the server's memory.
+func TestAnswersThatNobodyReadsAreNotKept(t *testing.T) {
+	testkit.From(t, testkit.CI)
+	if len(testkit.RaceFlags) > 0 {
+		t.Skip("with the race detector a router answers too few requests a second")
+	}
+	b := newAuthBus(t, router.Options{})
+	b.guard()
+	body := `{"session_id":"s1","pad":"` + strings.Repeat("x", 400_000) + `"}`
+	inbox := b.conn("rival").Conn().Opts.InboxPrefix
+	var sent atomic.Int64
+	for range 4 {
+		rival := b.byHand("rival")
+		subscribe := fmt.Sprintf("SUB %s.unread 1\r\n", inbox)
+		request := fmt.Sprintf("PUB hooks.execute.tool.pre %s.unread %d\r\n%s\r\n", inbox, len(body), body)
+		if _, err := rival.nc.Write([]byte(subscribe)); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for pace := time.NewTicker(75 * time.Millisecond); ; <-pace.C { // 20 MiB a second, of all
+				if _, err := rival.nc.Write([]byte(request)); err != nil {
+					return // disconnected
+				}
+				sent.Add(int64(len(body)))
+			}
+		}()
+	}
+	testkit.Until(t, testkit.Within(t, testkit.Patience), "it is refused", func() bool {
+		c, err := natsx.Connect(natsx.Options{URL: b.s.ClientURL(), Creds: b.creds("rival")})
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	})
+	if most := int64(128 << 20); sent.Load() > most {
+		t.Errorf("refused after %d bytes; want at most %d", sent.Load(), most)
+	}
+}
+
+// refused fails the test where an identity connects.
+func (w *authBus) refused(name string) {
+	w.t.Helper()
+	if c, err := natsx.Connect(natsx.Options{URL: w.s.ClientURL(), Creds: w.creds(name)}); err == nil {
+		c.Close()
+		w.t.Errorf("%s connects again", name)
+	}
+}
+
 // An agent that reads its answers is not taken for a flood, however many requests it has under way.
 func TestABusyAgentIsNotDisconnected(t *testing.T) {
 	t.Parallel()
 	b := newAuthBus(t, router.Options{})
 	b.guard()
 	nc, ctx := b.conn("coder").Conn(), testkit.Within(t, testkit.Patience)
+	body := []byte(`{"session_id":"s1","pad":"` + strings.Repeat("x", 100_000) + `"}`)
 	var all sync.WaitGroup
 	for range 32 {
 		all.Go(func() {
 			for range 20 { // a busy machine may refuse some
-				if _, err := nc.RequestWithContext(ctx, "hooks.execute.tool.pre", []byte(`{"session_id":"s1"}`)); err != nil && !errors.Is(err, nats.ErrNoResponders) {
+				if _, err := nc.RequestWithContext(ctx, "hooks.execute.tool.pre", body); err != nil && !errors.Is(err, nats.ErrNoResponders) {
 					t.Error(err)
 				}
 			}
