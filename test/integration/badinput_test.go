@@ -173,9 +173,9 @@ func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
 func TestAnAnswerThatDoesNotFitIsRefused(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{})
+	routertest.Start(t, s, router.Options{CollectTimeout: testkit.Patience})
 	nc := natstest.Conn(t, s)
-	ctx := testkit.Within(t, 30*time.Second)
+	ctx := testkit.Within(t, testkit.Patience)
 	w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 	big := raw(`{"a":"` + strings.Repeat("x", 500<<10) + `"}`)
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {

@@ -25,7 +25,7 @@ import (
 // the registrations, while events and registrations come.
 func TestAClusterThatLosesAServer(t *testing.T) {
 	t.Parallel()
-	ctx := testkit.Within(t, 60*time.Second)
+	ctx := testkit.Within(t, 2*testkit.Patience)
 	servers := natstest.Cluster(t)
 	routers := make([]*router.Router, len(servers))
 	conns := make([]*nats.Conn, len(servers))
