@@ -165,6 +165,9 @@ func (f *AuditFixture) Announce(key string) {
 		f.T.Fatal(err)
 	}
 	f.T.Cleanup(func() { _ = announced.Stop(context.Background()) })
+	if err := f.Bus.Conn().Flush(); err != nil { // the server knows of it
+		f.T.Fatal(err)
+	}
 }
 
 // Began is when the first event was emitted.
