@@ -113,29 +113,28 @@ func TestAFloodIsDisconnected(t *testing.T) {
 		"messages without reply":  fmt.Sprintf("PUB hooks.collect.tool.pre %d\r\n%s\r\n", len(body), body),
 		"headers that hide":       fmt.Sprintf("HPUB hooks.emit.tool.pre _INBOX.x.y %d %d\r\n%s%s\r\n", len(hidden), len(hidden+body), hidden, body),
 		"large requests":          fmt.Sprintf("PUB hooks.execute.tool.pre _INBOX.x.y %d\r\n%s\r\n", len(large), large),
+		"answers left unread":     fmt.Sprintf("SUB _INBOX.x 1\r\nPUB hooks.execute.tool.pre _INBOX.x %d\r\n%s\r\n", len(large), large),
 		"what operators wait for": fmt.Sprintf("PUB hooks.session.turn _INBOX.x.y %d\r\n%s\r\n", len(body), body),
 	} {
 		t.Run(kind, func(t *testing.T) {
 			b := newAuthBus(t, router.Options{})
 			b.guard()
 			requests := []byte(strings.Repeat(line, 1+40_000/len(line)))
-			var floods sync.WaitGroup
 			var rivals [4]*byHand
 			for i := range rivals {
 				rivals[i] = b.byHand("rival")
 			}
 			for _, rival := range rivals {
-				floods.Go(func() {
+				go func() {
 					for {
 						if _, err := rival.nc.Write(requests); err != nil {
 							return // disconnected
 						}
 					}
-				})
+				}()
 			}
-			floods.Wait()
-			b.refused("rival")
 			a, ctx := b.agent("coder"), testkit.Within(t, testkit.Patience)
+			b.refused(ctx, "rival")
 			testkit.Until(t, ctx, "another agent is served", func() bool { // the router may have lost its connection
 				x, err := a.Execute(ctx, events.ToolPre, command("ls"))
 				return err == nil && x.Permitted()
@@ -177,25 +176,22 @@ func TestAnswersThatNobodyReadsAreNotKept(t *testing.T) {
 			}
 		}()
 	}
-	testkit.Until(t, testkit.Within(t, testkit.Patience), "it is refused", func() bool {
-		c, err := natsx.Connect(natsx.Options{URL: b.s.ClientURL(), Creds: b.creds("rival")})
-		if err == nil {
-			c.Close()
-		}
-		return err != nil
-	})
+	b.refused(testkit.Within(t, testkit.Patience), "rival")
 	if most := int64(128 << 20); sent.Load() > most {
 		t.Errorf("refused after %d bytes; want at most %d", sent.Load(), most)
 	}
 }
 
-// refused fails the test where an identity connects.
-func (w *authBus) refused(name string) {
+// refused waits until an identity can't connect.
+func (w *authBus) refused(ctx context.Context, name string) {
 	w.t.Helper()
-	if c, err := natsx.Connect(natsx.Options{URL: w.s.ClientURL(), Creds: w.creds(name)}); err == nil {
-		c.Close()
-		w.t.Errorf("%s connects again", name)
-	}
+	testkit.Until(w.t, ctx, name+" is refused", func() bool {
+		c, err := natsx.Connect(natsx.Options{URL: w.s.ClientURL(), Creds: w.creds(name)})
+		if err == nil {
+			c.Close()
+		}
+		return err != nil
+	})
 }
 
 // An agent that reads its answers is not taken for a flood, however many requests it has under way.

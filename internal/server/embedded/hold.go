@@ -17,7 +17,9 @@ func (s *Server) Hold(account string, d time.Duration) error {
 	if s.held == nil || s.held[account] != nil {
 		return nil // stopped, or on hold already
 	}
-	if err := s.limit(account, func(claims *jwt.AccountClaims) { claims.Limits.Conn = 0 }); err != nil {
+	// A connection that does not read ends seconds later, and until then reaches nobody.
+	silence := func(claims *jwt.AccountClaims) { claims.Limits.Conn, claims.Imports = 0, nil }
+	if err := s.limit(account, silence); err != nil {
 		return err
 	}
 	s.held[account] = time.AfterFunc(d, func() { s.letIn(account) })
