@@ -31,8 +31,8 @@ func listening(t *testing.T, o *server.Options) (url string) {
 	return s.ClientURL()
 }
 
-// operated is a server that asks for the credentials of a user, which it returns.
-func operated(t *testing.T) (url, creds string) {
+// operatorServer starts a server in operator mode, and returns the credentials of a user.
+func operatorServer(t *testing.T) (url, creds string) {
 	t.Helper()
 	key := func(kind nkeys.PrefixByte) (pair nkeys.KeyPair, public string, seed []byte) {
 		pair, err := nkeys.CreatePair(kind)
@@ -71,7 +71,7 @@ func operated(t *testing.T) (url, creds string) {
 // file and never shows a key.
 func TestCredentialsFile(t *testing.T) {
 	t.Parallel()
-	url, creds := operated(t)
+	url, creds := operatorServer(t)
 	token, rest, _ := strings.Cut(creds, "-----BEGIN USER NKEY SEED-----\n")
 	seed, _, _ := strings.Cut(rest, "\n")
 	for name, c := range map[string]struct {
@@ -109,7 +109,7 @@ func TestCredentialsFile(t *testing.T) {
 // and whoever lets events pass without a router does not mean this.
 func TestMissingCredentialsAreNoUnreachableServer(t *testing.T) {
 	t.Parallel()
-	url, _ := operated(t)
+	url, _ := operatorServer(t)
 	_, err := natsx.Connect(natsx.Options{URL: url, Creds: filepath.Join(t.TempDir(), "none.creds")})
 	if !errors.Is(err, natsx.ErrCredentials) || errors.Is(err, natsx.ErrUnreachable) {
 		t.Errorf("%v; want ErrCredentials", err)
@@ -119,7 +119,7 @@ func TestMissingCredentialsAreNoUnreachableServer(t *testing.T) {
 // A key that was rotated counts from the next connection on.
 func TestCredentialsAreReadAnew(t *testing.T) {
 	t.Parallel()
-	url, creds := operated(t)
+	url, creds := operatorServer(t)
 	file := filepath.Join(t.TempDir(), "agent.creds")
 	if err := os.WriteFile(file, []byte(creds), 0o600); err != nil {
 		t.Fatal(err)

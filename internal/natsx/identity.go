@@ -87,13 +87,12 @@ func (c userClaims) server() string {
 
 // claimsOf reads a credentials file; nothing where that fails: connecting says why.
 func claimsOf(creds string) (claims userClaims) {
-	text, err := os.ReadFile(creds)
+	token, err := readCredentials(creds, "USER JWT")
 	if err != nil {
 		return claims
 	}
-	_, rest, _ := strings.Cut(string(text), "-----BEGIN NATS USER JWT-----")
-	parts := strings.Split(strings.TrimSpace(rest), ".")
-	if len(parts) < 3 {
+	parts := strings.Split(string(token), ".")
+	if len(parts) != 3 {
 		return claims
 	}
 	payload, err := base64.RawURLEncoding.DecodeString(parts[1])

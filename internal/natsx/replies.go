@@ -86,8 +86,8 @@ func (r *replies) fail(err error, on func(subject string) bool) {
 	}
 }
 
-// forbidden ends the waits for replies to requests that the server does not permit: it says so
-// in an error of the connection, and answers nothing.
+// forbidden ends the wait for the reply to a request that the server does not permit: the server
+// reports that as an error of the connection and sends no reply.
 func (r *replies) forbidden(err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	floodHold    = 30 * time.Second // how long an account that floods is refused
-	maxFloods    = 16               // reports that wait
-	lookInterval = 500 * time.Millisecond
-	maxUnread    = 32 << 20 // bytes of answers that an agent may leave unread, at two looks
-	maxBehind    = 32 << 20 // bytes of requests that the router may be behind: half of what ends its connection
+	floodHold       = 30 * time.Second       // how long an account that floods is refused
+	maxFloods       = 16                     // reports that wait
+	pendingInterval = 500 * time.Millisecond // between two checks of what the server keeps
+	maxUnread       = 32 << 20               // bytes of answers that an agent may leave unread, at two checks in a row
+	maxBacklog      = 32 << 20               // bytes of requests that the router has not read; at 64 MiB the server disconnects it
 )
 
 // stopFloods disconnects the accounts of agents and people who flood the router, for everybody
 // else's sake, until ctx ends. If a flood hides who sends it, the NATS server's counters say so:
 // no message can blame somebody else.
 func (n *Server) stopFloods(ctx context.Context) {
-	defer n.requests.OnReconnect(func() { n.flooded("") })() // it may have been too far behind
-	tick := time.NewTicker(lookInterval)
+	defer n.requests.OnReconnect(func() { n.flooded("") })() // perhaps because of its backlog
+	tick := time.NewTicker(pendingInterval)
 	defer tick.Stop()
 	unread := map[string]bool{}
 	for {
@@ -33,7 +33,7 @@ func (n *Server) stopFloods(ctx context.Context) {
 				n.hold(account, "it sends more than the router can answer")
 			}
 		case <-tick.C:
-			unread = n.look(ctx, unread)
+			unread = n.checkPending(ctx, unread)
 		case <-ctx.Done():
 			return
 		}
@@ -48,13 +48,14 @@ func (n *Server) flooded(account string) {
 	}
 }
 
-// look finds what takes the server's memory: requests that arrive faster than the router reads
-// them, and answers that an agent does not read. before are the agents that did not at the last look.
-func (n *Server) look(ctx context.Context, before map[string]bool) (unread map[string]bool) {
+// checkPending disconnects who fills the server's memory: senders of requests that arrive faster
+// than the router reads them, and agents that do not read their answers. before holds the accounts
+// of agents that exceeded maxUnread at the last check.
+func (n *Server) checkPending(ctx context.Context, before map[string]bool) (unread map[string]bool) {
 	unread = map[string]bool{}
 	id, _ := n.requests.Conn().GetClientID() // 0 while it is disconnected
-	accounts, behind := n.server.Unread(id)
-	if behind > maxBehind {
+	accounts, backlog := n.server.Pending(id)
+	if backlog > maxBacklog {
 		n.holdLoudest(ctx)
 	}
 	for account, bytes := range accounts {

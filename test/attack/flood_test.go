@@ -124,14 +124,15 @@ func TestAFloodIsDisconnected(t *testing.T) {
 			for i := range rivals {
 				rivals[i] = b.byHand("rival")
 			}
+			var floods sync.WaitGroup
 			for _, rival := range rivals {
-				go func() {
+				floods.Go(func() {
 					for {
 						if _, err := rival.nc.Write(requests); err != nil {
 							return // disconnected
 						}
 					}
-				}()
+				})
 			}
 			a, ctx := b.agent("coder"), testkit.Within(t, testkit.Patience)
 			b.refused(ctx, "rival")
@@ -144,6 +145,7 @@ func TestAFloodIsDisconnected(t *testing.T) {
 					t.Fatalf("another agent: %+v, %v", x, err)
 				}
 			}
+			floods.Wait()
 		})
 	}
 }

@@ -193,7 +193,7 @@ export class Transport {
       this.refused = reason(status.error)
       this.log.warn(`NATS: ${this.refused}`)
       if (status.error instanceof PermissionViolationError && status.error.operation === "publish") {
-        const hint = "use credentials that may, such as those of `hookctl auth`"
+        const hint = "use credentials that permit it: see `hookctl auth`"
         this.replies.fail(new NotPermittedError(`${this.refused}: ${hint}`, { cause: status.error }), status.error.subject)
       }
     }

@@ -17,9 +17,10 @@ func (s *Server) Hold(account string, d time.Duration) error {
 	if s.held == nil || s.held[account] != nil {
 		return nil // stopped, or on hold already
 	}
-	// A connection that does not read ends seconds later, and until then reaches nobody.
-	silence := func(claims *jwt.AccountClaims) { claims.Limits.Conn, claims.Imports = 0, nil }
-	if err := s.limit(account, silence); err != nil {
+	// The server closes a connection that does not read only after its write deadline. Without
+	// imports, what it sends until then is delivered to nobody.
+	block := func(claims *jwt.AccountClaims) { claims.Limits.Conn, claims.Imports = 0, nil }
+	if err := s.limit(account, block); err != nil {
 		return err
 	}
 	s.held[account] = time.AfterFunc(d, func() { s.letIn(account) })

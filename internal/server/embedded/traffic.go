@@ -42,9 +42,9 @@ func (s *Server) Loudest(ctx context.Context) (accounts []string) {
 	return accounts
 }
 
-// Unread is how many bytes the server keeps for the clients of each account until they read them,
-// and how many of them for the connection with an id.
-func (s *Server) Unread(connection uint64) (accounts map[string]int64, own int64) {
+// Pending returns how many bytes wait in the server for the clients of each account to read them,
+// and how many of them for the connection with the given id.
+func (s *Server) Pending(connection uint64) (accounts map[string]int64, own int64) {
 	accounts = map[string]int64{}
 	for _, c := range s.connections(server.ByPending) {
 		accounts[c.Account] += int64(c.Pending)
@@ -55,7 +55,7 @@ func (s *Server) Unread(connection uint64) (accounts map[string]int64, own int64
 	return accounts, own
 }
 
-// connections are those with the most of something.
+// connections lists the server's connections, sorted, and at most the first maxRead of them.
 func (s *Server) connections(by server.SortOpt) []*server.ConnInfo {
 	list, err := s.Connz(&server.ConnzOptions{Username: true, Limit: maxRead, Sort: by})
 	if err != nil {

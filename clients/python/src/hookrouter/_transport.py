@@ -231,11 +231,11 @@ class Transport:
         self.generation += 1
 
     def _failed(self, error: Exception) -> None:
-        """End the waits for replies that the server does not permit to ask for: it answers nothing itself."""
+        """End the wait for the reply to a request that is not permitted: the server sends no reply to it."""
         self.log.debug("NATS client error: %s", error)
         if found := _FORBIDDEN.search(str(error)):
             self._replies.fail(
-                lambda: NotPermitted(f"{error}: use credentials that may, such as those of `hookctl auth`"),
+                lambda: NotPermitted(f"{error}: use credentials that permit it: see `hookctl auth`"),
                 lambda subject: subject.lower() == found[1],
             )
 
