@@ -52,7 +52,11 @@ func (d *Dispatcher) checkKnown(ev events.Event, table *chain.Table) error {
 	meant := similar(ev.Name)
 	if d.opts.UnknownEvents == WarnUnknown {
 		if d.unknown.first(ev.Name) {
-			d.log.Warn("unknown event: neither standard nor named by a hook", "event", ev.Name, "did_you_mean", meant, "session_id", ev.Session)
+			log := d.log.With("event", ev.Name, "session_id", ev.Session)
+			if meant != "" {
+				log = log.With("did_you_mean", meant)
+			}
+			log.Warn("unknown event: neither standard nor named by a hook")
 		}
 		return nil
 	}
@@ -63,9 +67,10 @@ func (d *Dispatcher) checkKnown(ev events.Event, table *chain.Table) error {
 	return wire.Errorf(wire.Malformed, "event %q is neither standard nor named by a hook: %s", ev.Name, hint)
 }
 
-// standard holds the canonical names of the standard events.
+// standard holds the canonical names of the standard events, and the two that hook-agent itself
+// sends.
 var standard = func() map[string]bool {
-	names := map[string]bool{}
+	names := map[string]bool{"hook-agent:doctor": true, "hook-agent:bypassed": true}
 	for _, info := range events.Catalog() {
 		names[info.Name] = true
 	}

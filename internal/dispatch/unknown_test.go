@@ -18,6 +18,7 @@ func TestUnknownEvents(t *testing.T) {
 	hooks := []hook{{Registration: reg("guard", 0)}, {Registration: any}, {Registration: domain}, {Registration: own}}
 	for name, meant := range map[string]string{
 		"tool:pre": "", "context:pre-compact": "", "error:tool": "", "build:x": "", "mine": "", // known
+		"hook-agent:doctor": "", "hook-agent:bypassed": "",
 		"Tool:Pre": "tool:pre", "tool_pre": "tool:pre", "tool-pre": "tool:pre", "tool:pre:x": "tool:pre",
 		"CONTEXT:PRE_COMPACT": "context:pre_compact", "deploy": "nothing", "tool": "nothing",
 		"tool:pree": "tool:pre", "tol:post": "tool:post", "tool:pxe": "tool:pre",
@@ -40,6 +41,9 @@ func TestUnknownEvents(t *testing.T) {
 		warned := strings.Count(log.String(), "unknown event")
 		if want := map[bool]int{true: 0, false: 1}[meant == ""]; warned != want {
 			t.Errorf("%s: %d lines of warning, want %d:\n%s", name, warned, want, log.String())
+		}
+		if guessed := meant != "" && meant != "nothing"; strings.Contains(log.String(), "did_you_mean") != guessed {
+			t.Errorf("%s: want a guess: %v:\n%s", name, guessed, log.String())
 		}
 	}
 }

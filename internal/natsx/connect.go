@@ -241,7 +241,7 @@ func hint(err error) error {
 	case isFile: // of the credentials; it is a net.Error too
 		return fmt.Errorf("%w: %w", ErrCredentials, err)
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("%w: %w: is a server running there? `hook-router` starts one", ErrUnreachable, err)
+		return fmt.Errorf("%w: %w: is a server running there? `hook-router up` starts one", ErrUnreachable, err)
 	case isNet, errors.Is(err, nats.ErrTimeout):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):

@@ -25,7 +25,7 @@ export async function dial(urls: string, identity: Identity, name: string): Prom
   } catch (error) {
     const hint = /auth/i.test(reason(error))
       ? "the server wants credentials: those of hookctl auth, or of the router's own server, which only its user can read"
-      : "is a server running there? `hook-router` starts one"
+      : "is a server running there? `hook-router up` starts one"
     throw new UnreachableError(`connect to NATS at ${redacted(urls)}: ${reason(error)}: ${hint}`, { cause: error })
   }
 }

@@ -153,7 +153,7 @@ func explain(cause string, o Options) string {
 		return cause
 	}
 	return fmt.Sprintf("%v: is another hook-router or nats-server running? "+
-		"Choose another address with --nats-listen, or join that server with --nats-url nats://%s", err, o.Listen)
+		"Stop it first, or choose another address with --nats-listen", err)
 }
 
 // lockStore creates the store directory and locks it for this process: two servers on the same
@@ -172,8 +172,8 @@ func lockStore(dir string) (*flock.Flock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("store directory %s is not writable: %w: choose another with --store-dir", dir, err)
 	case !locked:
-		return nil, fmt.Errorf("store directory %s is in use by another hook-router: choose another with --store-dir, "+
-			"or join that one with --nats-url", dir)
+		return nil, fmt.Errorf("store directory %s is in use by another hook-router: stop that one first, "+
+			"join it with --nats-url, or choose another with --store-dir", dir)
 	}
 	return lock, nil
 }

@@ -96,7 +96,7 @@ class Transport:
             async with asyncio.timeout(timeout):
                 await self._dial()
         except (OSError, TimeoutError, nats.errors.Error) as error:
-            hint = "is a server running there? `hook-router` starts one"
+            hint = "is a server running there? `hook-router up` starts one"
             if "authorization" in str(error).lower():
                 hint = (
                     "the server wants credentials: those of hookctl auth, or of the router's own server, which only "
