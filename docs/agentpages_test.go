@@ -31,26 +31,39 @@ func TestAgentPages(t *testing.T) {
 func agentPage(d agenthook.Dialect) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", d.Agent)
-	fmt.Fprintf(&b, "`hook-agent %s` asks the router. Tried with %s %s;\n[coding agents](overview.md) says how, and what all of them have in common.\n\n", d.Name, d.Agent, d.Tried)
-	fmt.Fprintf(&b, "```sh\nhookctl connect %[1]s\nhookctl doctor %[1]s\nhookctl disconnect %[1]s\n```\n\n", d.Name)
+	fmt.Fprintf(&b, "Set up with [`hookctl connect %s`](../hookctl.md#connect). Tried with %s %s. See [coding agents](overview.md).\n\n", d.Name, d.Agent, d.Tried)
 
-	b.WriteString("## What is gated, and what is honored\n\n| event | here | a denial | a change of | context | messages to the user |\n|---|---|---|---|---|---|\n")
+	b.WriteString("## What is gated, and what is honored\n\n| event | here | denial | change of | context | user message |\n|---|---|---|---|---|---|\n")
+	var told []string
 	for _, e := range d.Events {
+		if !e.Gated() && e.Deny == "" && e.Modify == "" && !e.Inject && !e.Message {
+			told = append(told, "`"+e.Native+"` (`"+e.Name+"`)")
+			continue
+		}
 		name := "`" + e.Native + "`"
 		if e.Gated() {
 			name = "**" + name + "**"
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", name, e.Name, orNo(string(e.Deny)), orNo(member(e.Modify)), yes(e.Inject), yes(e.Message))
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", name, e.Name, string(e.Deny), member(e.Modify), yes(e.Inject), yes(e.Message))
 	}
-	b.WriteString("\nAt the events in **bold**, nothing passes without the router's verdict.\n[What the words mean](overview.md#what-is-gated-and-what-is-honored).\n\n## What to know\n\n")
+	b.WriteString("\n[What bold and the words mean](overview.md#what-is-gated-and-what-is-honored).\n")
+	if told != nil {
+		b.WriteString("\n" + wrapped("Only reported: "+strings.Join(told, ", ")+"."))
+	}
+	b.WriteString("\n## What to know\n\n")
 	notes := []string{"If the process that " + d.Agent + " started is killed, a gated event is " + killed(d) + "."}
 	if d.SessionEnv != "" {
-		notes = append(notes, "An agent that "+d.Agent+" starts from its shell, of any vendor, is its [sub-agent](../labels.md#sub-agents), by "+member(d.SessionEnv)+".")
+		notes = append(notes, "An agent of any vendor started from its shell is its [sub-agent](../labels.md#sub-agents), by "+member(d.SessionEnv)+".")
 	}
 	for _, note := range append(notes, d.Notes...) {
 		b.WriteString(item(note))
 	}
 	return b.String()
+}
+
+// wrapped is a text in lines of at most 100 characters.
+func wrapped(text string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(item(text), "- "), "\n  ", "\n")
 }
 
 // item is a text as an item of a list, in lines of at most 100 characters.
@@ -74,13 +87,6 @@ func killed(d agenthook.Dialect) string {
 	return "blocked by " + d.Agent + ", as `hookctl connect` sets it up"
 }
 
-func orNo(text string) string {
-	if text == "" {
-		return "–"
-	}
-	return text
-}
-
 func member(name string) string {
 	if name == "" {
 		return ""
@@ -92,5 +98,5 @@ func yes(b bool) string {
 	if b {
 		return "yes"
 	}
-	return "–"
+	return ""
 }

@@ -148,7 +148,6 @@ func TestFlagTables(t *testing.T) {
 	for _, table := range []struct{ doc, name, dir, structName, prefix string }{
 		{"operator.md", "hook-router flags", "../cmd/hook-router", "serve", "HOOK_ROUTER_"},
 		{"hook-worker.md", "hook-worker flags", "../cmd/hook-worker", "serve", ""},
-		{"hookctl.md", "hookctl connection flags", "../internal/cli", "Connection", ""},
 	} {
 		generated(t, table.doc, table.name, flagTable(t, table.dir, table.structName, table.prefix))
 	}

@@ -27,9 +27,9 @@ func codex() Dialect {
 			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: time.Second},
 		},
 		Notes: []string{
-			"Codex silently skips hooks that nobody has trusted: run /hooks once in a terminal and trust hook-agent, and again whenever its command line changes. `codex exec` runs no untrusted hook. Hooks of the machine need no trust, and people can't switch them off: `hookctl connect codex --scope managed`, as root, writes /etc/codex/requirements.toml.",
+			"Codex silently skips hooks that nobody has trusted: run /hooks once and trust hook-agent, again whenever its command line changes. Hooks of the machine (`--scope managed`: /etc/codex/requirements.toml) need no trust, and people can't switch them off.",
 			"A crash, a time-out and output that Codex can't read let it go on.",
-			"Tools that OpenAI runs, such as web search, fire no hook. A patch that is applied in a shell arrives as a shell command, and fires no PostToolUse.",
+			"Tools that OpenAI runs, such as web search, fire no hook. A patch applied in a shell arrives as a shell command, without PostToolUse.",
 			"Hooks get the environment of Codex, keys included.",
 		},
 		write: func(e Event, a answer) any {

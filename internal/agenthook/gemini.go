@@ -39,9 +39,9 @@ func gemini() Dialect {
 		},
 		Notes: []string{
 			"Gemini CLI merges a changed input into its own: a change that takes a member away is a denial.",
-			"It loses context that is added before a tool runs; hook-agent says so on standard error.",
+			"It loses context that a hook adds before a tool runs; hook-agent says so on standard error.",
 			"A crash, a time-out and output that it can't read let Gemini CLI go on.",
-			"BeforeModel, AfterModel and BeforeToolSelection are not sent to the router: they repeat the conversation with each request.",
+			"BeforeModel, AfterModel and BeforeToolSelection are not sent to the router.",
 			"Hooks of a project run once the project is trusted.",
 		},
 		write: func(e Event, a answer) any {

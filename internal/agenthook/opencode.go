@@ -33,7 +33,7 @@ func opencode() Dialect {
 			{Native: "session.deleted", Name: events.SessionEnd, Message: true},
 		},
 		Notes: []string{
-			"OpenCode has no hooks that are programs: the plug-in that `hookctl connect` writes starts hook-agent. Where that fails in any way, the plug-in denies.",
+			"OpenCode has no hooks that are programs: the plug-in that `hookctl connect` writes starts hook-agent, and denies if that fails.",
 			"Context that is added before a tool runs has no place to go; hook-agent says so on standard error.",
 			"`permission.ask` is never called by OpenCode; hook-agent holds the call itself.",
 		},
