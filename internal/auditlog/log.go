@@ -145,6 +145,9 @@ func (l *Log) Waiting() int64 { return l.waiting.Load() }
 // Lag is the age of the oldest unacknowledged record; 0 for none.
 func (l *Log) Lag() time.Duration { return l.writer.Lag() }
 
+// Alarmed reports whether an alarm keeps this replica from signing the live segment.
+func (l *Log) Alarmed() bool { return l.signer != nil && l.signer.Alarmed() }
+
 // View renders data and texts for records.
 func (l *Log) View() recorder.View { return l.view }
 

@@ -2,6 +2,7 @@ package auditlog_test
 
 import (
 	"context"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -114,6 +116,48 @@ func TestOffRecordsNothing(t *testing.T) {
 	if list := w.records(t); len(list) != 0 || w.Enabled() {
 		t.Errorf("enabled %v, the log has %+v", w.Enabled(), list)
 	}
+}
+
+// An alarm lasts until its segment is closed, and is recorded again where it is signed.
+func TestAnAlarmLastsUntilItsSegmentIsClosed(t *testing.T) {
+	key, err := signer.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.GC()
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, auditlog.Options{Key: key})
+		if w.Alarmed() {
+			t.Error("there is an alarm at the start")
+		}
+		if _, err := w.js.Publish(w.ctx, w.conn.Of("audit", "w", "evil"), []byte("hello")); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(5 * time.Second)
+		if !w.Alarmed() {
+			t.Error("there is no alarm about a message that is no record")
+		}
+		if _, err := w.Store().Seal(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(10 * time.Second)
+		if w.Alarmed() {
+			t.Error("the alarm is still there after its segment was closed")
+		}
+		var segments []int
+		for _, r := range w.records(t) {
+			if r.Kind == audit.LogKind && r.Action == "alarm" && strings.Contains(r.Reason, "evil is no record") {
+				segments = append(segments, r.Segment)
+			}
+		}
+		if diff := cmp.Diff([]int{1, 2}, segments); diff != "" {
+			t.Errorf("segments with the record of the alarm (-want +got):\n%s", diff)
+		}
+		if _, err := w.Store().LastCheckpoint(w.ctx, w.Store().Live()); err != nil {
+			t.Errorf("the next segment is not signed: %v", err)
+		}
+	})
 }
 
 // An operator changes the stream by hand, and repairs it. The log looks every minute, and

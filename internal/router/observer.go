@@ -79,7 +79,7 @@ func (r *Router) state(server *natsapi.Server) telemetry.State {
 	inFlight, limit := server.InFlight()
 	s := telemetry.State{
 		Ready: r.Ready() == nil, InFlight: inFlight, MaxFlight: limit, Hooks: counts["hooks"], Expired: counts["expired"],
-		AuditMode: string(r.opts.Audit), AuditWaiting: r.audit.Waiting(), AuditLag: r.audit.Lag(), Approvals: int(r.observer.open.Load()),
+		AuditMode: string(r.opts.Audit), AuditWaiting: r.audit.Waiting(), AuditLag: r.audit.Lag(), AuditAlarm: r.audit.Alarmed(), Approvals: int(r.observer.open.Load()),
 	}
 	if oldest := r.observer.oldest.Load(); oldest != 0 {
 		s.OldestApproval = max(time.Since(time.Unix(0, oldest)), 0)

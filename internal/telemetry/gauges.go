@@ -16,6 +16,7 @@ type State struct {
 	AuditMode           string        // strict, async or off
 	AuditWaiting        int64         // answers that wait for their records
 	AuditLag            time.Duration // how long the oldest record waits that the log has not taken; 0 for none
+	AuditAlarm          bool          // an alarm keeps this replica from signing the live segment
 	Approvals           int           // open approval requests
 	OldestApproval      time.Duration // how long the oldest is open; 0 for none
 }
@@ -47,6 +48,7 @@ func (t *Telemetry) Watch(read func() State) (stop func(), err error) {
 	mode := gauge("hookrouter.audit.mode", "1 for the mode of the audit log")
 	waiting := gauge("hookrouter.audit.waiting", "Answers that wait for their records")
 	lag := seconds("hookrouter.audit.lag", "How long the oldest record waits that the audit log has not taken; 0 for none")
+	alarm := gauge("hookrouter.audit.alarm", "1 while an alarm keeps this replica from signing the audit log, else 0")
 	agents := gauge("hookrouter.agents.seen", "Agents that emitted events to this replica in the last 24 hours, at most 1000")
 	ungated := gauge("hookrouter.agents.ungated", "Those of them that never emitted tool:pre to this replica")
 	expired, _ := m.Int64ObservableCounter("hookrouter.registry.expired", metric.WithDescription("Instances that this replica removed: they had stopped renewing"))
@@ -64,6 +66,7 @@ func (t *Telemetry) Watch(read func() State) (stop func(), err error) {
 		o.ObserveInt64(mode, 1, metric.WithAttributeSet(attribute.NewSet(keyModeLabel.String(s.AuditMode))))
 		o.ObserveInt64(waiting, s.AuditWaiting)
 		o.ObserveFloat64(lag, s.AuditLag.Seconds())
+		o.ObserveInt64(alarm, flag(s.AuditAlarm))
 		seen, without := t.Metrics.coverage.Count(time.Now())
 		o.ObserveInt64(agents, int64(seen))
 		o.ObserveInt64(ungated, int64(without))

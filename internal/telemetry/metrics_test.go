@@ -251,7 +251,7 @@ func TestGaugesShowTheStateOfTheRouter(t *testing.T) {
 	shown := start(t, telemetry.Options{})
 	stop, err := shown.Watch(func() telemetry.State {
 		return telemetry.State{
-			InFlight: 3, MaxFlight: 1024, Hooks: 5, Expired: 2, AuditMode: "async", AuditWaiting: 4, AuditLag: 1500 * time.Millisecond, Approvals: 6, OldestApproval: 90 * time.Second,
+			InFlight: 3, MaxFlight: 1024, Hooks: 5, Expired: 2, AuditMode: "async", AuditWaiting: 4, AuditLag: 1500 * time.Millisecond, AuditAlarm: true, Approvals: 6, OldestApproval: 90 * time.Second,
 		}
 	})
 	if err != nil {
@@ -264,7 +264,7 @@ func TestGaugesShowTheStateOfTheRouter(t *testing.T) {
 	shown.Metrics.Chain(t.Context(), c)
 	has(t, scrape(t, shown, false),
 		"hookrouter_ready 0", "hookrouter_in_flight 3", "hookrouter_in_flight_limit 1024", "hookrouter_registry_hooks 5",
-		"hookrouter_registry_expired_total 2", `hookrouter_audit_mode{mode="async"} 1`, "hookrouter_audit_waiting 4", "hookrouter_audit_lag_seconds 1.5",
+		"hookrouter_registry_expired_total 2", `hookrouter_audit_mode{mode="async"} 1`, "hookrouter_audit_waiting 4", "hookrouter_audit_lag_seconds 1.5", "hookrouter_audit_alarm 1",
 		"hookrouter_approvals_pending 6", "hookrouter_approvals_oldest_age_seconds 90",
 		"hookrouter_agents_seen 2", "hookrouter_agents_ungated 1",
 	)

@@ -11,7 +11,7 @@
 // last checkpoint if that is signed with its own key; else it reads the segment from the
 // beginning. If the log is not what was signed, or two checkpoints state different roots
 // for one size, it raises an alarm and signs nothing more in this segment. Once an operator
-// has closed the segment, signing continues with the next.
+// has closed the segment, signing continues with the next, in which the alarm is recorded again.
 //
 // # Formats
 //

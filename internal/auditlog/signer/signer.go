@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
@@ -34,7 +35,7 @@ type Options struct {
 	// Upgraded reports whether every router knows [audit.Latest]; nil means never.
 	Upgraded func() bool
 	// Alarm is called once for each violation: another history than the signed one, or a
-	// malformed message. Nil for none.
+	// malformed message; and once more when its segment is closed. Nil for none.
 	Alarm func(reason string)
 	// Log; nil discards it.
 	Log *slog.Logger
@@ -52,7 +53,9 @@ type Signer struct {
 	digest    tlog.Hash         // of the last checkpoint, in any segment or format
 	mine      bool              // this signer wrote head
 	expect    []expected        // roots to match when the log is read again
-	alarms    map[string]bool   // already raised
+	alarms    map[string]bool   // already passed on
+	violation string            // the last alarm
+	unsigned  atomic.Int64      // number of the segment that it was about, 0 for none
 	shortFrom time.Time         // since when the end of the log can't be read
 	abandoned reason            // why this segment is not signed
 	waiting   time.Time         // since when the segment waits for its format
@@ -111,16 +114,27 @@ func (s *Signer) look(ctx context.Context, last bool) {
 	alarm, isAlarm := errors.AsType[*alarm](err)
 	switch {
 	case isAlarm:
-		s.abandoned = notWhatWasSigned
-		if !s.alarms[alarm.reason] {
-			s.alarms[alarm.reason] = true
+		s.abandoned, s.violation = notWhatWasSigned, alarm.reason
+		s.unsigned.Store(int64(s.segment.Number))
+		if s.raise(alarm.reason) {
 			s.Log.Error("ALARM: the audit log is not what was signed; no more checkpoints", "reason", alarm.reason)
-			s.Alarm(alarm.reason)
 		}
 	case err != nil && ctx.Err() == nil:
 		s.Log.Warn("audit log not signed; trying again", "error", err)
 	}
 }
+
+// raise passes an alarm on, unless it was.
+func (s *Signer) raise(reason string) (anew bool) {
+	if anew = !s.alarms[reason]; anew {
+		s.alarms[reason] = true
+		s.Alarm(reason)
+	}
+	return anew
+}
+
+// Alarmed reports whether an alarm keeps this signer from signing the live segment.
+func (s *Signer) Alarmed() bool { return s.unsigned.Load() == int64(s.store.Live().Number) }
 
 // alarm is a violation.
 type alarm struct{ reason string }
@@ -186,7 +200,10 @@ func (s *Signer) leave(ctx context.Context) (left bool, err error) {
 	if live, err := s.behind(ctx); live || err != nil {
 		return false, err
 	}
-	if s.abandoned == laterFormat {
+	switch s.abandoned {
+	case notWhatWasSigned: // the record is in the next segment, where it is signed
+		s.raise(s.segment.Name() + " was closed, and its end is not signed: " + s.violation)
+	case laterFormat:
 		if err := s.adopt(ctx); err != nil {
 			return false, err
 		}

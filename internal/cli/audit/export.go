@@ -91,11 +91,19 @@ func (c *ExportCmd) export(ctx context.Context, e *cli.Env, l *query.Log, s stor
 	}
 	bar.end()
 	c.report(ctx, e, l, exported{c.File, w.Header().Origin, w.Last(), w.Last() - had, aim.Covered}, s)
-	if aim.To > 0 && !aim.Covered {
+	if aim.To == 0 || aim.Covered {
+		return nil
+	}
+	alarm, err := l.Alarm(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case alarm != nil:
+		return fmt.Errorf("export %s: all messages are written, and will not verify: %s", w.Header().Origin, term.Printable(alarm.String()))
+	default:
 		return fmt.Errorf("export %s: all messages are written, and no checkpoint covers the last of them: "+
 			"is a router with an audit key running? `hookctl audit export %s --resume` adds the checkpoint once there is one", w.Header().Origin, c.File)
 	}
-	return nil
 }
 
 // begin begins the file, or finds where to continue it, and with which segment.

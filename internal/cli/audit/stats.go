@@ -64,6 +64,8 @@ type segmentStats struct {
 	Size       int64      `json:"checkpoint_size"`
 	Root       string     `json:"checkpoint_root,omitempty"`
 	Checkpoint *time.Time `json:"checkpoint_time,omitempty"`
+	// Alarm is why routers do not sign it any more; nil for no alarm.
+	Alarm *query.Alarm `json:"alarm,omitempty"`
 }
 
 // Run counts.
@@ -169,6 +171,9 @@ func (s *Stats) addSegments(ctx context.Context, l *query.Log) error {
 		if err == nil && n.OK {
 			one.Size, one.Root, one.Checkpoint = n.Size, n.Root.String(), &n.Time
 		}
+		if one.Alarm, err = l.Alarm(ctx, seg); err != nil {
+			return err
+		}
 		s.Segments = append(s.Segments, one)
 	}
 	s.Missing = gaps(numbers)
@@ -217,6 +222,9 @@ func (s *Stats) show(p *term.Printer, prefix string, now time.Time) {
 		}
 	}
 	for _, seg := range s.Segments {
+		if seg.Alarm != nil {
+			p.Fold(p.Paint(term.Red, "ALARM: "+term.Printable(seg.Alarm.String())))
+		}
 		for _, drift := range seg.Drift {
 			p.Print("%s\n", p.Paint(term.Red, term.Printable(seg.Stream+" is not append-only: "+drift)))
 		}

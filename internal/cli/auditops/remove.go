@@ -135,7 +135,7 @@ func (c *RemoveSegmentCmd) find(ctx context.Context, t *store.Log) (s store.Segm
 func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.StreamState, keys audit.Keys) (last query.Note, previous tlog.Hash, err error) {
 	newest, err := t.LastCheckpoint(ctx, s)
 	if errors.Is(err, natsx.ErrNoKey) {
-		return last, previous, errors.New("it has no checkpoint: start a router with an audit key, which makes it")
+		return last, previous, unsigned(ctx, t, s, "it has no checkpoint: start a router with an audit key, which makes it")
 	}
 	if err != nil {
 		return last, previous, err
@@ -145,7 +145,7 @@ func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.Stream
 		return last, previous, fmt.Errorf("its last checkpoint: %w", err)
 	}
 	if uint64(last.Size) != state.Last {
-		return last, previous, fmt.Errorf("its last checkpoint covers %d of its %d messages: start a router with an audit key, which signs the end", last.Size, state.Last)
+		return last, previous, unsigned(ctx, t, s, fmt.Sprintf("its last checkpoint covers %d of its %d messages: start a router with an audit key, which signs the end", last.Size, state.Last))
 	}
 	first, err := firstCheckpoint(ctx, t, s.Number+1)
 	switch {
@@ -160,6 +160,18 @@ func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.Stream
 		return last, previous, err
 	}
 	return last, first.Previous, nil
+}
+
+// unsigned is the alarm that keeps routers from signing the end of a segment, else what is said.
+func unsigned(ctx context.Context, t *store.Log, s store.Segment, otherwise string) error {
+	alarm, err := query.ProvenAlarm(ctx, t, s)
+	switch {
+	case err != nil:
+		return err
+	case alarm != nil:
+		return fmt.Errorf("it is evidence, and can't be verified: %s", term.Printable(alarm.String()))
+	}
+	return errors.New(otherwise)
 }
 
 // firstCheckpoint is the first of a segment, not verified.

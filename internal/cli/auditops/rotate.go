@@ -33,6 +33,8 @@ type Rotated struct {
 	Bytes   uint64 `json:"bytes"`
 	Signed  bool   `json:"signed"` // a checkpoint covers the closed segment to its end
 	Root    string `json:"root,omitempty"`
+	// Alarm is why no router signs the end; nil for no alarm.
+	Alarm *query.Alarm `json:"alarm,omitempty"`
 }
 
 // attach connects to the bus and opens the audit log on it.
@@ -79,8 +81,10 @@ func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	if done.Signed = last.OK && last.Size == done.Size; done.Signed {
 		done.Root = last.Root.String()
-	} else {
-		e.Exit = cli.ExitDisconnected
+	} else if done.Alarm, err = query.ProvenAlarm(ctx, t, sealed); err != nil {
+		return err
+	} else if e.Exit = cli.ExitDisconnected; done.Alarm != nil {
+		e.Exit = cli.ExitLocal
 	}
 	showRotated(e, done)
 	return nil
@@ -100,18 +104,22 @@ func (c *RotateCmd) notYet(state natsx.StreamState, now time.Time) string {
 	return fmt.Sprintf("it holds %s and is %s old", term.Size(float64(state.Bytes)), term.Span(now.Sub(state.Created)))
 }
 
-// await waits until a router has signed the end of the closed segment.
+// await waits until a router has signed the end of the closed segment, or goes on without it.
 func (c *RotateCmd) await(ctx context.Context, e *cli.Env, t *store.Log, s store.Segment, end int64) (query.Note, error) {
 	deadline := time.After(c.Wait)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for announced := false; ; announced = true {
+		next, err := query.SignedAfter(ctx, t, s) // first: a router signs the next segment after this one
+		if err != nil {
+			return query.Note{}, err
+		}
 		last, err := t.LastCheckpoint(ctx, s)
 		if err != nil && !errors.Is(err, natsx.ErrNoKey) {
 			return query.Note{}, err
 		}
 		n := query.ParseNote([]byte(last.Signed))
-		if n.OK && n.Size >= end {
+		if n.OK && n.Size >= end || next != "" {
 			return n, nil
 		}
 		if !announced {
@@ -138,7 +146,10 @@ func showRotated(e *cli.Env, r Rotated) {
 	default:
 		e.Out.Print("closed %s at %s; %s is live\n", r.Segment, term.Plural(int(r.Size), "message"), r.Live)
 	}
-	if r.Rotated && !r.Signed {
+	switch {
+	case r.Alarm != nil && !e.Out.JSON:
+		e.Out.Fold(e.Out.Paint(term.Red, "ALARM: "+term.Printable(r.Alarm.String())))
+	case r.Rotated && !r.Signed && r.Alarm == nil:
 		fmt.Fprintf(e.Stderr, "hookctl: NOT SIGNED YET: no checkpoint covers the end of %s, so no router with an audit key runs here. "+
 			"Start one: it signs the end of the closed segment first, and nothing is lost meanwhile. "+
 			"Until then the export of %s can't be verified, and the segment can't be removed\n", r.Segment, r.Segment)

@@ -111,6 +111,22 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 	}
 }
 
+// One message is not messages.
+func TestAuditCountsOneMessage(t *testing.T) {
+	t.Parallel()
+	f := clibus.NewAudit(t, auditctl)
+	f.Fill(1)
+	file := filepath.Join(t.TempDir(), "log.jsonl")
+	for want, args := range map[string][]string{
+		"1 message of hooks/HOOKS_AUDIT":  {"export", file},
+		"1 message is as it was signed; ": {"verify", "--key", f.Keys.Text, "--no-pin"},
+	} {
+		if got := f.Run(append([]string{"audit", "--text"}, args...)...); !strings.Contains(got.Stdout, want) {
+			t.Errorf("%+v; want %q", got, want)
+		}
+	}
+}
+
 func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, auditctl)

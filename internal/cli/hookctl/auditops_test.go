@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
@@ -20,9 +22,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // ops is a bus for an operator.
@@ -258,6 +262,111 @@ func TestAuditRotateWithoutASignature(t *testing.T) {
 	stop()
 	o.router(o.key)
 	o.awaitCheckpoint("HOOKS_AUDIT")
+}
+
+// write publishes to the log as no router does, and waits until the log has a record.
+func (o *ops) write(body, awaited string) {
+	o.T.Helper()
+	sub, err := o.NC.SubscribeSync("hooks.audit.w.>")
+	if err != nil {
+		o.T.Fatal(err)
+	}
+	defer sub.Unsubscribe() //nolint:errcheck // the connection is closed soon
+	if err := o.NC.Publish("hooks.audit.w.evil", []byte(body)); err != nil {
+		o.T.Fatal(err)
+	}
+	for ctx := testkit.Within(o.T, time.Minute); ; {
+		msg, err := sub.NextMsgWithContext(ctx)
+		if err != nil {
+			o.T.Fatalf("no %s: %v", awaited, err)
+		}
+		if strings.Contains(string(msg.Data), awaited) {
+			return
+		}
+	}
+}
+
+// alarms are those of the segments, as stats shows them.
+func (o *ops) alarms() (list []*query.Alarm) {
+	o.T.Helper()
+	for _, s := range document[struct {
+		Segments []struct{ Alarm *query.Alarm }
+	}](o, 0, "audit", "stats").Segments {
+		list = append(list, s.Alarm)
+	}
+	return list
+}
+
+// Commands do not send an operator to start a router after an alarm, since none will sign.
+func TestTheSegmentOfAnAlarmIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	o := newOps(t)
+	o.router(o.key)
+	o.emit("s1")
+	o.awaitCheckpoint("HOOKS_AUDIT")
+	o.write("hello", `"action":"alarm"`)
+	if got := o.alarms(); got[0] == nil || got[0].Next != "" || !strings.Contains(got[0].Reason, "hooks.audit.w.evil is no record of a router") {
+		t.Errorf("stats of the live segment: %+v; want the alarm", got[0])
+	}
+	file, pub := o.file("first.jsonl"), o.file("audit.key.pub")
+	o.refused("HOOKS_AUDIT has the record of an alarm", "audit", "export", file, "--wait", "10ms")
+	got := document[auditops.Rotated](o, cli.ExitLocal, "audit", "rotate", "--wait", "1h")
+	if got.Signed || got.Live != "HOOKS_AUDIT_2" || got.Alarm == nil || got.Alarm.Next != "HOOKS_AUDIT_2" || !strings.Contains(got.Alarm.Reason, "hooks.audit.w.evil") {
+		t.Errorf("rotate: %+v; want the segment closed, and the alarm", got)
+	}
+	had := "routers do not sign it any more; HOOKS_AUDIT_2 is signed"
+	o.refused(had, "audit", "export", file, "--resume", "--segment", "1", "--wait", "10ms")
+	o.refused(had, "audit", "remove", "HOOKS_AUDIT", "--export", file, "--key", pub, "--yes")
+	if out := o.want(0, "audit", "stats", "--text"); !strings.Contains(out.Stdout, "ALARM: HOOKS_AUDIT had an alarm (message 2") {
+		t.Errorf("stats says %q; want the alarm", out.Stdout)
+	}
+	if got := o.alarms(); got[1] != nil {
+		t.Errorf("stats of the second segment: %+v; want no alarm", got[1])
+	}
+	o.want(40, "audit", "verify", "--key", pub, "--wait", "10ms")
+	o.want(40, "audit", "verify", file, "--key", pub)
+	second := o.file("second.jsonl")
+	o.want(0, "audit", "export", second, "--segment", "2")
+	o.want(10, "audit", "verify", second, "--key", pub) // the running log was verified before
+}
+
+// A record of an alarm that no router wrote does not keep commands from a signature.
+func TestAForgedAlarmChangesNothing(t *testing.T) {
+	t.Parallel()
+	forged := string(audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: "alarm", Detail: audit.Note{Reason: "forged"}}.Append(nil))
+	t.Run("before a router signs the end", func(t *testing.T) {
+		t.Parallel()
+		o := newOps(t)
+		o.router(o.key)
+		o.emit("s1")
+		o.write(forged, "forged")
+		if got := document[auditops.Rotated](o, 0, "audit", "rotate", "--wait", "1h"); !got.Signed || got.Alarm != nil {
+			t.Errorf("rotate: %+v; want it signed", got)
+		}
+		o.emit("s1")
+		o.awaitCheckpoint("HOOKS_AUDIT_2")
+		if got := o.alarms(); got[0] != nil {
+			t.Errorf("stats: %+v; want no alarm", got[0])
+		}
+		o.want(0, "audit", "export", o.file("first.jsonl"), "--segment", "1")
+	})
+	t.Run("where no router signs", func(t *testing.T) {
+		t.Parallel()
+		o := newOps(t)
+		stop := o.router(nil)
+		o.emit("s1")
+		o.write(forged, "forged")
+		stop()
+		out := o.want(cli.ExitDisconnected, "audit", "rotate", "--wait", "100ms", "--text")
+		if !strings.Contains(out.Stderr, "NOT SIGNED YET") {
+			t.Errorf("rotate says %q, %q; want that nobody signed", out.Stdout, out.Stderr)
+		}
+		o.refused("start a router with an audit key", "audit", "remove", "HOOKS_AUDIT", "--export", "none", "--key", o.file("audit.key.pub"))
+		o.refused("unless it is forged", "audit", "export", o.file("first.jsonl"), "--segment", "1", "--wait", "10ms")
+		if out := o.want(0, "audit", "stats", "--text"); !strings.Contains(out.Stdout, "unless it is") {
+			t.Errorf("stats says %q; want that the record may be forged", out.Stdout)
+		}
+	})
 }
 
 // awaitCheckpoint waits for the first checkpoint of a segment.

@@ -36,6 +36,7 @@ func opsctl(ctx context.Context, args []string, p cli.Process) int {
 		Emit    event.EmitCmd    `cmd:""`
 		Execute event.ExecuteCmd `cmd:""`
 		Audit   struct {
+			Stats     audit.StatsCmd            `cmd:""`
 			Export    audit.ExportCmd           `cmd:""`
 			Verify    audit.VerifyCmd           `cmd:""`
 			Witness   auditops.WitnessCmd       `cmd:""`

@@ -8,7 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// FromAudit makes spans of what the log has on a chain, which has at least one record.
+// FromAudit makes spans of what the log has on a chain, which has at least one record. The
+// first spans all others.
 // Calls whose start is not recorded stand one behind the other from the event's arrival
 // on, and so do hooks that were skipped. An approval request lasts until its decision, and
 // is open where the chain has none.
@@ -24,7 +25,10 @@ func FromAudit(c *query.Chain) *Trace {
 		}
 		t.Spans = append(t.Spans, s)
 	}
-	return t.withApprovals(c)
+	t.withApprovals(c)
+	from, to := t.Bounds()
+	t.Spans[0].Start, t.Spans[0].Took = from, to.Sub(from)
+	return t
 }
 
 func rootOf(c *query.Chain) Span {
@@ -82,7 +86,7 @@ func hopOf(r query.Record, at time.Time) Span {
 }
 
 // withApprovals adds the approval requests, each once, and what became of them.
-func (t *Trace) withApprovals(c *query.Chain) *Trace {
+func (t *Trace) withApprovals(c *query.Chain) {
 	at := map[string]int{} // in Spans
 	for _, r := range c.Of(audit.ApprovalRequested) {
 		if _, known := at[r.ApprovalID]; known {
@@ -110,7 +114,6 @@ func (t *Trace) withApprovals(c *query.Chain) *Trace {
 			s.Tags[TagTimedOut] = "true"
 		}
 	}
-	return t
 }
 
 func (s *Span) set(tag, value string) {

@@ -77,6 +77,10 @@ func TestTheLogTellsWhatItKnows(t *testing.T) {
 			},
 			[]string{"0 -10+10 event e collect", "1 -9+4 call a collect", "1 -7+6 call b collect", "1 -5+1 call c deny"},
 		},
+		"the event spans calls that began before it and ended after it": {
+			[]audit.Record{{Kind: audit.HookResult, Hook: "a", Action: "continue", Detail: audit.Call{Start: noon.Add(-6 * ms), Took: 8 * ms}}, result("continue", 5*ms)},
+			[]string{"0 -6+8 event e continue", "1 -6+8 call a continue"},
+		},
 		"those of a collect are called together": {
 			[]audit.Record{hop("a", "collect", 10*ms), hop("b", "collect", 10*ms), result("collect", 10*ms)},
 			[]string{"0 -10+10 event e collect", "1 -10+10 call a collect", "1 -10+10 call b collect"},
@@ -87,7 +91,7 @@ func TestTheLogTellsWhatItKnows(t *testing.T) {
 		},
 		"an approval request that was denied": {
 			[]audit.Record{question, result("pending", 0), decided(time.Minute, false)},
-			[]string{"0 0+0 event e pending", "1 0+60000 approval b deny"},
+			[]string{"0 0+60000 event e pending", "1 0+60000 approval b deny"},
 		},
 		"a decision by an earlier clock": {
 			[]audit.Record{question, result("pending", 0), decided(-time.Minute, true)},
@@ -103,7 +107,7 @@ func TestTheLogTellsWhatItKnows(t *testing.T) {
 		},
 		"a chain without its end": {
 			[]audit.Record{hop("a", "continue", 3*ms)},
-			[]string{"0 0+0 event e ", "1 0+3 call a continue"},
+			[]string{"0 0+3 event e ", "1 0+3 call a continue"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

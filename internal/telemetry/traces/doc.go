@@ -9,9 +9,8 @@
 //
 // # The audit log
 //
-// [FromAudit] makes spans of a chain's records. They say how long each hook took and in
-// which order, and not when it began: hooks stand one behind the other, from the event's
-// coming on. Agents and workers have no spans there, and priorities are not recorded.
+// [FromAudit] makes spans of a chain's records, from the event's coming on. Agents and
+// workers have no spans there, and priorities are not recorded.
 //
 // # Bounds
 //
