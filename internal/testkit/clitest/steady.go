@@ -79,6 +79,6 @@ var (
 	// ApprovalID is the id of an approval request.
 	ApprovalID    = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
 	digestPattern = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4]s)\b`) // of an approval request that was just made
+	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4](\.\d)?s|[1-9]00ms)\b`) // of an approval request that was just made
 	tookPattern   = regexp.MustCompile(`in [0-9][0-9.hmnµ]*s\b`)
 )

@@ -47,7 +47,7 @@ function approval(a) {
 }
 
 function hook(h, patch, decided) {
-  const did = h.failure ? "failed (" + h.failure + ")" + (h.failed_open ? ", let pass" : "") : h.skipped ? "skipped: its match said no" : h.action;
+  const did = h.failure ? "failed (" + h.failure + ")" + (h.failed_open ? ", let pass" : "") : h.action === "in_vain" ? "called in vain: another hook denied or added labels" : h.skipped ? "skipped: its match said no" : h.action;
   return el("li", { class: decided ? "decided" : "" },
     el("b", { textContent: visible(h.hook) }), " ", el("span", { class: "badge", "data-action": h.failure ? "failure" : h.action || "", textContent: visible(did + (h.shadow ? ", in shadow" : "")) }),
     h.skipped ? null : el("small", { class: "muted", textContent: " " + (h.us / 1000).toFixed(1) + " ms" }),
