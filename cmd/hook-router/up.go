@@ -37,14 +37,14 @@ type up struct {
 	Router    serve  `embed:"" group:"Router"`
 }
 
-// starter names the built-in policy.
-const starter = "coding-agent.yaml"
+// starter names the built-in policy: no file of the disk.
+const starter = "built-in:coding-agent.yaml"
 
 // check refuses flags that defeat the purpose of the command.
 func (u up) check() error {
 	switch {
 	case u.Router.NATSURL != "":
-		return errors.New("up starts a NATS server of its own, and --nats-url joins another: run hook-router and hook-worker there")
+		return errors.New("up starts a NATS server of its own, and --nats-url joins another: stop the router that runs there, or run hook-router and hook-worker")
 	case u.Router.Guards != "":
 		return errors.New("up pins the guards of its policy, and --guards others: leave one of them out, or run hook-router and hook-worker")
 	}
@@ -53,20 +53,27 @@ func (u up) check() error {
 
 func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals) error {
 	w := &policyWorker{up: u, guards: &pinned.Guards{}, reload: make(chan os.Signal, 1), ended: make(chan error, 1)}
-	file, err := w.read(kind.Worker{}) // to report errors before anything starts
+	file, err := w.read(kind.Worker{}) // to report errors and warnings before anything starts
 	if err != nil {
-		for _, e := range workerfile.Errors(err) {
-			fmt.Fprintf(stderr, "%v\n%s", e, e.Snippet())
-		}
+		tell(stderr, "warning: ", workerfile.Warnings(err))
+		tell(stderr, "", workerfile.Errors(err))
 		return err
 	}
 	defer file.Close()
+	tell(stderr, "warning: ", file.Warnings())
 	if err := w.pin(file); err != nil {
 		return err
 	}
 	ctx, w.stop = context.WithCancel(ctx)
 	defer w.stop()
 	return u.Router.run(ctx, stdout, stderr, sig, w)
+}
+
+// tell writes what is wrong with a policy, each with its line.
+func tell(stderr io.Writer, before string, all []*workerfile.Error) {
+	for _, e := range all {
+		fmt.Fprintf(stderr, "%s%v\n%s", before, e, e.Snippet())
+	}
 }
 
 // policyWorker serves the hooks of the policy.

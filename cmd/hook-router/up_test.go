@@ -268,6 +268,28 @@ func TestUpSaysWhatIsWrongWithItsPolicy(t *testing.T) {
 	}
 }
 
+// A policy's warnings are told with its errors, and where it is served in spite of them.
+func TestUpTellsTheWarningsOfItsPolicy(t *testing.T) {
+	policy := filepath.Join(t.TempDir(), "worker.yaml")
+	const misspelt = "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: x}]}}\n"
+	warning := "warning: " + policy + ":2:22: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?\n    2 |   - {id: a, events: ['tool:per']"
+	write := func(text string) {
+		if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(misspelt + "  - {id: b, evnts: [a], cel: {rules: [{deny: x}]}}\n")
+	var out, log screen
+	err := run(t.Context(), []string{"up", "--store-dir", t.TempDir(), "--policy", policy}, &out, &log, signals.Signals{})
+	if err == nil || !strings.HasPrefix(log.String(), warning) || !strings.Contains(log.String(), "\n"+policy+":3:13: hooks[1]: unknown key \"evnts\"") {
+		t.Errorf("error is %v\n%s", err, &log)
+	}
+	write(misspelt)
+	if r := startUp(t, signals.Signals{}, "--store-dir", t.TempDir(), "--policy", policy); !strings.HasPrefix(r.log.String(), warning) {
+		t.Errorf("it is up, and the log is\n%s", r.log)
+	}
+}
+
 func TestABrowserIsOpenedWhereThereIsOne(t *testing.T) {
 	for _, c := range []struct {
 		system, env, want string
@@ -291,6 +313,37 @@ func TestABrowserIsOpenedWhereThereIsOne(t *testing.T) {
 		if program := strings.Join(got, " "); !strings.HasPrefix(program, c.want) || c.want == "" && got != nil {
 			t.Errorf("%s with %s: %q, want %q", c.system, c.env, got, c.want)
 		}
+	}
+}
+
+// Where somebody sits at a terminal of a desktop, the browser shows the console.
+func TestUpOpensTheConsole(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte("#!/bin/sh\ncp \"$1\" part && mv part shown\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"DISPLAY": ":0", "SSH_CONNECTION": "", "CI": "", "PATH": dir + ":" + os.Getenv("PATH")} {
+		t.Setenv(name, value)
+	}
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = terminal.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- run(ctx, []string{"up", "--store-dir", dir, "--nats-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--agent-http-listen", ""}, terminal, &screen{}, signals.Signals{})
+	}()
+	var page []byte
+	testkit.Eventually(t, "the browser is opened", func() bool { page, err = os.ReadFile("shown"); return err == nil })
+	if !strings.Contains(string(page), "url=http://127.0.0.1:") || !strings.Contains(string(page), "/#token=") {
+		t.Errorf("the browser is shown %q", page)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -321,6 +321,7 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 	}{
 		"no file is named":       {nil, 2, "give --config FILE or --policy NAME", ""},
 		"an unknown flag":        {[]string{"--confg", "x"}, 2, "unknown flag --confg", ""},
+		"no file to check":       {[]string{"validate"}, 2, "(see hook-worker validate --help)", ""},
 		"the file isn't there":   {[]string{"--config", "/no/such/file"}, 2, "no such file", ""},
 		"the file is wrong":      {[]string{"--config", bad}, 2, ": 1 error", bad + ":4:12: hooks[0].match: undeclared reference to 'dta' (did you mean 'data'?)\n    4 |     match: dta.x == 1\n"},
 		"a file to check is too": {[]string{"validate", bad}, 1, ": 1 error", bad + ":4:12: "},

@@ -115,6 +115,13 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 	return b, nil
 }
 
+// As is the environment with a connection of its own for a role. Close both.
+func (e *Env) As(role string) *Env {
+	other := *e
+	other.Role, other.bus = role, nil
+	return &other
+}
+
 // Close closes the connection.
 func (e *Env) Close() {
 	if e.bus != nil {
@@ -145,7 +152,7 @@ func (e *Env) Agent(ctx context.Context, o agent.Options) (*agent.Agent, error) 
 func (e *Env) asyncError(sub *nats.Subscription, err error) {
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
-		e.Cancel(Disconnected(fmt.Errorf("use NATS: %w: ask whoever runs it for that permission", err)))
+		e.Cancel(Disconnected(fmt.Errorf("use NATS: %w: %s", err, cmp.Or(e.Forbidden, "ask whoever runs it for that permission"))))
 	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
 		e.Tell("too slow: some messages on %s are lost", sub.Subject)
 	default:

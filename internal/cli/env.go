@@ -14,14 +14,18 @@ import (
 type Env struct {
 	Process
 	*Connection
-	Out    *term.Printer
-	Cancel context.CancelCauseFunc // ends the command with a reason
-	Status func(text string)       // is called when the connection changes; nil if stderr is. Set before connect
-	Role   string                  // the identity to connect as, where no credentials are given; empty means admin. Set before connect
-	Exit   int                     // exit code of the process unless there is an error
+	Out       *term.Printer
+	Cancel    context.CancelCauseFunc // ends the command with a reason
+	Status    func(text string)       // is called when the connection changes; nil if stderr is. Set before connect
+	Role      string                  // the identity to connect as, where no credentials are given; empty means admin. Set before connect
+	Forbidden string                  // what to do if NATS does not permit something; empty means ask for it. Set before connect
+	Exit      int                     // exit code of the process unless there is an error
 
 	bus *natsx.Conn // nil: not connected
 }
+
+// Renew says how credentials get the rights that their role has by now.
+const Renew = "`hookctl auth rotate NAME` and `hookctl auth push` renew an admin's older credentials"
 
 // CheckSpelling warns of the name or the pattern of an event that is probably a misspelt
 // standard event. Applications may have events of their own, so it is not an error.

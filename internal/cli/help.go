@@ -63,16 +63,6 @@ func unfinished(err error) *kong.Context {
 	return parse.Context
 }
 
-// selected is the command that a command line with an error names, such as "hookctl approvals
-// show".
-func selected(err error) string {
-	parse, ok := errors.AsType[*kong.ParseError](err)
-	if !ok || parse.Context == nil || parse.Context.Selected() == nil {
-		return "hookctl"
-	}
-	return "hookctl " + parse.Context.Selected().Path()
-}
-
 // HelpCmd is `hookctl help`.
 type HelpCmd struct {
 	Topic []string `arg:"" optional:"" help:"A command, such as audit query; or connection."`

@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/commandline"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -23,7 +24,7 @@ type flags struct {
 }
 
 // readers are the commands that read the audit log itself, not through a router.
-var readers = []string{"audit", "coverage", "trace", "policy", "why", "approvals suggest"}
+var readers = []string{"audit", "coverage", "trace", "policy compare", "policy diff", "why", "approvals suggest"}
 
 // Run runs the command that args name and returns the exit code. commands is a pointer to a
 // struct of commands for kong, with further options.
@@ -57,7 +58,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		return ExitLocal
 	}
 	if err != nil {
-		return Complain(p.Stderr, fmt.Errorf("%w (see %s --help)", err, selected(err)))
+		return Complain(p.Stderr, fmt.Errorf("%w (see %s --help)", err, commandline.Selected(err, "hookctl")))
 	}
 	json, err := JSON(c.JSON, c.Text, p.Getenv)
 	if err != nil {

@@ -2,6 +2,7 @@
 package commandline
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/alecthomas/kong"
@@ -25,7 +26,17 @@ func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, err
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w (see %s --help)", err, parser.Model.Name)
+		return nil, fmt.Errorf("%w (see %s --help)", err, Selected(err, parser.Model.Name))
 	}
 	return command, nil
+}
+
+// Selected is the command that a command line with an error names, such as "hook-router up"; only
+// the program if it names none.
+func Selected(err error, program string) string {
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	if !ok || parse.Context == nil || parse.Context.Selected() == nil {
+		return program
+	}
+	return program + " " + parse.Context.Selected().Path()
 }

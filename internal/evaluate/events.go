@@ -14,7 +14,8 @@ import (
 
 // Sample is an event of a file of events.
 type Sample struct {
-	Line  int
+	Line  int  // in the file; of an export the number of the event
+	Nth   bool // Line is such a number
 	Event events.Event
 	Err   error // why there is none; the others may be well
 }
@@ -94,7 +95,7 @@ func ReadEvents(ctx context.Context, name string, in io.Reader, each func(Sample
 // sample runs one event of a file.
 func (c *Hooks) sample(ctx context.Context, s Sample) Result {
 	start := time.Now()
-	r := Result{Kind: "event", Line: s.Line, Name: s.Event.Name, Event: s.Event.Name, Session: s.Event.Session}
+	r := Result{Kind: "event", Line: s.Line, Nth: s.Nth, Name: s.Event.Name, Event: s.Event.Name, Session: s.Event.Session}
 	if s.Err != nil {
 		r.Wrong = []string{undecidedText(s.Err)}
 		return r

@@ -151,6 +151,23 @@ func TestAFileOfAnotherEditorIsRead(t *testing.T) {
 	}
 }
 
+// The events of an export are numbered: its lines are records.
+func TestEventsOfAnExportAreNumbered(t *testing.T) {
+	t.Parallel()
+	var out, junit bytes.Buffer
+	r := &evaluate.Report{Out: term.NewPrinter(&out, false, false, false)}
+	in := bytes.NewReader(export(t, []any{`{"kind":7}`, ended("c1", "continue", 0)}, []any{ended("c2", "continue", 0)}))
+	err := errors.Join(evaluate.Events(t.Context(), "e.jsonl", in, loader(strings.TrimSuffix(hooks, "tests:\n")), evaluate.Options{}, r.Add), r.JUnit(&junit))
+	for _, want := range []string{"e.jsonl#1  tool:pre  s1  ", "e.jsonl#2  tool:pre  s1  "} {
+		if err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("report %s, %v; want %q", &out, err, want)
+		}
+	}
+	if text := junit.String(); !strings.Contains(text, `name="event 2: tool:pre"`) || strings.Contains(text, "line=") {
+		t.Errorf("JUnit is\n%s", text)
+	}
+}
+
 func TestAnEventThatNoHookWantsIsSaidToBe(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

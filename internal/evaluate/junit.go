@@ -57,6 +57,9 @@ func (r *Report) JUnit(w io.Writer) error {
 		one.Output = strings.Join(result.Warnings, "\n")
 		if result.Kind == "event" {
 			one.Name = fmt.Sprintf("line %d: %s", result.Line, result.Event)
+			if result.Nth {
+				one.Name, one.Line = fmt.Sprintf("event %d: %s", result.Line, result.Event), 0
+			}
 			one.Output = outcome(result.Verdict)
 		}
 		if !result.OK {

@@ -78,6 +78,9 @@ func (r *Report) End() error {
 
 func (r *Report) text(result Result) {
 	place := fmt.Sprintf("%s:%d", result.File, result.Line)
+	if result.Nth {
+		place = fmt.Sprintf("%s#%d", result.File, result.Line)
+	}
 	switch {
 	case result.Kind == "event":
 		r.print("%s  %s  %s  %s\n", place, result.Event, term.OrDash(result.Session), outcome(result.Verdict))

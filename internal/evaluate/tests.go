@@ -25,6 +25,7 @@ type Result struct {
 	Kind string        `json:"kind"` // test, event, or error: what kept others from being run
 	File string        `json:"file"`
 	Line int           `json:"line,omitempty"` // of the test, or of the event in its file; of an export the number of the event
+	Nth  bool          `json:"-"`              // Line is such a number
 	Name string        `json:"name"`
 	OK   bool          `json:"ok"`
 	Took time.Duration `json:"-"`

@@ -17,8 +17,8 @@ const (
 	// Operator sees everything that a router offers, removes hooks, pins guards, ends
 	// sessions and freezes agents.
 	Operator Role = "operator"
-	// Admin is an operator, an approver and an agent, thaws what was frozen, unpins guards
-	// and sees secrets in approval requests.
+	// Admin is an operator, an approver and an agent, thaws what was frozen, unpins guards,
+	// calls hooks to try them, and sees secrets in approval requests.
 	Admin Role = "admin"
 	// Worker answers for hooks.
 	Worker Role = "worker"
@@ -71,7 +71,7 @@ func rightsOf(r Role, prefix string, hooks []string) rights {
 		}
 	case Admin:
 		return rights{
-			publish:   append(under(p, slices.Concat(agentSubjects, approverSubjects, operatorSubjects, adminSubjects, proveSubject)), "$SRV.>"),
+			publish:   append(under(p, slices.Concat(agentSubjects, approverSubjects, operatorSubjects, adminSubjects, callSubject, proveSubject)), "$SRV.>"),
 			subscribe: []string{p + "event.>", p + "result.>"},
 		}
 	case Worker:
@@ -97,6 +97,7 @@ func rightsOf(r Role, prefix string, hooks []string) rights {
 
 var (
 	proveSubject     = []string{"prove"}
+	callSubject      = []string{"call.*"} // workers answer there, not routers
 	agentSubjects    = []string{"emit.>", "execute.>", "collect.>", "contributions.>", "session.turn", "session.end"}
 	approverSubjects = []string{"approvals", "approval.*", "approve.*", "session.show", "session.revoke"}
 	operatorSubjects = []string{"handlers", "handlers.>", "registry", "explain.>", "unregister.*", "freeze", "frozen", "guards", "guard.pin", "hook.enable", "session.close", "policy.get", "policy.push"}

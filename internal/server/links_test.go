@@ -18,7 +18,7 @@ import (
 )
 
 // The person who is told second answers through the link in the webhook, without a token,
-// and the agent gets the answer.
+// and the agent gets the answer. Nobody is told the request's secrets.
 func TestALinkInAWebhookAnswersTheAgent(t *testing.T) {
 	t.Parallel()
 	told := make(chan []byte, 10)
@@ -30,13 +30,14 @@ func TestALinkInAWebhookAnswersTheAgent(t *testing.T) {
 	s, _ := run(t, server.Options{
 		StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0",
 		Webhook: webhook.Options{
+			URLs:   []string{bridge.URL},
 			Later:  []webhook.Escalation{{After: 50 * time.Millisecond, URL: bridge.URL}},
 			Secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", Links: "https://hooks.example.com",
 		},
 	})
 	hook := connect(t, s.InProcess())
 	if _, err := hook.QueueSubscribe("hooks.call.guard", "guard", func(m *nats.Msg) {
-		_ = m.Respond([]byte(`{"action":"ask_user","approval_prompt":"Deploy?","approval_options":["Allow once","Deny"]}`))
+		_ = m.Respond([]byte(`{"action":"ask_user","approval_prompt":"Deploy with ` + loggedSecret + `?","approval_options":["Allow once","Deny"]}`))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +58,18 @@ func TestALinkInAWebhookAnswersTheAgent(t *testing.T) {
 			Links []struct{ Option, URL string }
 		}
 	}
-	select {
-	case body := <-told:
-		if err := json.Unmarshal(body, &asked); err != nil || len(asked.Approval.Links) != 2 {
-			t.Fatalf("%v: %s", err, body)
+	for _, who := range []string{"first", "second"} {
+		select {
+		case body := <-told:
+			if err := json.Unmarshal(body, &asked); err != nil || len(asked.Approval.Links) != 2 {
+				t.Fatalf("%v: %s", err, body)
+			}
+			if strings.Contains(string(body), loggedSecret) || !strings.Contains(string(body), "[REDACTED:") {
+				t.Errorf("who is told %s gets a secret: %s", who, body)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("nobody was told %s", who)
 		}
-	case <-time.After(20 * time.Second):
-		t.Fatal("nobody was told")
 	}
 	link, err := url.Parse(asked.Approval.Links[0].URL)
 	if err != nil {

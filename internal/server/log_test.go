@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -37,13 +38,14 @@ func (l *lines) String() string {
 
 const loggedSecret = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"
 
-// logging is a server whose log is read, and a request as an agent; the hook guard answers
-// what the member say has, by a rule.
-func logging(t *testing.T, level slog.Level) (log *lines, send func(verb, say string)) {
+// logging is a server whose log is read, a request as an agent, and its connection; the hook
+// guard answers what the member say has, by a rule.
+func logging(t *testing.T, level slog.Level) (log *lines, send func(verb, say string), agent *nats.Conn) {
 	t.Helper()
 	log = &lines{}
 	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: level}))})
-	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())
+	hook := connect(t, s.InProcess())
+	agent = connect(t, s.InProcess())
 	if _, err := hook.QueueSubscribe("hooks.call.guard", "guard", func(m *nats.Msg) {
 		var data struct{ Say json.RawMessage }
 		_ = json.Unmarshal(m.Data, &data)
@@ -64,13 +66,13 @@ func logging(t *testing.T, level slog.Level) (log *lines, send func(verb, say st
 		if _, err := agent.RequestMsg(&nats.Msg{Subject: "hooks." + verb + ".tool.pre", Data: []byte(body), Header: header}, 20*time.Second); err != nil {
 			t.Fatal(err)
 		}
-	}
+	}, agent
 }
 
 // An event that is allowed costs the log nothing at info: the audit log has it.
 func TestAnAllowedEventIsNotLogged(t *testing.T) {
 	t.Parallel()
-	log, send := logging(t, slog.LevelInfo)
+	log, send, _ := logging(t, slog.LevelInfo)
 	before := log.String()
 	for range testkit.Volume(t, 50, 200, 500) { // within the time-to-live of the hook, which nobody renews
 		send("execute", "")
@@ -95,7 +97,7 @@ func TestWhatPeopleWantToHearOfIsLogged(t *testing.T) {
 		},
 		slog.LevelWarn: {`level=WARN msg="hook failed"`, "failed_open=true", "event_id=e-"},
 	} {
-		log, send := logging(t, level)
+		log, send, _ := logging(t, level)
 		send("execute", `{"action":"deny","reason":"no `+loggedSecret+`"}`)
 		send("execute", `{"action":"ask_user","approval_prompt":"sure?"}`)
 		send("execute", `{"action":"nonsense"}`)
@@ -108,6 +110,28 @@ func TestWhatPeopleWantToHearOfIsLogged(t *testing.T) {
 		}
 		if strings.Contains(text, loggedSecret) {
 			t.Errorf("at %v the log has a secret:\n%s", level, text)
+		}
+	}
+}
+
+// Who decided about an approval request, why and after how long is logged.
+func TestADecisionIsLogged(t *testing.T) {
+	t.Parallel()
+	for option, what := range map[string]string{"Allow": "approval granted", "Deny": "approval denied"} {
+		log, send, agent := logging(t, slog.LevelInfo)
+		send("execute", `{"action":"ask_user","approval_prompt":"sure?"}`)
+		var id []string
+		testkit.Eventually(t, "the request is logged", func() bool {
+			id = regexp.MustCompile(`approval_id=(\w+)`).FindStringSubmatch(log.String())
+			return id != nil
+		})
+		if _, err := agent.Request("hooks.approve."+id[1], []byte(`{"option":"`+option+`","note":"seen `+loggedSecret+`"}`), 20*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		testkit.Eventually(t, "the decision is logged", func() bool { return strings.Contains(log.String(), what) })
+		line := regexp.MustCompile(`level=INFO msg="` + what + `" approval_id=` + id[1] + ` hook=guard event=tool:pre session_id=s1 event_id=e-\d+ chain_id=\S+ by=unauthenticated reason="seen \[REDACTED:\S+" duration=\d`)
+		if text := log.String(); !line.MatchString(text) {
+			t.Errorf("no line matches %s:\n%s", line, text)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type Story struct {
 	Time     string     `json:"time"`
 	Micros   int64      `json:"us"` // the chain took
 	Place    string     `json:"place"`
+	Stream   string     `json:"stream"` // that the place is in
 	Hooks    []Hook     `json:"hooks"`
 	Approval []Approval `json:"approvals,omitempty"`
 	Next     []string   `json:"next,omitempty"`   // commands to type
@@ -97,7 +98,8 @@ type Approval struct {
 func Of(c *query.Chain) Story {
 	s := Story{ChainID: c.ID, Verdict: Unknown, Hooks: []Hook{}}
 	first := c.Records[0]
-	s.EventID, s.Event, s.Session, s.Time, s.Place = first.EventID, first.Event, first.Session, stamp(first.Time), first.Place.String()
+	s.EventID, s.Event, s.Session, s.Time = first.EventID, first.Event, first.Session, stamp(first.Time)
+	s.Place, s.Stream = first.Place.String(), first.Stream
 	for _, r := range c.Calls() {
 		s.Hooks = append(s.Hooks, hookOf(r))
 	}
@@ -156,7 +158,8 @@ func (s *Story) end(r *query.Record) {
 		return
 	}
 	s.Labels, s.Root, s.Depth = r.Labels, r.Root, r.Depth
-	s.Reason, s.Hook, s.Agent, s.Emitter, s.Micros, s.Time, s.Place = r.Reason, r.DeniedBy, r.Agent, r.Emitter, r.Micros, stamp(r.Time), r.Place.String()
+	s.Reason, s.Hook, s.Agent, s.Emitter, s.Micros, s.Time = r.Reason, r.DeniedBy, r.Agent, r.Emitter, r.Micros, stamp(r.Time)
+	s.Place, s.Stream = r.Place.String(), r.Stream
 	if r.In != nil && r.In.Value != nil {
 		s.about(r.In.Value)
 	}

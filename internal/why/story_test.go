@@ -26,14 +26,15 @@ type told struct {
 func TestOf(t *testing.T) {
 	t.Parallel()
 	var (
-		call    = query.Record{Time: at(0), Kind: audit.HookResult, Event: "tool:pre", Hook: "guard", Action: "deny", Rule: "policy.yaml:7", Reason: "no"}
-		passes  = query.Record{Time: at(0), Kind: audit.HookResult, Event: "tool:pre", Hook: "other", Action: "continue"}
-		failed  = query.Record{Time: at(0), Kind: audit.HookTimeout, Event: "tool:pre", Hook: "slow", Failure: "timeout"}
-		asks    = query.Record{Time: at(0), Kind: audit.HookResult, Event: "tool:pre", Hook: "asks", Action: "ask_user", Rule: "policy.yaml:9"}
-		asked   = query.Record{Time: at(10), Kind: audit.ApprovalRequested, ApprovalID: "a1", Prompt: "Deploy?"}
-		granted = query.Record{Time: at(60), Kind: audit.ApprovalDecided, ApprovalID: "a1", Granted: true, Option: "Allow once", DecidedBy: "nats approver/ann"}
-		refused = query.Record{Time: at(60), Kind: audit.ApprovalDecided, ApprovalID: "a1", DecidedBy: "nats approver/ann", Note: "not on Friday"}
-		pending = query.Record{Time: at(20), Kind: audit.ChainResult, Event: "tool:pre", Action: "pending"}
+		call     = query.Record{Time: at(0), Kind: audit.HookResult, Event: "tool:pre", Hook: "guard", Action: "deny", Rule: "policy.yaml:7", Reason: "no"}
+		passes   = query.Record{Time: at(0), Kind: audit.HookResult, Event: "tool:pre", Hook: "other", Action: "continue"}
+		failed   = query.Record{Time: at(0), Kind: audit.HookTimeout, Event: "tool:pre", Hook: "slow", Failure: "timeout"}
+		unserved = query.Record{Time: at(0), Kind: audit.HookError, Event: "tool:pre", Hook: "guard", Failure: "no_responder"}
+		asks     = query.Record{Time: at(0), Kind: audit.HookResult, Event: "tool:pre", Hook: "asks", Action: "ask_user", Rule: "policy.yaml:9"}
+		asked    = query.Record{Time: at(10), Kind: audit.ApprovalRequested, ApprovalID: "a1", Prompt: "Deploy?"}
+		granted  = query.Record{Time: at(60), Kind: audit.ApprovalDecided, ApprovalID: "a1", Granted: true, Option: "Allow once", DecidedBy: "nats approver/ann"}
+		refused  = query.Record{Time: at(60), Kind: audit.ApprovalDecided, ApprovalID: "a1", DecidedBy: "nats approver/ann", Note: "not on Friday"}
+		pending  = query.Record{Time: at(20), Kind: audit.ChainResult, Event: "tool:pre", Action: "pending"}
 	)
 	shadow := call
 	shadow.Hook, shadow.Shadow = "tried", true
@@ -49,6 +50,7 @@ func TestOf(t *testing.T) {
 		"nothing denies":            {[]query.Record{passes, result("continue", "", "")}, told{why.Allowed, "", "", "", "", []string{show}}},
 		"what would deny in shadow": {[]query.Record{shadow, result("continue", "", "")}, told{why.Allowed, "", "", "", "", []string{show}}},
 		"a failure denies":          {[]query.Record{failed, result("deny", "slow", "slow failed (timeout)")}, told{why.Denied, "slow failed (timeout)", "slow", "", "", []string{show, "hookctl audit query --since 1h --hook slow"}}},
+		"no worker answers":         {[]query.Record{unserved, result("deny", "guard", "guard failed (no_responder)")}, told{why.Denied, "guard failed (no_responder)", "guard", "", "", []string{show, "hookctl audit query --since 1h --hook guard", "hookctl hook rm guard  # or start its worker"}}},
 		"nobody has answered":       {[]query.Record{asks, asked, pending}, told{why.Waiting, "", "asks", "policy.yaml:9", "", []string{"hookctl approvals show a1", show}}},
 		"a person allowed it":       {[]query.Record{asks, asked, pending, granted}, told{why.Allowed, "", "asks", "policy.yaml:9", "nats approver/ann", []string{show}}},
 		"a person denied it":        {[]query.Record{asks, asked, pending, refused}, told{why.Denied, "not on Friday", "asks", "policy.yaml:9", "nats approver/ann", []string{show}}},

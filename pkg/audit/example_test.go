@@ -74,7 +74,7 @@ func ExampleVerify() {
 	fmt.Println(report, report.Verdict.ExitCode())
 	// Output:
 	// OK-UNANCHORED 2 <nil>
-	// OK-PINNED 1 messages go on from a head that was seen before 10
+	// OK-PINNED 1 message goes on from a head that was seen before 10
 	// INVALID line 3, sequence 1: the records up to sequence 1 are not the ones that were signed 40
 }
 

@@ -69,13 +69,16 @@ func (k Keys) open(signed []byte) (opened *note.Note, witnessed bool, err error)
 	return opened, signedBy(k.Witnesses), nil
 }
 
+// errUnsigned is the cause where no router's key has signed.
+var errUnsigned = errors.New("no known router's key has signed the checkpoint")
+
 // unsigned says whose signatures there are if no router's is.
 func unsigned(sigs []note.Signature) error {
 	var by []string
 	for _, sig := range sigs[:min(len(sigs), 3)] {
 		by = append(by, fmt.Sprintf("%q+%08x", clip([]byte(sig.Name)), sig.Hash))
 	}
-	return fmt.Errorf("no known router's key has signed the checkpoint, but %s: another key, or a forged checkpoint", strings.Join(by, ", "))
+	return fmt.Errorf("%w, but %s: another key, or a forged checkpoint", errUnsigned, strings.Join(by, ", "))
 }
 
 // Verifier finds a key: it is for the note package, see [note.Verifiers].

@@ -68,6 +68,9 @@ type Report struct {
 	// what a checkpoint was signed for it is the checkpoint's size: the change is
 	// between the checkpoint before and this one.
 	Seq int64
+	// Differs says that the reason is what the log was compared with: a key, a head or
+	// a predecessor of the options. The log may be well, and another one than was meant.
+	Differs bool
 
 	Origin      string // of the log; empty if the file has no header
 	Messages    int64  // that were read and are well-formed

@@ -54,7 +54,7 @@ func Verify(ctx context.Context, in io.Reader, o Options) (Report, error) {
 	r := v.report
 	r.Messages, r.Records = v.log.Size(), v.log.Records()
 	if f, ok := errors.AsType[*finding](err); ok {
-		r.Verdict, r.Reason, r.Line, r.Seq = f.verdict, f.reason, f.line, f.seq
+		r.Verdict, r.Reason, r.Line, r.Seq, r.Differs = f.verdict, f.reason, f.line, f.seq, f.differs
 		return r, nil
 	}
 	if err != nil {
@@ -68,12 +68,18 @@ type finding struct {
 	verdict   Verdict
 	reason    string
 	line, seq int64
+	differs   bool
 }
 
 func (f *finding) Error() string { return f.reason }
 
 func (v *verifier) found(verdict Verdict, seq int64, format string, args ...any) error {
-	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq}
+	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq, false}
+}
+
+// differs is found for what differs from the options.
+func (v *verifier) differs(verdict Verdict, seq int64, format string, args ...any) error {
+	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq, true}
 }
 
 // anchor is a head known from elsewhere.
@@ -187,7 +193,7 @@ func (v *verifier) begin(h Header) error {
 	v.origin, v.report.Origin = h.Origin, h.Origin
 	for _, a := range v.seen {
 		if a.Origin != h.Origin {
-			return v.found(Invalid, 0, "an export of the log %s, and the %s head is one of the log %q", h.Origin, a.what, a.Origin)
+			return v.differs(Invalid, 0, "an export of the log %s, and the %s head is one of the log %q", h.Origin, a.what, a.Origin)
 		}
 	}
 	if h.First != 1 {
@@ -223,7 +229,7 @@ func (v *verifier) anchored() error {
 	for len(v.seen) > 0 && v.seen[0].Size <= v.log.Size() {
 		a := v.seen[0]
 		if a.format = v.log.formatOf(a.Root); a.format == 0 {
-			return v.found(Diverged, a.Size, "another history: the %s head of size %d has the root %s, this log %s", a.what, a.Size, a.Root, v.log.roots())
+			return v.differs(Diverged, a.Size, "another history: the %s head of size %d has the root %s, this log %s", a.what, a.Size, a.Root, v.log.roots())
 		}
 		if v.log.Format() == 0 {
 			v.met = append(v.met, a)
@@ -243,6 +249,9 @@ func (v *verifier) checkpoint(signed []byte) error {
 	c, witnessed, err := v.keys.Open(signed)
 	if later, ok := errors.AsType[*UnknownFormatError](err); ok {
 		return v.found(UnknownFormat, 0, "%v", later)
+	}
+	if errors.Is(err, errUnsigned) {
+		return v.differs(Invalid, 0, "%v", err)
 	}
 	if err != nil {
 		return v.found(Invalid, 0, "%v", err)
@@ -288,7 +297,7 @@ func (v *verifier) format(c Checkpoint) error {
 	}
 	for _, a := range v.met {
 		if a.format != c.Format {
-			return v.found(Diverged, a.Size, "another history: the %s head of size %d is of one in the format %q, this log is in %q", a.what, a.Size, a.format, c.Format)
+			return v.differs(Diverged, a.Size, "another history: the %s head of size %d is of one in the format %q, this log is in %q", a.what, a.Size, a.format, c.Format)
 		}
 	}
 	v.met = nil
@@ -297,12 +306,12 @@ func (v *verifier) format(c Checkpoint) error {
 
 // follows checks a checkpoint against the one before.
 func (v *verifier) follows(c Checkpoint) error {
-	previous := v.Previous
+	previous, found := v.Previous, v.differs
 	if v.head == nil && v.AnyPrevious {
 		previous = c.Previous
 	}
 	if v.head != nil {
-		previous = v.head.Digest()
+		previous, found = v.head.Digest(), v.found
 		switch {
 		case c.Size == v.head.Size && c.Root != v.head.Root:
 			return v.found(Diverged, c.Size, "two signed checkpoints of size %d have different roots", c.Size)
@@ -311,7 +320,7 @@ func (v *verifier) follows(c Checkpoint) error {
 		}
 	}
 	if c.Previous != previous {
-		return v.found(Diverged, c.Size, "the checkpoint of size %d does not name the one before as its predecessor: one was left out, or there are two histories", c.Size)
+		return found(Diverged, c.Size, "the checkpoint of size %d does not name the one before as its predecessor: one was left out, or there are two histories", c.Size)
 	}
 	return nil
 }
@@ -344,7 +353,7 @@ func (v *verifier) end() error {
 		return v.found(Incomplete, 0, "the log is empty: there is nothing to verify")
 	case len(v.seen) > 0:
 		last := v.seen[len(v.seen)-1]
-		return v.found(Incomplete, 0, "the file ends after message %d, and the %s head covers %d: the tail is missing", size, last.what, last.Size)
+		return v.differs(Incomplete, 0, "the file ends after message %d, and the %s head covers %d: the tail is missing", size, last.what, last.Size)
 	case v.head == nil:
 		return v.found(Incomplete, 0, "there is no checkpoint: nothing was signed")
 	case v.head.Size < size:
@@ -353,12 +362,20 @@ func (v *verifier) end() error {
 	v.report.Pin = &Pin{v.origin, size, v.log.Root(v.log.Format())}
 	switch {
 	case v.report.Witnessed == size:
-		v.report.Verdict, v.report.Reason = OKWitnessed, fmt.Sprintf("a witness has signed the last checkpoint, over %d messages", size)
+		v.report.Verdict, v.report.Reason = OKWitnessed, "a witness has signed the last checkpoint, over "+counted(size, "message", "messages")
 	case v.known:
-		v.report.Verdict, v.report.Reason = OKPinned, fmt.Sprintf("%d messages go on from a head that was seen before", size)
+		v.report.Verdict, v.report.Reason = OKPinned, counted(size, "message goes", "messages go")+" on from a head that was seen before"
 	default:
-		v.report.Verdict, v.report.Reason = OKUnanchored, fmt.Sprintf(
-			"%d messages are as they were signed; whether the tail was cut off, or all of it signed anew, can't be seen without a pin or a witness", size)
+		v.report.Verdict, v.report.Reason = OKUnanchored,
+			counted(size, "message is as it was", "messages are as they were")+" signed; whether the tail was cut off, or all of it signed anew, can't be seen without a pin or a witness"
 	}
 	return nil
+}
+
+// counted is a number with what is said of one, or of several.
+func counted(n int64, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
 }

@@ -234,7 +234,7 @@ var matrix = map[string]struct{ publish, subscribe []string }{
 	"rival":  {ofAgents, ownInboxes},
 	"ann":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
 	"bob":    {ofApprovers, append([]string{"hooks.event.approval.required"}, ownInboxes...)},
-	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.reveal.x", "hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
+	"admin":  {slices.Concat(ofAgents, ofApprovers, ofOperators, []string{"hooks.reveal.x", "hooks.thaw", "hooks.guard.unpin", "hooks.hook.disable", "hooks.registry.accept", "hooks.call.guard", "hooks.call.other"}), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"oscar":  {append([]string{"hooks.session.show"}, ofOperators...), append([]string{"hooks.event.tool.pre", "hooks.event.approval.required", "hooks.result.tool.pre"}, ownInboxes...)},
 	"guards": {[]string{"hooks.registry", "hooks.policy.get", "hooks.register.guard", "hooks.unregister.guard"}, []string{"hooks.call.guard", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.guards.x"}},
 	"others": {[]string{"hooks.registry", "hooks.policy.get", "hooks.register.other", "hooks.unregister.other"}, []string{"hooks.call.other", "$SRV.PING", "$SRV.STATS.hook-router", "_INBOX.worker.others.x"}},

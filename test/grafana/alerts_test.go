@@ -148,6 +148,11 @@ var trials = []struct {
 	{"AuditLags", "a slow disk", `hookrouter_audit_lag_seconds{job="r",instance="a"} 0.4x30`, 20, never},
 	{"AuditLags", "a moment", `hookrouter_audit_lag_seconds{job="r",instance="a"} 0x5 3 0x30`, 20, never},
 
+	{"AuditAlarm", "until ten minutes after the segment was closed", `
+		hookrouter_audit_alarm{job="r",instance="a"} 0x5 1x9 0x40
+		hookrouter_audit_alarm{job="r",instance="b"} 0x60`, 40, firing{6, 25}},
+	{"AuditAlarm", "routers that sign", `hookrouter_audit_alarm{job="r",instance="a"} 0x60`, 40, never},
+
 	{"DenySpike", "one in twenty, and then one in two", `
 		hookrouter_chains_total{job="r",verb="emit",event="tool:pre",action="deny"} 0+1x120 130+10x60
 		hookrouter_chains_total{job="r",verb="emit",event="tool:pre",action="continue"} 0+19x120 2290+10x60`, 150, firing{129, -1}},

@@ -123,6 +123,19 @@ func TestTheAuditLogsLagIsShown(t *testing.T) {
 	})
 }
 
+// An alarm of the audit log is shown, though the router stays ready.
+func TestAnAlarmOfTheAuditLogIsShown(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, server.Options{Router: router.Options{AuditKey: auditKey(t)}})
+	ctx := testkit.Within(t, 20*time.Second)
+	nc := natstest.Conn(t, n.InProcess())
+	shows(t, ctx, n, "hookrouter_audit_alarm 0")
+	if err := nc.Publish("hooks.audit.w.evil", []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	shows(t, ctx, n, "hookrouter_audit_alarm 1", "hookrouter_ready 1")
+}
+
 // shows waits until a node's /metrics has lines.
 func shows(t *testing.T, ctx context.Context, n *server.Server, want ...string) {
 	t.Helper()

@@ -79,6 +79,9 @@ func originalOf(path string, t target) (now, original []byte, err error) {
 	if now, err = read(path); err != nil || now == nil {
 		return nil, nil, err
 	}
+	if err := t.broken(now); err != nil {
+		return nil, nil, fmt.Errorf("edit %s: repair it first: %w", path, err)
+	}
 	kept, err := read(path + backup)
 	if err != nil {
 		return nil, nil, err

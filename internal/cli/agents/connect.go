@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +97,10 @@ func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
+	changes = slices.DeleteFunc(changes, change.nothing)
+	if others := t.scopes(e.Getenv("HOME")); len(changes) == 0 && len(others) > 0 {
+		return fmt.Errorf("%s is not connected in the scope %s, but in %s: add --scope %s", c.Agent, c.Scope, strings.Join(others, " and "), others[0])
+	}
 	done, err := c.write(e, changes)
 	if done {
 		e.Out.Print("%s no longer asks the hook router, from its next session on.\n", c.Agent)
@@ -169,6 +174,9 @@ func arguments(e *cli.Env) ([]string, error) {
 		path, err := filepath.Abs(e.Creds)
 		if err != nil {
 			return nil, err
+		}
+		if _, err := os.ReadFile(path); err != nil {
+			return nil, fmt.Errorf("read --creds: %w", err)
 		}
 		args = append(args, "--creds="+path)
 	}

@@ -368,3 +368,47 @@ func TestLeavesAloneWhatItCantRead(t *testing.T) {
 		}
 	}
 }
+
+// A file that its agent can't read either is named, with what to do.
+func TestAMalformedFileIsNamed(t *testing.T) {
+	t.Parallel()
+	for file, agent := range map[string]string{".claude/settings.json": "claude-code", ".codex/hooks.json": "codex"} {
+		m := newMachine(t)
+		path := m.write(file, `{"hooks":`)
+		want := path + ": repair it first: it is no valid JSON: "
+		for _, args := range [][]string{{"connect", agent, "--hook-agent", m.hookAgent}, {"disconnect", agent}} {
+			if o := m.run("", append(args, "--text", "--yes")...); o.code != 1 || !strings.Contains(o.stderr, want) {
+				t.Errorf("%v: %+v; want %s", args, o, want)
+			}
+		}
+	}
+}
+
+// Credentials that hook-agent could not read are refused.
+func TestConnectReadsTheCredentials(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	before := m.files()
+	for _, creds := range []string{filepath.Join(m.home, "nope.creds"), m.home} {
+		o := m.run("", "--text", "connect", "claude-code", "--yes", "--hook-agent", m.hookAgent, "--creds", creds)
+		if o.code != 1 || !strings.Contains(o.stderr, "read --creds: ") || !strings.Contains(o.stderr, creds) || !equal(before, m.files()) {
+			t.Errorf("%s: %+v", creds, o)
+		}
+	}
+	m.connect("claude-code", "--creds", m.write("own.creds", "x"))
+}
+
+// Whoever disconnects in the wrong scope is told the right one.
+func TestDisconnectNamesTheScope(t *testing.T) {
+	m := newMachine(t)
+	t.Chdir(t.TempDir())
+	m.connect("claude-code", "--scope", "project")
+	o := m.run("", "--text", "disconnect", "claude-code", "--yes")
+	if o.code != 1 || o.stderr != "hookctl: claude-code is not connected in the scope user, but in project: add --scope project\n" {
+		t.Errorf("%+v", o)
+	}
+	m.must("--text", "disconnect", "claude-code", "--yes", "--scope", "project")
+	if said := m.must("--text", "disconnect", "claude-code", "--yes"); said != "Nothing to change.\n" {
+		t.Errorf("it says %q", said)
+	}
+}

@@ -1,7 +1,9 @@
 package agents
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -37,11 +39,21 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 		}
 		for _, scope := range []string{user, project, managed} {
 			t, path, err := t.configuration(scope, e.Getenv("HOME"))
-			if err != nil || !t.connected(path) {
+			if err != nil {
 				continue
 			}
-			found := t.examine(ctx, path)
+			text, _ := read(path)
+			broken := t.broken(text)
+			if broken != nil && c.Agent == "" && !bytes.Contains(text, []byte("hook-agent")) || broken == nil && !t.connected(path) {
+				continue
+			}
+			var found findings
+			if broken == nil {
+				found = t.examine(ctx, e, path)
+			}
 			switch {
+			case broken != nil:
+				found.say("fail", "%s runs no hook of %s: %v", t.program, path, broken)
 			case c.StartAgent:
 				found = append(found, t.start(ctx, e, scope))
 			case !t.installed(e.Getenv("PATH")):
@@ -60,8 +72,9 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 			if _, err := find(c.Agent); err != nil {
 				return err
 			}
+			return fmt.Errorf("%s is not connected: hookctl connect %s", c.Agent, c.Agent)
 		}
-		return fmt.Errorf("no agent is connected here: see `hookctl connect`")
+		return errors.New("no agent is connected here: see `hookctl connect`")
 	}
 	if slices.ContainsFunc(all, func(f finding) bool { return f.State == "fail" }) {
 		e.Exit = cli.ExitLocal
@@ -86,7 +99,7 @@ func (f *findings) say(state, format string, args ...any) {
 }
 
 // examine tries one configuration.
-func (t target) examine(ctx context.Context, path string) (list findings) {
+func (t target) examine(ctx context.Context, e *cli.Env, path string) (list findings) {
 	d, _ := agenthook.Find(t.dialect)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -103,21 +116,21 @@ func (t target) examine(ctx context.Context, path string) (list findings) {
 	}
 	h.target = t
 	missing := []string{}
-	for _, e := range d.Events {
-		if _, there := commands(text, t)[e.Native]; !there && e.Gated() && t.dialect != "opencode" {
-			missing = append(missing, e.Native)
+	for _, event := range d.Events {
+		if _, there := commands(text, t)[event.Native]; !there && event.Gated() && t.dialect != "opencode" {
+			missing = append(missing, event.Native)
 		}
 	}
 	if len(missing) > 0 {
 		list.say("fail", "%s has no hook for %s: connect again", path, strings.Join(missing, ", "))
 	}
-	h.tryAll(ctx, d.Agent, &list)
+	h.tryAll(ctx, e, d, &list)
 	t.limits(d, path, &list)
 	return list
 }
 
 // tryAll runs the hook with a router, without one, and while its second process is killed.
-func (h hooks) tryAll(ctx context.Context, agent string, list *findings) {
+func (h hooks) tryAll(ctx context.Context, e *cli.Env, d agenthook.Dialect, list *findings) {
 	began := time.Now()
 	switch reason, err := h.try(ctx, nil); {
 	case err != nil:
@@ -126,11 +139,12 @@ func (h hooks) tryAll(ctx context.Context, agent string, list *findings) {
 		list.say("fail", "%s", reason)
 	default:
 		list.say("ok", "the router answers, in %s", time.Since(began).Round(100*time.Microsecond))
+		h.unserved(ctx, e, d, list)
 	}
 	if reason, err := h.try(ctx, nil, "--server=nats://127.0.0.1:1", "--patience=1ms"); err != nil || reason == "" {
 		list.say("fail", "without a router, hook-agent does not block: %v", err)
 	} else {
-		list.say("ok", "without a router, %s is told to block", agent)
+		list.say("ok", "without a router, %s is told to block", d.Agent)
 	}
 	switch reason, err := h.try(ctx, killChild); {
 	case err != nil:
@@ -138,7 +152,7 @@ func (h hooks) tryAll(ctx context.Context, agent string, list *findings) {
 	case reason == "":
 		list.say("fail", "with its second process killed, hook-agent does not block")
 	default:
-		list.say("ok", "with hook-agent's second process killed, %s is told to block", agent)
+		list.say("ok", "with hook-agent's second process killed, %s is told to block", d.Agent)
 	}
 }
 

@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,10 +10,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/hookrouter"
+	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 type finding struct{ Agent, Scope, State, Text string }
@@ -85,9 +90,12 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("%s: nothing says %q in %+v", name, c.want, list)
 		}
 	}
-	for _, flags := range [][]string{nil, {"--start-agent"}} {
-		if _, list := m.doctor(append(flags, "goose")...); !strings.Contains(texts(list, "note"), "goose: goose is not in PATH") {
-			t.Errorf("%v: %+v", flags, list)
+	for flag, want := range map[string]struct {
+		code  int
+		state string
+	}{"": {0, "note"}, "--start-agent": {1, "fail"}} {
+		if code, list := m.doctor(strings.Fields("goose " + flag)...); code != want.code || !strings.Contains(texts(list, want.state), "goose: goose is not in PATH") {
+			t.Errorf("%s: exit code %d, %+v", flag, code, list)
 		}
 	}
 	stop()
@@ -100,5 +108,66 @@ func TestDoctor(t *testing.T) {
 	code, list = m.doctor("claude-code")
 	if failed := texts(list, "fail"); code != 1 || !strings.Contains(failed, "is hook-router running") || !strings.Contains(failed, "no hook for PreToolUse") {
 		t.Errorf("exit code %d: %s", code, failed)
+	}
+}
+
+// An agent that is not connected, and one whose file is malformed, are named.
+func TestDoctorOfOneAgent(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.connect("claude-code")
+	if o := m.run("", "--text", "doctor", "codex"); o.code != 1 || o.stderr != "hookctl: codex is not connected: hookctl connect codex\n" {
+		t.Errorf("%+v", o)
+	}
+	path := m.write(".claude/settings.json", `{"hooks": {"PreToolUse": [{"hooks": [{"command": "hook-agent`)
+	m.write(".gemini/settings.json", "bad")
+	for _, args := range [][]string{nil, {"claude-code"}} {
+		code, list := m.doctor(args...)
+		if want := "claude-code: claude runs no hook of " + path + ": it is no valid JSON: "; code != 1 || len(list) != 1 || !strings.HasPrefix(texts(list, "fail"), want) {
+			t.Errorf("%v: exit code %d, %+v; want %s", args, code, list, want)
+		}
+	}
+	if code, list := m.doctor("gemini"); code != 1 || !strings.Contains(texts(list, "fail"), ".gemini/settings.json: it is no valid JSON: ") {
+		t.Errorf("exit code %d, %+v", code, list)
+	}
+}
+
+// Guards that no worker serves deny what the agent does, though the router answers the probe.
+func TestDoctorNamesGuardsThatNobodyServes(t *testing.T) {
+	t.Parallel()
+	s := natstest.Listening(t)
+	guards, err := pinned.New(pinned.Guard{ID: "pinned", Events: []string{"tool:pre"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	routertest.Start(t, s, router.Options{Guards: guards})
+	m := newMachine(t)
+	m.hookAgent = testkit.Program(t, "hook-agent")
+	m.env["NATS_URL"] = s.ClientURL()
+	m.connect("claude-code")
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	durable := true
+	for _, reg := range []worker.Registration{
+		{ID: "left", Events: []string{"tool:*"}, OnFailure: chain.FailClosed},
+		{ID: "served", Events: []string{"tool:pre"}, OnFailure: chain.FailClosed},
+		{ID: "elsewhere", Events: []string{"deploy:start"}, OnFailure: chain.FailClosed},
+		{ID: "lenient", Events: []string{"tool:pre"}, Durable: &durable},
+		{ID: "tried", Events: []string{"tool:pre"}, OnFailure: chain.FailClosed, Mode: chain.Shadow},
+		{ID: "of-a-session", Events: []string{"tool:pre"}, OnFailure: chain.FailClosed, SessionID: "s1"},
+	} {
+		leave, err := w.Register(t.Context(), reg, func(context.Context, worker.Event) (worker.Result, error) { return worker.Continue() })
+		if err == nil && reg.ID != "served" {
+			err = leave(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, list := m.doctor(); code != 1 || texts(list, "fail") != "claude-code: no worker serves pinned, left: what they guard is denied until hook-worker runs\n" {
+		t.Errorf("exit code %d, %+v", code, list)
 	}
 }

@@ -23,12 +23,7 @@ func list(e *cli.Env) error {
 	all := []status{}
 	for _, t := range targets() {
 		d, _ := agenthook.Find(t.dialect)
-		s := status{Agent: t.dialect, Name: d.Agent, Installed: t.installed(e.Getenv("PATH")), Connected: []string{}, Gated: []string{}}
-		for _, scope := range []string{user, project, managed} {
-			if t, path, err := t.configuration(scope, e.Getenv("HOME")); err == nil && t.connected(path) {
-				s.Connected = append(s.Connected, scope)
-			}
-		}
+		s := status{Agent: t.dialect, Name: d.Agent, Installed: t.installed(e.Getenv("PATH")), Connected: t.scopes(e.Getenv("HOME")), Gated: []string{}}
 		if len(s.Connected) > 0 {
 			for _, event := range d.Events {
 				if event.Gated() {
@@ -47,6 +42,17 @@ func list(e *cli.Env) error {
 	}
 	e.Out.Table(rows)
 	return nil
+}
+
+// scopes are those in which an agent is connected.
+func (t target) scopes(home string) []string {
+	list := []string{}
+	for _, scope := range []string{user, project, managed} {
+		if t, path, err := t.configuration(scope, home); err == nil && t.connected(path) {
+			list = append(list, scope)
+		}
+	}
+	return list
 }
 
 // connected reports whether a configuration has hook-agent in it.

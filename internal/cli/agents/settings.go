@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
 )
 
@@ -52,6 +53,22 @@ func remove(settings []byte, t target) ([]byte, error) {
 		settings = slices.Concat(settings[:from], settings[to:])
 	}
 	return settings, nil
+}
+
+// broken is why a configuration can't be read, not even by its agent; nil if it can.
+func (t target) broken(settings []byte) error {
+	switch {
+	case t.dialect == "opencode": // a program
+	case t.toml:
+		if err := toml.Unmarshal(settings, &object{}); err != nil {
+			return fmt.Errorf("it is no valid TOML: %w", err)
+		}
+	case !isBlank(settings):
+		if _, err := hujson.Parse(settings); err != nil {
+			return fmt.Errorf("it is no valid JSON: %w", err)
+		}
+	}
+	return nil
 }
 
 func isBlank(settings []byte) bool { return strings.TrimSpace(string(settings)) == "" }

@@ -45,7 +45,7 @@ func (t target) start(ctx context.Context, e *cli.Env, scope string) finding {
 	program, installed := t.executable(e.Getenv("PATH"))
 	switch {
 	case !installed:
-		return finding{State: "note", Text: t.absent()}
+		return finding{State: "fail", Text: t.absent()}
 	case !known:
 		return finding{State: "note", Text: fmt.Sprintf("%s was not started, since hookctl can't start it without its model: whether it runs the hook was not tried. Start it, and look with: hookctl watch prompt:submit", t.program)}
 	}

@@ -124,7 +124,10 @@ func TestAskerShowsAllOfAQuestion(t *testing.T) {
 	s.sees("deploy-guard asks", "5m0s left", "tool     Deploy", "agent    agent", "session  s1", "reason   it is production", "Deploy␛[2J to ⟨U+202E⟩prod?",
 		`- env: "dev"`, `+ env: "prod"`, "- x: 1", "+ n: 9007199254740993", `n: 9007199254740993`, "  Allow once\n> Deny\n")
 	s.clock = s.clock.Add(290 * time.Second)
-	s.sees("10s left")
+	s.sees("10s left", "\ndefault  deny")
+	if n := strings.Count(s.screen(), " left"); n != 1 {
+		t.Errorf("the time that is left stands there %d times:\n%s", n, s.screen())
+	}
 	for _, width := range []int{20, 33, 200} {
 		s.tell(tea.WindowSizeMsg{Width: width, Height: 12})
 		lines := strings.Split(s.screen(), "\n")

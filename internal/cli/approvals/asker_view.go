@@ -114,7 +114,8 @@ func (m *asker) wrap() {
 		m.addSection(s)
 		m.add(term.Cell{})
 	}
-	for _, row := range recordRows(*m.record, m.now())[2:] { // id and time stand elsewhere
+	m.add(term.Plain.Cell("default  " + term.Printable(m.record.Default)))
+	for _, row := range recordRows(*m.record, m.now())[3:] { // id, state and time stand elsewhere
 		m.add(term.Plain.Cell(fmt.Sprintf("%-8s %s", row[0].Text, row[1].Text)))
 	}
 	for _, s := range list[facts:] {

@@ -119,7 +119,10 @@ func callLines(p *term.Printer, s *chainView) (lines []term.Cell) {
 }
 
 func hopDetail(r *query.Record) string {
-	if r.Kind == audit.HookSkipped {
+	switch {
+	case r.Action == "in_vain":
+		return "another hook denied or added labels"
+	case r.Kind == audit.HookSkipped:
 		return "its match said no"
 	}
 	var parts []string

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -100,8 +101,8 @@ func (p *part) verify(ctx context.Context, t trusted, progress func(done int64))
 	}
 	if p.report.Verdict.OK() && !p.linked {
 		p.report.Verdict, p.report.Pin = audit.Incomplete, nil
-		p.report.Reason = fmt.Sprintf("%d messages are as they were signed, but the log goes on from a segment before, and nothing says where that ended: "+
-			"verify it together with the export of that segment, in their order, or with the running log", p.report.Messages)
+		p.report.Reason = "nothing was changed in " + term.Plural(int(p.report.Messages), "message") + ", but the log goes on from a segment before, and nothing says where that ended: " +
+			"verify it together with the export of that segment, in their order, or with the running log"
 	}
 	return nil
 }

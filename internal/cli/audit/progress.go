@@ -3,9 +3,12 @@ package audit
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -28,6 +31,7 @@ const (
 	barEvery  = 100 * time.Millisecond
 	lineEvery = 5 * time.Second
 	barWidth  = 30
+	minBar    = 5
 )
 
 // newProgress begins at the unit first.
@@ -53,25 +57,33 @@ func (p *progress) at(done int64) {
 
 func (p *progress) draw(done int64, now time.Time) {
 	rate := float64(done-p.first) / max(now.Sub(p.began).Seconds(), 0.001)
-	text := fmt.Sprintf("%s  %s/s", p.unit(float64(done)), p.unit(rate))
+	width := term.ColumnsOf(p.w) - 1 // in the last column, some terminals begin a new line
+	text := fmt.Sprintf("%s  %s/s", p.unit(float64(done)), p.bare(rate))
 	if p.total > 0 {
 		share := min(float64(done)/float64(p.total), 1)
-		text = fmt.Sprintf("%3.0f%%  %s of %s  %s/s", 100*share, p.unit(float64(done)), p.unit(float64(p.total)), p.unit(rate))
+		text = fmt.Sprintf("%3.0f%%  %s of %s  %s/s", 100*share, p.bare(float64(done)), p.unit(float64(p.total)), p.bare(rate))
 		if rate > 0 {
 			left := min(float64(p.total-done)/rate, 1e6)
 			text += "  " + term.Span(time.Duration(left*float64(time.Second))) + " left"
 		}
-		if p.bar {
-			full := int(share * barWidth)
-			text = "[" + strings.Repeat("█", full) + strings.Repeat("░", barWidth-full) + "] " + text
+		room := width - ansi.StringWidth(p.what+"  [] "+text)
+		if cells := min(barWidth, room); p.bar && cells >= minBar {
+			full := int(share * float64(cells))
+			text = "[" + strings.Repeat("█", full) + strings.Repeat("░", cells-full) + "] " + text
 		}
 	}
 	if p.bar {
 		p.drawn = true
-		fmt.Fprintf(p.w, "\r\x1b[K%s  %s", p.what, text)
+		fmt.Fprint(p.w, "\r\x1b[K"+ansi.Truncate(p.what+"  "+text, width, "…"))
 		return
 	}
 	fmt.Fprintf(p.w, "%s: %s\n", p.what, text)
+}
+
+// bare is a number of units, where it is plain that they are messages.
+func (p *progress) bare(n float64) string {
+	text, _, _ := strings.Cut(p.unit(n), " message")
+	return text
 }
 
 // say writes a line of its own.
@@ -89,4 +101,4 @@ func (p *progress) end() {
 }
 
 // messages is a number of messages for people.
-func messages(n float64) string { return fmt.Sprintf("%.0f messages", n) }
+func messages(n float64) string { return term.Plural(int(math.Round(n)), "message") }

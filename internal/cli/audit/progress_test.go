@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
@@ -23,7 +25,7 @@ func TestProgressIsALineNowAndThen(t *testing.T) {
 	p.at(50)
 	p.at(60)
 	p.end()
-	if got := out.String(); !strings.HasPrefix(got, "export:  25%  50 messages of 200 messages  1 messages/s") || strings.Count(got, "\n") != 1 {
+	if got := out.String(); !strings.HasPrefix(got, "export:  25%  50 of 200 messages  1/s") || strings.Count(got, "\n") != 1 {
 		t.Errorf("%q", got)
 	}
 }
@@ -41,6 +43,21 @@ func TestProgressIsABarOnATerminal(t *testing.T) {
 	if !strings.Contains(got, "\r\x1b[Kverify  ["+strings.Repeat("█", 7)+strings.Repeat("░", 23)+"]  25%  1 MB of 4 MB") ||
 		!strings.HasSuffix(got, "\r\x1b[Khookctl: something␛[2J\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// What is drawn leaves the last of the 80 columns free, so that it stands in one row.
+func TestProgressFitsItsRow(t *testing.T) {
+	t.Parallel()
+	for what, bar := range map[string]string{"verify HOOKS_AUDIT": "[███░░░░░░░░░] ", "verify " + strings.Repeat("x", 90): "…"} {
+		var out bytes.Buffer
+		p := newProgress((&cli.Env{Process: cli.Process{Stderr: &out}}), what, 0, 4000, messages)
+		p.bar = true
+		p.said, p.began = p.said.Add(-time.Minute), p.began.Add(-time.Minute)
+		p.at(1000)
+		if got := strings.TrimPrefix(out.String(), "\r\x1b[K"); ansi.StringWidth(got) > 79 || !strings.Contains(got, bar) {
+			t.Errorf("%d columns: %q", ansi.StringWidth(got), got)
+		}
 	}
 }
 

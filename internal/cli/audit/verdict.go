@@ -87,7 +87,7 @@ func (v *verification) show(verdict audit.Verdict) {
 	if out.Document(doc) {
 		return
 	}
-	said := where(worst.report) + reason
+	said := v.where(worst.report) + reason
 	if len(doc.Parts) > 1 {
 		said = term.Printable(worst.what) + ": " + said
 	}
@@ -97,7 +97,7 @@ func (v *verification) show(verdict audit.Verdict) {
 		if len(doc.Parts) > 1 {
 			rows = append(rows, term.Row(""), []term.Cell{term.Cyan.Cell(p.Of), verdictPaint(p.Verdict).Cell(string(p.Verdict))})
 			if !p.Verdict.OK() && v.parts[i] != worst {
-				add("because", where(v.parts[i].report)+p.Reason, term.Plain)
+				add("because", v.where(v.parts[i].report)+p.Reason, term.Plain)
 			}
 		}
 		p.rows(add)
@@ -150,19 +150,19 @@ func (v *verification) trustedBefore() bool {
 	return len(v.cmd.Key) == 0 && slices.ContainsFunc(v.parts, func(p *part) bool { return p.pin != nil && p.pin.OnTrust })
 }
 
-// hint says what may be behind a verdict that is not OK.
+// hint says what may be behind a verdict that a pin decided.
 func (v *verification) hint(worst *part) {
-	if worst.pin == nil || worst.report.Verdict.OK() || v.cmd.Pin != "" {
+	if worst.pin == nil || !worst.report.Differs || v.cmd.Pin != "" {
 		return
 	}
 	fmt.Fprintf(v.env.Stderr, "hookctl: it was compared with %s, which was verified %s in %s; where that is another deployment with a log of the same name, use --pin with a file of its own\n",
 		term.Printable(worst.path), worst.pin.Verified.Format(RecordTime), term.Printable(worst.pin.From))
 }
 
-// where is the line and the sequence that a finding is about.
-func where(r audit.Report) string {
+// where is the line and the sequence that a finding is about. A running log has no lines.
+func (v *verification) where(r audit.Report) string {
 	var at []string
-	if r.Line > 0 {
+	if r.Line > 0 && v.from == "" {
 		at = append(at, fmt.Sprintf("line %d", r.Line))
 	}
 	if r.Seq > 0 {

@@ -76,6 +76,7 @@ func (v *verification) absentOf(prefix string, numbers []int, pins map[int]strin
 		p.report = audit.Report{Verdict: audit.Incomplete, Origin: p.header.Origin, Reason: why}
 		if p.path = pins[pin]; p.path != "" && err == nil {
 			p.pin, err = readPin(p.path)
+			p.report.Differs = true
 		}
 		lost = append(lost, p)
 	}

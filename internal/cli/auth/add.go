@@ -42,6 +42,9 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	case c.Role == "" || c.Name == "":
 		return errors.New("name a role and who has it, as in: hookctl auth add agent coder")
 	}
+	for _, event := range c.Event {
+		e.CheckSpelling(event)
+	}
 	i := identity.Identity{Name: c.Name, Role: identity.Role(c.Role), Hooks: c.Hook}
 	if c.Expires > 0 {
 		i.Expires = time.Now().Add(c.Expires).UTC().Truncate(time.Second)

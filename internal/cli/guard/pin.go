@@ -41,6 +41,9 @@ func (c *pinCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := guard.Check(); err != nil {
 		return fmt.Errorf("guard pin: %w", err)
 	}
+	for _, event := range c.Events {
+		e.CheckSpelling(event)
+	}
 	var done pinned.Listing
 	if err := e.Order(ctx, guard, &done, "guard", "pin"); err != nil {
 		return fmt.Errorf("pin guard %s: %w", c.ID, err)

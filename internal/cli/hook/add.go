@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -149,14 +148,20 @@ func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 		return nil
 	}
 	taken, _, err := find(ctx, e, c.ID)
-	if err != nil || taken == nil || len(taken.Instances) == 0 {
+	if errors.Is(err, errUnregistered) {
+		return nil
+	}
+	if err != nil || len(taken.Instances) == 0 {
 		return err
 	}
 	return fmt.Errorf("add hook %s: this id is being served already (%s): choose another, or take it over with --replace; "+
 		"if its process died, it is free when the router's --ttl (15s by default) is over", c.ID, term.Plural(len(taken.Instances), "instance"))
 }
 
-// find returns the registration of a hook, nil if there is none, and the connection.
+// errUnregistered is what [find] says of an id that nobody has.
+var errUnregistered = errors.New("it is not registered")
+
+// find returns the registration of a hook, and the connection.
 func find(ctx context.Context, e *cli.Env, id string) (*agent.Listing, *natsx.Conn, error) {
 	if err := events.CheckHookID(id); err != nil {
 		return nil, nil, err
@@ -170,8 +175,18 @@ func find(ctx context.Context, e *cli.Env, id string) (*agent.Listing, *natsx.Co
 		return nil, nil, err
 	}
 	list, err := a.Registry(ctx)
-	if i := slices.IndexFunc(list, func(l agent.Listing) bool { return l.ID == id }); i >= 0 {
-		return &list[i], b, nil
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil, b, err
+	var ids []string
+	for i, l := range list {
+		if l.ID == id {
+			return &list[i], b, nil
+		}
+		ids = append(ids, l.ID)
+	}
+	if best := kind.ClosestWithin(1+len(id)/4, id, ids); best != "" {
+		return nil, nil, fmt.Errorf("%w: did you mean %s?", errUnregistered, best)
+	}
+	return nil, nil, fmt.Errorf("%w; `hookctl registry` lists the hooks", errUnregistered)
 }

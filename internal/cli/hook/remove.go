@@ -26,7 +26,7 @@ type removed struct {
 func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
 	was, b, err := find(ctx, e, c.ID)
 	if err != nil {
-		return err
+		return fmt.Errorf("remove hook %s: %w", c.ID, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
@@ -37,14 +37,9 @@ func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("remove hook %s: %w", c.ID, err)
 	}
-	done := removed{ID: c.ID, Removed: was != nil}
-	if was != nil {
-		done.Instances = len(was.Instances)
-	}
+	done := removed{ID: c.ID, Removed: true, Instances: len(was.Instances)}
 	switch {
 	case e.Out.Document(done):
-	case was == nil:
-		e.Out.Print("there is no hook %s; `hookctl registry` lists them\n", c.ID)
 	case done.Instances == 1:
 		e.Out.Print("removed hook %s; its 1 instance registers it again unless it is stopped\n", c.ID)
 	case done.Instances > 1:

@@ -18,12 +18,10 @@ type ValidateCmd struct {
 
 // Run checks a live hook.
 func (c *ValidateCmd) Run(ctx context.Context, e *cli.Env) error {
-	hook, b, err := find(ctx, e, c.ID)
+	e.Forbidden = "only an admin may call hooks; " + cli.Renew
+	_, b, err := find(ctx, e, c.ID)
 	if err != nil {
-		return err
-	}
-	if hook == nil {
-		return fmt.Errorf("validate hook %s: it is not registered; `hookctl registry` lists the hooks", c.ID)
+		return fmt.Errorf("validate hook %s: %w", c.ID, err)
 	}
 	report, err := contract.Validate(ctx, contract.Options{Conn: b.Conn(), Prefix: b.Prefix(), ID: c.ID, Session: c.Session})
 	if err != nil {

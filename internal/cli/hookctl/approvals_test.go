@@ -243,7 +243,7 @@ a person is asked; in shadow, checks would allow`, "FILE", file))
 }
 
 // An edit is shown as one diff, below the path that it is about, and no line break of it
-// is spelt out.
+// is spelt out; on a terminal the path and the words that change stand out.
 func TestAnEditIsShownAsADiff(t *testing.T) {
 	f := clibus.New(t, hookctl.Run)
 	b, id := f.Asking(chain.Question("Edit?"), `{"tool_name":"Edit","tool_input":{"file_path":"/srv/main.go","old_string":"one\ntwo old three\nfour\n","new_string":"one\ntwo new three\nfour\n"}}`)
@@ -258,6 +258,12 @@ func TestAnEditIsShownAsADiff(t *testing.T) {
 	}
 	if strings.Contains(shown, `\n`) {
 		t.Errorf("a line break is spelt out:\n%s", shown)
+	}
+	painted := f.With(cli.Process{Terminal: true}, "--text", "approvals", "show", id).Stdout
+	for _, want := range []string{"\x1b[1;33m/srv/main.go\x1b[0m", "- two \x1b[7mold\x1b[27m three", "+ two \x1b[7mnew\x1b[27m three"} {
+		if !strings.Contains(painted, want) {
+			t.Errorf("%q does not stand out:\n%q", want, painted)
+		}
 	}
 	f.Run("approvals", "answer", id, "Deny")
 	b.Line()

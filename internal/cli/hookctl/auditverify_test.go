@@ -425,6 +425,28 @@ func TestAuditVerifyRequire(t *testing.T) {
 	}
 }
 
+// A line that is malformed is so whatever was pinned, and a running log has no lines.
+func TestAuditVerifyBlamesThePinOnlyForWhatItDecided(t *testing.T) {
+	t.Parallel()
+	f := clibus.NewAudit(t, auditctl)
+	f.Fill(3)
+	verdictOf(f, "--key", f.Keys.Text)
+	if _, err := f.Trail.Live().Append(t.Context(), f.Bus.Of("audit", "w", "w1"), "", f.Last, []byte("no record\n")); err != nil {
+		t.Fatal(err)
+	}
+	got := f.Run("audit", "verify", "--text", "--wait", "1ms")
+	if got.Code != audit.Invalid.ExitCode() || !strings.HasPrefix(got.Stdout, "INVALID  sequence 4: ") || strings.Contains(got.Stderr, "--pin") {
+		t.Errorf("the running log: %+v", got)
+	}
+	other := clibus.NewAudit(t, auditctl)
+	other.Keys = clibus.NewKey(t, 9, "hook-router")
+	other.Fill(1)
+	v, got := verdictOf(f, export(other, 1))
+	if v.Verdict != audit.Invalid || !strings.Contains(got.Stderr, "use --pin with a file of its own") {
+		t.Errorf("an export of another deployment: %+v %s", v, got.Stderr)
+	}
+}
+
 // A second installation has a log of the same name, signed with another key.
 func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	t.Parallel()

@@ -49,6 +49,15 @@ func TestHookRmCountsWhoIsLeft(t *testing.T) {
 	f.Run("--text", "hook", "rm", "h").Want(t, cli.ExitOK, "removed hook h; its 2 instances register it again unless they are stopped", "")
 }
 
+// Removing what nobody registered is an error, with what was probably meant.
+func TestHookRmOfAnUnknownHook(t *testing.T) {
+	t.Parallel()
+	f := clibus.New(t, hookctl.Run)
+	f.Run("hook", "rm", "nobody").Want(t, cli.ExitLocal, "", "hookctl: remove hook nobody: it is not registered; `hookctl registry` lists the hooks")
+	f.Hook(chain.Registration{ID: "no-rm", Events: []string{"x"}}, clitest.Answering(chain.Result{}))
+	f.Run("hook", "rm", "no-rn").Want(t, cli.ExitLocal, "", "hookctl: remove hook no-rn: it is not registered: did you mean no-rm?")
+}
+
 func TestAGuardStaysUntilItIsRemoved(t *testing.T) {
 	f := clibus.New(t, hookctl.Run)
 	w := f.Start(cli.Process{}, "hook", "add", "guard", "--on", "tool:pre,tool:post", "--inject", "hello", "--on-failure", "deny", "--text")

@@ -31,3 +31,26 @@ func TestAnAgentIsShownByItsName(t *testing.T) {
 		}
 	}
 }
+
+// An event whose name is one letter off is noticed by every command that takes one.
+func TestAMisspelledEventIsNoticed(t *testing.T) {
+	t.Parallel()
+	f := clibus.New(t, hookctl.Run)
+	f.Env["HOME"], f.Env["HOOK_ROUTER_AUTH_DIR"] = t.TempDir(), t.TempDir()
+	const notice = "hookctl: there is no standard event tool:prr: did you mean tool:pre?"
+	f.Run("auth", "init")
+	for _, args := range []string{
+		"emit tool:prr", "execute tool:prr", "collect tool:prr", "explain tool:prr", "handlers tool:prr", "events tool:prr",
+		"audit query --event tool:prr", "audit replay --event tool:prr", "policy diff a.yaml b.yaml --event tool:prr",
+		"auth add worker w --hook h --event tool:prr", "guard pin late --event tool:prr",
+	} {
+		if got := f.Run(strings.Fields(args)...); strings.Count(got.Stderr, notice+"\n") != 1 {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+	for _, args := range []string{"watch tool:prr", "hook add h --on tool:prr --deny no"} {
+		b := f.Start(cli.Process{}, strings.Fields(args)...)
+		b.Want(notice)
+		b.End()
+	}
+}

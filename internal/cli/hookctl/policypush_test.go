@@ -1,6 +1,7 @@
 package hookctl_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,11 @@ import (
 	signednote "golang.org/x/mod/sumdb/note"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
+	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 )
 
 // A guard that a version does not have any more stays registered, and denies: whoever
@@ -64,4 +70,31 @@ func TestWhoeverDropsAGuardIsTold(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A policy that no worker follows is probably misspelt: the status names those that are followed.
+func TestTheStatusNamesWhatWorkersFollow(t *testing.T) {
+	t.Parallel()
+	f := clibus.New(t, hookctl.Run)
+	const none = "no worker that follows a policy answers"
+	f.Run("policy", "status", "--text", "--wait", "20ms", "production").Want(t, cli.ExitOK, none, "")
+	b, err := natsx.New(f.NC, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"production", "staging", "production"} {
+		s, err := service.Start(b, "hook-worker", "0.1.0", map[string]string{"policy_name": name, "prefix": b.Prefix()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Stop(context.Background()) })
+	}
+	if err := f.NC.Flush(); err != nil { // the server knows of them
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, "the status names both", func() bool { // a busy worker is late
+		got := f.Run("policy", "status", "--text", "prodction")
+		return got.Code == cli.ExitOK && got.Stdout == "no worker that answers follows prodction; they follow production, staging\n"
+	})
+	f.Run("policy", "status", "prodction").Want(t, cli.ExitOK, "[]", "")
 }

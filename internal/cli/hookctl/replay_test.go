@@ -191,11 +191,11 @@ what would differ
 			t.Errorf("%+v", o)
 		}
 		f.Run("-s", "nats://127.0.0.1:1", "test", "--text", "--events", export, file).Want(t, cli.ExitOK, strings.NewReplacer("LOG", export, "FILE", file).Replace(`
-LOG:1  tool:pre  s1  deny by no-shell: no <shell>
+LOG#1  tool:pre  s1  deny by no-shell: no <shell>
         - no-shell: deny: no <shell> (FILE:4, rules[0])
-LOG:2  tool:pre  s1  deny by no-shell: no <shell>
+LOG#2  tool:pre  s1  deny by no-shell: no <shell>
         - no-shell: deny: no <shell> (FILE:4, rules[0])
-LOG:3  tool:pre  s1  continue
+LOG#3  tool:pre  s1  continue
         - no-shell: continue
 3 events, 0 failed`), "")
 	})

@@ -31,10 +31,10 @@ chain     chain-1
 session   s1
 began     2026-03-01 11:59:55.999Z
 took      7001.0ms
-from      the audit log, which knows how long hooks took and not when they began
+from      the audit log
 
 SPAN            TOOK                            WHAT
-event tool:pre  5001.0ms  ██████████████······  deny by no-rm
+event tool:pre  7001.0ms  ████████████████████  deny by no-rm
   call cwd      0.4ms     ▏···················  modify
   call slow     5000.0ms  ██████████████······  FAILED timeout, let pass
   match lint    0.0ms     ··············▏·····  skipped
@@ -86,10 +86,10 @@ chain     c1
 session   s1
 began     2026-03-01 11:59:59.996Z
 took      42s
-from      the audit log, which knows how long hooks took and not when they began
+from      the audit log
 
 SPAN             TOOK                         WHAT
-event tool:pre   4.0ms  ▏···················  pending
+event tool:pre   42s    ████████████████████  pending
   call gate      3.0ms  ▏···················  ask_user
   approval gate  42s    ████████████████████  continue, decided by user
                                               ␛[2Jalice

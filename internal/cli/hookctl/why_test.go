@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -16,6 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/internal/why"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -119,6 +123,99 @@ func TestAnApprovalSaysWhoDecided(t *testing.T) {
 		if s.Verdict != why.Denied || s.By == "" || s.Reason != "no window" || len(s.Approval) != 1 || s.Approval[0].Option != "Deny" || s.Rule != ask.Rule {
 			t.Errorf("%q, after the answer: %+v", id, s)
 		}
+	}
+}
+
+// The screen says what each hook changed, who approved, how long it took and what to type
+// next; and the id of the approval request leads to the same chain elsewhere.
+func TestTheScreenSaysWhoDecidedAndWhatChanged(t *testing.T) {
+	t.Parallel()
+	ask := chain.Question("Deploy?", "Allow once", "Deny")
+	ask.Rule = "guards.yaml:9 cel.rules[2]"
+	f := denying(t, ask)
+	f.Run("execute", "tool:pre", `{"session_id":"s1","tool_name":"Bash","tool_input":{"command":"make deploy"}}`, "--no-wait")
+	id := clitest.ApprovalID.FindString(f.Run("approvals").Stdout)
+	f.Run("approvals", "answer", id, "Deny", "--note", "no window", "--by", "ann")
+	want := `
+DENIED  tool:pre  Bash
+about    make deploy
+hook     guard
+rule     guards.yaml:9 cel.rules[2]
+reason   no window
+asked    denied ("Deny") by unauthenticated, who claims to be ann, after SPAN
+when     TIME, took MS
+agent    hookctl
+session  s1
+event    ID
+chain    ID  at PLACE of HOOKS_AUDIT
+
+ 1  normal  modify  MS
+    a.yaml:3 cel.rules[0]
+    + cwd: "/srv"
+ 2  guard  ask_user  MS
+next     hookctl audit show ID`
+	got := f.Run("--text", "why", id)
+	shown := regexp.MustCompile(` at \d+:\d+ of `).ReplaceAllString(clitest.Still(got.Stdout), " at PLACE of ")
+	if diff := cmp.Diff(strings.TrimSpace(want), shown); diff != "" || got.Code != cli.ExitOK {
+		t.Errorf("why (-want +got):\n%s%s", diff, got.Stderr)
+	}
+	for _, command := range [][]string{{"audit", "show", id}, {"trace", id}} {
+		if got := f.Run(append(command, "--text")...); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, " by unauthenticated") {
+			t.Errorf("%q: %+v", command, got)
+		}
+	}
+}
+
+// A hook that was called beside one that denied was not skipped by its match.
+func TestAHookCalledInVainIsNotSkipped(t *testing.T) {
+	t.Parallel()
+	f := clibus.NewAudit(t, hookctl.Run)
+	base := audit.Record{Time: clibus.Began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
+	denial, vain, result := base, base, base
+	denial.Kind, denial.Hook, denial.Action, denial.Detail = audit.HookResult, "command-guard", "deny", audit.Call{Reason: "no", Took: time.Millisecond}
+	vain.Kind, vain.Hook, vain.Action, vain.Detail = audit.HookSkipped, "metadata-and-console", "in_vain", audit.Call{Took: time.Millisecond}
+	result.Kind, result.Action, result.Detail = audit.ChainResult, "deny", audit.Chain{DeniedBy: "command-guard", Called: 2}
+	f.Write(denial, vain, result)
+	for command, want := range map[string]string{
+		"why":        " 2  metadata-and-console  called in vain: another hook denied or added labels\n",
+		"audit show": " 2  metadata-and-console  called in vain  another hook denied or added labels",
+	} {
+		got := f.Run(append(strings.Fields(command), "c1", "--text")...)
+		if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, want) || strings.Contains(got.Stdout, "match said no") {
+			t.Errorf("%s: %+v; want %q", command, got, want)
+		}
+	}
+}
+
+// A guard without a worker names no rule, and the last command that is shown removes it.
+func TestAGuardWithoutAWorkerSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	f := clibus.New(t, hookctl.Run)
+	if _, err := f.NC.Request("hooks.register.guard", []byte(`{"id":"guard","events":["tool:pre"],"on_failure":"deny","durable":true}`), testkit.Patience); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, f, `{"tool_name":"Bash"}`, cli.ExitDenied)
+	got := f.Run("why", "--text")
+	if !strings.Contains(got.Stdout, "guard  failed (no_responder)") || strings.Contains(got.Stdout, "\nrule ") {
+		t.Errorf("%+v", got)
+	}
+	lines := strings.Split(strings.TrimSpace(got.Stdout), "\n")
+	command, note, _ := strings.Cut(strings.TrimSpace(lines[len(lines)-1]), "  # ")
+	if note != "or start its worker" {
+		t.Errorf("the last line is %q", lines[len(lines)-1])
+	}
+	if got := f.Run(append(strings.Fields(command)[1:], "--text")...); got.Stdout != "removed hook guard\n" {
+		t.Errorf("%s: %+v", command, got)
+	}
+}
+
+// Where nothing was denied yet, nothing is said of an index.
+func TestWhyWithoutADenial(t *testing.T) {
+	t.Parallel()
+	f := clibus.New(t, hookctl.Run)
+	got := f.Run("why")
+	if got.Code != cli.ExitLocal || !strings.HasPrefix(got.Stderr, "hookctl: why: the audit log has no denial; ") {
+		t.Errorf("%+v", got)
 	}
 }
 

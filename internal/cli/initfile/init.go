@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -63,7 +62,7 @@ func (c *Cmd) Run(_ context.Context, e *cli.Env) error {
 	if e.Out.Document(done) {
 		return nil
 	}
-	e.Out.Print("%s is written, for: %s\n", path, strings.Join(append([]string{"coding agents"}, done.Found...), ", "))
+	e.Out.Fold(fmt.Sprintf("%s is written, for coding agents; found in this project: %s", path, names(list)))
 	e.Out.Print("\nTry it:   hookctl test %s\nUse it:   hook-router up --policy %s\n", path, path)
 	return nil
 }

@@ -2,6 +2,7 @@ package initfile_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -67,6 +68,10 @@ func TestWhatIsWrittenIsValid(t *testing.T) {
 				t.Fatalf("%+v: %v", got, err)
 			}
 			path := filepath.Join(dir, "worker.yaml")
+			said := strings.Join(strings.Fields(f.Run("init", "--force", dir).Stdout), " ")
+			if !strings.Contains(said, "found in this project: "+cmp.Or(strings.Join(c.found, ", "), "nothing it knows")) {
+				t.Errorf("it prints %s", said)
+			}
 			if made.File != path || !slices.Equal(made.Found, c.found) || !slices.Equal(made.Commands, c.commands) {
 				t.Errorf("it says %+v", made)
 			}

@@ -1,6 +1,7 @@
 package initfile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -49,16 +50,17 @@ func policy(name string, list []thing, commands []string) string {
 	return heading(list) + strings.Replace(text, atTests, atTests+tests(name, list), 1)
 }
 
+// names are the things that were found, in words.
+func names(list []thing) string {
+	var all []string
+	for _, t := range list {
+		all = append(all, t.Name)
+	}
+	return cmp.Or(strings.Join(all, ", "), "nothing it knows")
+}
+
 func heading(list []thing) string {
-	names := make([]string, len(list))
-	for i, t := range list {
-		names[i] = t.Name
-	}
-	what := strings.Join(names, ", ")
-	if what == "" {
-		what = "nothing it knows"
-	}
-	return "# Made by `hookctl init`, which found in this project: " + what + ".\n" +
+	return "# Made by `hookctl init`, which found in this project: " + names(list) + ".\n" +
 		"# It is the starter policy for coding agents with what belongs to this project; make it yours.\n" +
 		"# Everyday development passes, what reaches further is asked about, and what destroys,\n" +
 		"# reads secrets or touches the guards themselves is denied. The tests at the end hold it to that.\n"

@@ -62,6 +62,9 @@ func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
 	filter.Unreadable = func(err error) { fmt.Fprintf(e.Stderr, "hookctl: left out: %s\n", term.Clean(err.Error())) }
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	if c.Worker == "" {
+		e.Forbidden = twoRoles
+	}
 	o := &replayOpen{ReplayCmd: c, Env: e}
 	defer o.close()
 	source, err := o.source(ctx, filter)

@@ -49,12 +49,18 @@ func (o *replayOpen) source(ctx context.Context, filter evaluate.RecordingFilter
 	return evaluate.FromExport(file, filter), nil
 }
 
+// twoRoles says what to do if one of the roles that a replay needs is missing.
+const twoRoles = "a keeper reads the log and an admin calls hooks: with --creds of only one, run `hookctl audit export FILE` as keeper, then " +
+	"`hookctl audit replay --export FILE` as admin; " + cli.Renew
+
 // policy opens what decides anew.
 func (o *replayOpen) policy() (evaluate.Policy, error) {
 	if o.Worker != "" {
 		return o.filePolicy()
 	}
-	b, err := o.Connect()
+	admin := o.As("admin") // a keeper may read the log, and call no hook
+	o.closing = append(o.closing, admin.Close)
+	b, err := admin.Connect()
 	if err != nil {
 		return nil, err
 	}

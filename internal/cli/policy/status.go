@@ -52,7 +52,7 @@ func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := b.Conn().PublishRequest(micro.APIPrefix+"."+micro.InfoVerb.String(), inbox, nil); err != nil {
 		return cli.Disconnected(fmt.Errorf("ask the workers: %w", err))
 	}
-	list := []ran{}
+	list, others := []ran{}, []string{}
 	for waits := true; waits; {
 		select {
 		case msg := <-answers:
@@ -61,7 +61,11 @@ func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
 				continue // no responders
 			}
 			m := info.Metadata
-			if m["policy_name"] == "" || c.Name != "" && m["policy_name"] != c.Name || m["prefix"] != b.Prefix() {
+			if m["policy_name"] == "" || m["prefix"] != b.Prefix() {
+				continue
+			}
+			if c.Name != "" && m["policy_name"] != c.Name {
+				others = append(others, m["policy_name"])
 				continue
 			}
 			list = append(list, ran{m["instance"], m["policy_name"], m["policy"], m["policy_shadow"], m["policy_refused"], m["policy_refused_why"]})
@@ -72,13 +76,18 @@ func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
 		}
 	}
 	slices.SortFunc(list, func(a, b ran) int { return strings.Compare(a.Name+" "+a.Instance, b.Name+" "+b.Instance) })
-	showRan(e, list)
+	slices.Sort(others)
+	c.show(e, list, slices.Compact(others))
 	return nil
 }
 
-func showRan(e *cli.Env, list []ran) {
+// show lists the workers. others are the policies that further workers follow.
+func (c *StatusCmd) show(e *cli.Env, list []ran, others []string) {
 	switch {
 	case e.Out.Document(list):
+		return
+	case len(list) == 0 && len(others) > 0:
+		e.Out.Fold(fmt.Sprintf("no worker that answers follows %s; they follow %s", term.Printable(c.Name), term.Printable(strings.Join(others, ", "))))
 		return
 	case len(list) == 0:
 		e.Out.Print("no worker that follows a policy answers\n")

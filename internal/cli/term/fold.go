@@ -14,10 +14,13 @@ const Columns = 80
 
 // WidthOf is how many columns there are for what is written to w: those of the terminal,
 // [Columns] where it is none or a narrower one.
-func WidthOf(w io.Writer) int {
+func WidthOf(w io.Writer) int { return max(ColumnsOf(w), Columns) }
+
+// ColumnsOf is how many columns the terminal has that w is, [Columns] where that is not known.
+func ColumnsOf(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
-		if width, _, err := xterm.GetSize(f.Fd()); err == nil {
-			return max(width, Columns)
+		if width, _, err := xterm.GetSize(f.Fd()); err == nil && width > 0 {
+			return width
 		}
 	}
 	return Columns

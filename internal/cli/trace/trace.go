@@ -60,7 +60,7 @@ func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from strin
 		if err != nil {
 			return nil, "", err
 		}
-		return traces.FromAudit(found), "the audit log, which knows how long hooks took and not when they began", nil
+		return traces.FromAudit(found), "the audit log", nil
 	}
 	j, err := traces.NewJaeger(c.Jaeger)
 	if err != nil {

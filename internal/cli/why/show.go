@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +63,10 @@ func show(p *term.Printer, story why.Story) {
 	s.Print("%s  %s\n", s.Paint(term.Bold+";"+color, verdict), s.Paint(term.Bold, ansi.Truncate(term.Printable(what), width-len(verdict)-2, "…")))
 	s.row("about", story.Subject, term.Bold, maxTextRows)
 	s.row("hook", story.Hook, term.Cyan, 1)
-	rule := story.Rule
-	if rule == "" && story.Hook != "" {
+	if story.Rule == "" && answered(story) {
 		s.row("rule", "its worker names none", term.Dim, 1)
 	}
-	s.row("rule", rule, term.Cyan, 2)
+	s.row("rule", story.Rule, term.Cyan, 2)
 	s.row("reason", story.Reason, term.Plain, maxTextRows)
 	for _, a := range story.Approval {
 		s.row("asked", asked(a), term.Plain, maxTextRows)
@@ -88,7 +88,7 @@ func show(p *term.Printer, story why.Story) {
 		s.added(story)
 	}
 	s.row("event", story.EventID, term.Plain, 1)
-	s.row("chain", story.ChainID+"  at "+story.Place, term.Plain, 1)
+	s.row("chain", story.ChainID+"  at "+story.Place+" of "+story.Stream, term.Plain, 2)
 	s.hooks(story)
 	if n := len(story.Others); n > 0 {
 		more := ""
@@ -104,6 +104,11 @@ func show(p *term.Printer, story why.Story) {
 		}
 		s.Print("%s%s\n", s.Paint(term.Dim, fmt.Sprintf("%-*s", head, name)), s.Paint(term.Green, command)) // not cut: it is to be typed
 	}
+}
+
+// answered reports whether a worker answered for the hook that decided.
+func answered(story why.Story) bool {
+	return slices.ContainsFunc(story.Hooks, func(h why.Hook) bool { return h.ID == story.Hook && !h.Shadow && !h.Skipped && h.Failure == "" })
 }
 
 // added says which hooks gave the session labels.
@@ -191,6 +196,8 @@ func (s screen) hook(n int, h why.Hook, decided bool, room int) int {
 		color, did = term.Yellow, "failed ("+h.Failure+"), let pass"
 	case h.Failure != "":
 		color, did = term.Red, "failed ("+h.Failure+")"
+	case h.Action == "in_vain":
+		color, did = term.Dim, "called in vain: another hook denied or added labels"
 	case h.Skipped:
 		color, did = term.Dim, "skipped: its match said no"
 	case decided:

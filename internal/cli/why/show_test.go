@@ -32,10 +32,10 @@ func TestAStoryFitsTheScreen(t *testing.T) {
 }
 
 func TestWhatWasNotRecordedIsNamedHarmlessly(t *testing.T) {
-	if got := NotRecorded("c1\x1b[2J").Error(); !strings.HasPrefix(got, "explain c1␛[2J: the audit log has nothing on this id") {
+	if got := NotRecorded("c1\x1b[2J").Error(); !strings.HasPrefix(got, "why c1␛[2J: the audit log has nothing on this id") {
 		t.Errorf("%q", got)
 	}
-	if got := NotRecorded("").Error(); !strings.HasPrefix(got, "explain the last denial: ") {
+	if got := NotRecorded("").Error(); !strings.HasPrefix(got, "why: the audit log has no denial; ") {
 		t.Errorf("%q", got)
 	}
 }

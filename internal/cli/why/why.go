@@ -22,7 +22,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	s, err := why.Find(ctx, l, c.ID, e.WholeLog)
+	s, err := why.Find(ctx, l, c.ID, func() bool { return c.ID == "" || e.WholeLog() })
 	if errors.Is(err, query.ErrNoChain) {
 		return NotRecorded(c.ID)
 	}
@@ -38,8 +38,8 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 // NotRecorded says that the whole log was read and has nothing on an id.
 func NotRecorded(id string) error {
 	if id == "" {
-		return errors.New("explain the last denial: the audit log has none; `hookctl audit query --since 1h` shows what there is")
+		return errors.New("why: the audit log has no denial; `hookctl audit query --since 1h` shows what there is")
 	}
-	return fmt.Errorf("explain %s: the audit log has nothing on this id: it was not recorded, or in a segment that was removed; `hookctl audit query --since 1h` shows what there is",
+	return fmt.Errorf("why %s: the audit log has nothing on this id: it was not recorded, or in a segment that was removed; `hookctl audit query --since 1h` shows what there is",
 		term.Clip(term.Printable(id), term.MaxValue))
 }

@@ -132,7 +132,8 @@ func (g guard) judge(ctx context.Context, ev events.Event, data events.Object, t
 		result.Rule = decision.Option(option)
 		return result, nil
 	}
-	result := chain.Question(reason+". Let it?", "Allow once", "Deny")
+	line, _ := decision.Question(tool)
+	result := chain.Question(line+"\n\nAsked because: "+reason, "Allow once", "Deny")
 	result.Reason, result.ApprovalTimeout = reason, g.timeout
 	result.Rule = decision.Option(option)
 	return result, nil

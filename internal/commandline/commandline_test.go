@@ -1,0 +1,36 @@
+package commandline_test
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/hookrouter/hookrouter/internal/commandline"
+)
+
+// An error names the help that lists the flags of the command.
+func TestAnErrorNamesTheHelpOfTheCommand(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"up --polcy x":    "(see program up --help)",
+		"up --policy /no": "(see program up --help)",
+		"check":           "(see program check --help)",
+		"--polcy x":       "(see program --help)",
+		"upp":             "(see program --help)",
+	} {
+		var flags struct {
+			Up struct {
+				Policy string `type:"existingfile"`
+			} `cmd:""`
+			Check struct {
+				File string `arg:""`
+			} `cmd:""`
+		}
+		_, err := commandline.Parse(&flags, strings.Fields(args), kong.Name("program"), kong.Writers(io.Discard, io.Discard))
+		if err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v; want that it ends with %s", args, err, want)
+		}
+	}
+}
