@@ -62,11 +62,11 @@ func FindAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, erro
 	only := Filter{Kinds: []audit.Kind{audit.LogKind}, Action: "alarm"}
 	err = s.Read(ctx, "", uint64(n.Size)+1, state.Last, func(msg natsx.Record) error {
 		return only.each(s, msg, func(r Record) error {
-			if r.Err != nil {
-				return nil
+			if r.Err == nil {
+				a.Reason, a.Time = strings.ToValidUTF8(r.Reason[:min(len(r.Reason), maxReason)], ""), r.Time
+				return ErrEnough
 			}
-			a.Reason, a.Time = strings.ToValidUTF8(r.Reason[:min(len(r.Reason), maxReason)], ""), r.Time
-			return ErrEnough
+			return nil
 		})
 	})
 	if err != nil && !errors.Is(err, ErrEnough) {

@@ -9,24 +9,93 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
+// reading has the options of curl and wget with which they ask a server for a page, and send it no
+// more than that: those that nobody knows may send a file, or speak otherwise.
+var reading = map[string]requester{
+	"curl": {
+		values: "AbCcDeHmoruwXyYzt", flags: "#0123468aBfgIjkLlMNOpRSsvZ",
+		longValues: strings.Fields(`request header output output-dir max-time connect-timeout user user-agent cookie cookie-jar referer write-out retry retry-delay retry-max-time cacert capath limit-rate
+			dump-header range stderr trace trace-ascii max-filesize keepalive-time max-redirs oauth2-bearer continue-at speed-limit speed-time proto proto-redir tls-max ciphers dns-servers etag-save time-cond url parallel-max`),
+		longFlags: strings.Fields(`silent show-error fail fail-with-body fail-early location head insecure compressed verbose no-buffer no-progress-meter progress-bar http1.0 http1.1 http2 http3
+			http2-prior-knowledge globoff ipv4 ipv6 remote-name remote-name-all remote-header-name remote-time create-dirs retry-connrefused retry-all-errors raw parallel path-as-is tcp-nodelay no-keepalive basic digest anyauth
+			ssl-reqd tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 junk-session-cookies include show-headers remove-on-error no-clobber version help manual get`),
+	},
+	"wget": {
+		values: "OoaPtTwUlARDIX", flags: "qcNvd46SrpkKEHLnbxmhVd",
+		longValues: strings.Fields(`header method output-document output-file append-output directory-prefix timeout tries wait user-agent user password save-cookies load-cookies waitretry level accept reject
+			accept-regex reject-regex domains exclude-domains include-directories exclude-directories cut-dirs limit-rate progress max-redirect ca-certificate secure-protocol referer quota default-page connect-timeout read-timeout dns-timeout`),
+		longFlags: strings.Fields(`quiet no-verbose verbose server-response spider content-on-error no-check-certificate show-progress no-cache retry-connrefused debug recursive mirror no-parent convert-links page-requisites adjust-extension
+			continue timestamping no-clobber no-host-directories no-directories force-directories span-hosts https-only random-wait content-disposition trust-server-names background relative no-hsts inet4-only inet6-only version help no-proxy`),
+	},
+}
+
 var (
-	sending = []string{
-		"-d", "--data*", "-F", "--form*", "-T", "--upload-file", "--json", "-K", "--config", "-x", "--proxy*", "--socks*", "--unix-socket", "--abstract-unix-socket", "--resolve", "--connect-to",
-		"--preproxy*", "--post-data*", "--post-file*", "--body-data*", "--body-file*", "--url-query*", "-i",
-	}
-	method = regexp.MustCompile(`^(-X|--request[= ]?|--method[= ]?)?(POST|PUT|PATCH|DELETE)$`)
-	// fromFile is a header that curl reads from a file.
-	fromFile = regexp.MustCompile(`^(-\w*H|--header=)?@`)
+	// methods only read.
+	methods = strings.Fields("GET HEAD OPTIONS")
+	// scheme is what an address begins with, and schemes those by which pages are read.
+	scheme  = regexp.MustCompile(`^[^/?#]*:/`)
+	schemes = regexp.MustCompile(`^(https?|ftps?)://|^file://[^\[{]*$|^[\w.-]+(:\d+)?/`)
+	// jar is a file of cookies.
+	jar = regexp.MustCompile(`(?i)(cookie|jar|\.txt$)`)
+	// guessed are names of hosts by which curl takes a protocol that mail and directories speak.
+	guessed = regexp.MustCompile(`(?i)^(dict|ldap|imap|smtp|pop3)\.`)
 )
 
-// fetches reports whether curl or wget only read, or speak to this machine alone.
-func fetches(c shell.Command) bool { return !tells(c) || speaksToItself(c) }
+// fetches reports whether curl or wget only read, or speak to this machine alone, by the protocols
+// of pages.
+func fetches(c shell.Command) bool {
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		address := strings.TrimPrefix(w.Text, "--url=")
+		return scheme.MatchString(address) && !strings.HasPrefix(address, "-") && !schemes.MatchString(address) || guessed.MatchString(address)
+	}) && (!tells(c) || speaksToItself(c))
+}
 
 // tells reports whether curl or wget send more than a request for a page. What is not known
 // may be anything that the line has read.
 func tells(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || method.MatchString(w.Text) || fromFile.MatchString(w.Text) }) ||
-		slices.ContainsFunc(sending, func(o string) bool { return (o != "-i" || c.Name() == "wget") && shell.Option(c, o) == shell.Yes })
+	known := reading[c.Name()]
+	for args := c.Args(); len(args) > 0; args = args[1:] {
+		w := args[0]
+		if !w.Known {
+			return true
+		}
+		if len(w.Text) < 2 || w.Text[0] != '-' || w.Text == "--" {
+			continue
+		}
+		if w.Text == "-e" && c.Name() == "wget" && len(args) > 1 && args[1].Text == "robots=off" {
+			args = args[1:]
+			continue
+		}
+		valued, ok := known.option(w.Text)
+		value := ""
+		if valued && len(args) > 1 {
+			value, args = args[1].Text, args[1:]
+			if !args[0].Known {
+				return true
+			}
+		}
+		name, joined := known.names(w.Text)
+		switch value += joined; {
+		case !ok,
+			(name == "X" && c.Name() == "curl" || name == "request" || name == "method") && !slices.Contains(methods, value),
+			(name == "b" || name == "cookie") && !strings.Contains(value, "=") && !jar.MatchString(value),
+			(name == "H" || name == "header") && strings.HasPrefix(value, "@"):
+			return true
+		}
+	}
+	return false
+}
+
+// names is the option with a value that a word is or ends with, and a value in the same word.
+func (r requester) names(text string) (name, joined string) {
+	if long, is := strings.CutPrefix(text, "--"); is {
+		name, joined, _ = strings.Cut(long, "=")
+		return name, joined
+	}
+	if at := strings.IndexAny(text, r.values); at > 0 {
+		return text[at : at+1], text[at+1:]
+	}
+	return "", ""
 }
 
 // requester is what is known of the options of a program that sends requests: letters and
@@ -134,23 +203,4 @@ func speaksHere(options *regexp.Regexp, values []string) func(shell.Command) boo
 		}
 		return len(operands) > 0 && (addresses.Loopback(operands[0].Text) || ownPort.MatchString(operands[0].Text)) && plain(c)
 	}
-}
-
-// addressTells reports whether an address of another machine is made of what a command prints,
-// which that machine is told.
-func addressTells(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		return !w.Known && len(w.Runs) > 0 && addresses.Names(w.Text) && !addresses.Loopback(w.Text)
-	})
-}
-
-// asking are verbs behind which stand names that a registry is asked for.
-var asking = strings.Fields("install i add get download view info show search exec x dlx create init docs repo why update upgrade")
-
-// namesTell reports whether a name that a registry is asked for is made of what a command prints,
-// which the registry is told.
-func namesTell(c shell.Command) bool {
-	fetcher := slices.Contains([]string{"npx", "uvx", "bunx", "pipx"}, c.Name())
-	return (fetcher || slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(asking, v) })) &&
-		slices.ContainsFunc(upToProgram(c).Args(), func(w shell.Word) bool { return !w.Known && len(w.Runs) > 0 })
 }

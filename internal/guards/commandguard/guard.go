@@ -57,7 +57,7 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	script := shell.Parse(tool.Command, tool.Cwd)
-	for _, c := range script.Commands {
+	for _, c := range exported(script.Commands) {
 		note(p.command(c))
 	}
 	if script.Bomb && p.defaults {

@@ -47,7 +47,7 @@ var limits = map[string]func(shell.Command) bool{
 	"export": declares, "declare": declares, "typeset": declares, "readonly": declares, "trap": declares,
 	":": prints, "true": prints,
 	"ps":   showsProcesses,
-	"java": runsOwn, "gh": asksGitHub,
+	"java": runsOwn, "gh": func(c shell.Command) bool { return asksGitHub(c) && writesHere(c) },
 	"patch": func(c shell.Command) bool { return shell.Option(c, "-e") == shell.No && plain(c) },
 	"journalctl": func(c shell.Command) bool {
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || tidies.MatchString(w.Text) })
@@ -55,7 +55,8 @@ var limits = map[string]func(shell.Command) bool{
 	"terraform": masks, "tofu": masks,
 	"bq":      func(c shell.Command) bool { return !slices.Contains(c.Verbs(1), "query") || queries(c) },
 	"mongosh": func(c shell.Command) bool { return shell.Option(c, "--eval") == shell.Yes },
-	"dig":     plain, "nslookup": plain, "host": plain, "ping": plain,
+	"dig":     asksNames, "nslookup": asksNames, "host": plain, "ping": plain,
+	"ab": loadsHere, "hey": loadsHere, "wrk": loadsHere, "k6": loadsHere, "ffmpeg": converts,
 	"git":  pushes,
 	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
 	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
@@ -165,7 +166,23 @@ var elsewhere = regexp.MustCompile(`^--(index-url|extra-index-url|registry|trust
 // project is given are asked about.
 func modest(c shell.Command) bool {
 	return !aimsAt(c, immodest) &&
-		(recursive(c) == shell.No || here(c) == shell.No)
+		(recursive(c) == shell.No || here(c) == shell.No && !locks.MatchString(first(c)) && (c.Name() == "chmod" || !othersOwn.MatchString(first(c))))
+}
+
+var (
+	// locks are modes after which nobody can read what a directory holds.
+	locks = regexp.MustCompile(`^(a|u|ug|ugo|)(-[wX]*[rx][rwxX]*|=[wX]*)(,|$)|^0?[0-3][0-7]{2}$`)
+	// othersOwn are owners that are accounts of the machine.
+	othersOwn = regexp.MustCompile(`^(root|nobody|daemon|bin|sys|0|65534)(:|$)`)
+)
+
+func first(c shell.Command) string {
+	for _, w := range c.Args() {
+		if !w.Known || w.Text != "-R" && w.Text != "--recursive" && w.Text != "-v" {
+			return w.Text
+		}
+	}
+	return ""
 }
 
 // contains: docker rm takes containers that are named, and are not running; those of the
@@ -228,51 +245,13 @@ func variables(c shell.Command) bool {
 	return !aimsAt(c, environment)
 }
 
-// pushes: a remote by its address, or by another name than the usual one, may be anybody's; and
-// what git keeps for it may hold a token.
-func pushes(c shell.Command) bool {
-	verb := c.Verb()
-	if verb == "gc" {
-		return shell.Option(c, "--prune*") == shell.No
-	}
-	if verb == "apply" || verb == "am" {
-		return shell.Option(c, "--unsafe-paths") == shell.No && plain(c)
-	}
-	if verb == "config" {
-		everywhere := shell.Option(c, "--global") != shell.No || shell.Option(c, "--system") != shell.No
-		return !aimsAt(c, gitSecret) && (!everywhere || shell.Option(c, "--get") == shell.Yes || shell.Option(c, "--list") == shell.Yes || shell.Option(c, "-l") == shell.Yes)
-	}
-	if verb == "update-index" { // else a file is checked out later that was never written
-		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			return strings.HasPrefix(w.Text, "--cache") || strings.HasPrefix(w.Text, "--index-i") || !w.Known && w.Many
-		})
-	}
-	if slices.Contains(naming, verb) {
-		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return forcing.MatchString(w.Text) || !w.Known && unnamed.MatchString(w.Text) })
-	}
-	if verb != "push" {
-		return true
-	}
-	at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "push" })
-	c.Words = append(c.Words[:1:1], c.Args()[at+1:]...)
-	words := operands(c)
-	return len(words) == 0 || words[0].Text == "origin"
-}
-
-// A branch whose name begins with + is pushed by force, by whoever pushes the current one.
-var (
-	naming  = strings.Fields("branch switch worktree fetch checkout")
-	forcing = regexp.MustCompile(`^\+|:\+|refs/heads/\+`)
-	unnamed = regexp.MustCompile("^[$`]")
-)
-
 var printsBase = regexp.MustCompile(`^-[a-zA-Z]*p[a-zA-Z]*$|^--print-d`)
 
-var gitSecret = regexp.MustCompile(`(?i)extraheader|credential|token|passw|insteadof`)
-
-// describes: make -p prints all variables.
+// describes: make -p prints all variables, and what stands in $( ) is a function of make.
 func describes(c shell.Command) bool {
-	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return printsBase.MatchString(w.Text) })
+	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return printsBase.MatchString(w.Text) || w.Known && strings.Contains(w.Text, "$(") // make would run it
+	})
 }
 
 // serves: a directory of the project.
@@ -354,6 +333,16 @@ func answersItself(c shell.Command) shell.Found {
 		slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 			return router.MatchString(decoded(w.Text)) || addresses.Loopback(w.Text) && natsPort.MatchString(w.Text)
 		}))
+}
+
+// anyPort is what the router answers, at the ports that others have too.
+var anyPort = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b`)
+
+// mayAnswer: the router may listen at any port of this machine.
+func mayAnswer(c shell.Command) shell.Found {
+	return shell.FoundIf(slices.Contains(downloads, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return anyPort.MatchString(w.Text) && addresses.Loopback(w.Text)
+	}))
 }
 
 var natsPort = regexp.MustCompile(`:(4222|6222|8222)\b`)

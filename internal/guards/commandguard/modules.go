@@ -8,26 +8,51 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// moduleDirectories are variables by which programs find code before what is installed.
+// moduleDirectories are variables by which programs find code before what is installed. A line may
+// set them without export: the agent's own environment often has them.
 var moduleDirectories = strings.Fields("PYTHONPATH NODE_PATH RUBYLIB PERL5LIB PERLLIB CLASSPATH LUA_PATH LUA_CPATH GEM_PATH GEM_HOME BUNDLE_GEMFILE JULIA_LOAD_PATH GOPATH GOMODCACHE GUILE_LOAD_PATH OCAMLPATH ERL_LIBS PHPRC PHP_INI_SCAN_DIR")
 
-// setting are commands whose arguments set variables.
-var setting = strings.Fields("env export declare typeset readonly local cross-env")
+// Commands whose arguments set variables, for what they run or for all that follows.
+var (
+	setting   = strings.Fields("env export declare typeset readonly local cross-env")
+	exporting = strings.Fields("env export cross-env")
+)
 
-// loadsForeign reports whether a variable leads a program to code that is not the project's: what
-// stands in /tmp was judged by nobody.
+// loadsForeign reports whether a variable leads a program to code, settings or a server that are
+// not the project's: what stands in /tmp was judged by nobody.
 func loadsForeign(c shell.Command) bool {
-	foreign := func(name, value string) bool {
-		return slices.Contains(moduleDirectories, name) && leadsOut(c, name, value)
+	exported := len(c.Words) > 0 && !slices.Contains(setting, c.Name()) || slices.Contains(exporting, c.Name())
+	if !exported && slices.Contains(setting, c.Name()) { // declare -x
+		exported = slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return exports.MatchString(w.Text) })
 	}
-	return slices.ContainsFunc(c.Assigns, func(a shell.Assign) bool { return foreign(a.Name, a.Value.Text) }) ||
-		slices.Contains(setting, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			name, value, _ := strings.Cut(w.Text, "=")
-			return foreign(strings.Trim(name, `"'`), strings.Trim(value, `"'`))
-		})
+	foreign := func(a shell.Assign) bool {
+		return slices.Contains(moduleDirectories, a.Name) && leadsOut(c, a.Name, a.Value.Text) || exported && !plainVariable(c, a)
+	}
+	return slices.ContainsFunc(c.Assigns, foreign) || slices.ContainsFunc(set(c), foreign)
+}
+
+// exports are options of declare by which a variable is exported.
+var exports = regexp.MustCompile(`^-[a-zA-Z]*x`)
+
+// set are the variables that the arguments of a command set: those of env stand before what it runs.
+func set(c shell.Command) (all []shell.Assign) {
+	if !slices.Contains(setting, c.Name()) {
+		return nil
+	}
+	for _, w := range c.Args() {
+		name, value, found := strings.Cut(w.Text, "=")
+		if name = strings.Trim(name, `"'`); found && variableName.MatchString(name) {
+			w.Text = strings.Trim(value, `"'`)
+			all = append(all, shell.Assign{Name: name, Value: w})
+		} else if (c.Name() == "env" || c.Name() == "cross-env") && len(all) > 0 {
+			return all
+		}
+	}
+	return all
 }
 
 var (
+	variableName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 	// project is the beginning of a directory of the project that a shell fills in.
 	project = regexp.MustCompile(`^(\$\{?PWD\}?|\$\(pwd\))(/|$)`)
 	// kept are directories into which an agent may not write unasked.
@@ -37,10 +62,7 @@ var (
 // leadsOut reports whether a value has a directory outside of the project, or one that is not known;
 // the variable's own value, as in src:$PYTHONPATH, was judged before.
 func leadsOut(c shell.Command, name, value string) bool {
-	for _, again := range []string{"${" + name + ":+:$" + name + "}", "${" + name + ":+:${" + name + "}}", "${" + name + ":-}", "${" + name + "}"} {
-		value = strings.ReplaceAll(value, again, "")
-	}
-	for dir := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ':' || r == ';' }) {
+	for dir := range strings.FieldsFuncSeq(withoutItself(name, value), func(r rune) bool { return r == ':' || r == ';' }) {
 		rest := project.ReplaceAllString(dir, "./")
 		inside := !strings.ContainsAny(rest, "$`") && (ownFile(rest, c.Dirs) || slices.Contains(c.Dirs, dir))
 		if !inside && dir != "$"+name && (!kept.MatchString(dir) || strings.Contains(dir, "..")) {
@@ -49,3 +71,35 @@ func leadsOut(c shell.Command, name, value string) bool {
 	}
 	return false
 }
+
+// withoutItself is a value without the one that the variable had.
+func withoutItself(name, value string) string {
+	for _, again := range []string{"${" + name + ":+:$" + name + "}", "${" + name + ":+:${" + name + "}}", "${" + name + ":-}", "${" + name + "}"} {
+		value = strings.ReplaceAll(value, again, "")
+	}
+	return value
+}
+
+// exported are the commands of a line, where one that only sets variables is an export if the line
+// exports them elsewhere: X=/tmp/x; export X.
+func exported(all []shell.Command) []shell.Command {
+	names, every := map[string]bool{}, false
+	for _, c := range all {
+		args := c.Args()
+		export := c.Name() == "export" || slices.Contains([]string{"declare", "typeset"}, c.Name()) && slices.ContainsFunc(args, func(w shell.Word) bool { return exports.MatchString(w.Text) })
+		for _, w := range args {
+			names[w.Text] = names[w.Text] || export
+			every = every || c.Name() == "set" && (w.Text == "allexport" || exportsAll.MatchString(w.Text))
+		}
+	}
+	all = slices.Clone(all)
+	for i, c := range all {
+		if len(c.Words) == 0 && len(c.Assigns) > 0 && slices.ContainsFunc(c.Assigns, func(a shell.Assign) bool { return every || names[a.Name] }) {
+			all[i].Words = literal("export", c.Assigns[0].Name)
+		}
+	}
+	return all
+}
+
+// exportsAll are options of set by which all variables are exported.
+var exportsAll = regexp.MustCompile(`^-[a-zA-Z]*a`)

@@ -26,6 +26,9 @@ func removesSources(c shell.Command) shell.Found {
 		c = start(c)
 	case name == "mv":
 		words := operands(c)
+		if shell.Option(c, "-t") != shell.No || shell.Option(c, "--target-directory*") != shell.No {
+			break
+		}
 		if len(words) < 2 || len(c.Dirs) == 0 || !absolute(located(words[len(words)-1].Text)) || strings.HasPrefix(words[len(words)-1].Text, c.Dirs[0]+"/") {
 			return shell.No
 		}
@@ -43,7 +46,7 @@ func removesSources(c shell.Command) shell.Found {
 }
 
 // erasing is a script of sed or Perl after which nothing is left of a file.
-var erasing = regexp.MustCompile(`^\s*((1,\$|1,\d{3,}|/\^?(\.\*)?\$?/|/\./)?\s*d|s(/\^?\.\*(\\n)?\$?//|\|\.\*\||#\.\*##)[gmsI]*)\s*;?\s*$`)
+var erasing = regexp.MustCompile(`^\s*((1,\$|1,\d{3,}|/\^?(\.\*)?\$?/|/\./)?\s*d|s(/\^?\.\*?(\\n)?\$?//|\|\.\*\||#\.\*##)[gmsI]*)\s*;?\s*$`)
 
 // mute is a script of awk that prints nothing.
 var mute = regexp.MustCompile(`^\s*(BEGIN\s*\{\s*(exit\s*\d*\s*;?)?\s*\}|\{\s*(next|exit)?\s*;?\s*\}|0|)\s*$`)
@@ -60,6 +63,8 @@ func blanks(c shell.Command) shell.Found {
 		return shell.FoundIf(c.Writes() && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Known && mute.MatchString(w.Text) }))
 	case "head":
 		return shell.FoundIf(c.Writes() && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "0" || w.Text == "-c0" || w.Text == "-n0" }))
+	case "jq", "yq":
+		return shell.FoundIf(c.Writes() && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Text == "empty" }))
 	case "tee":
 		return shell.FoundIf(slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Write && null(r.File) }))
 	case "ln", "install":

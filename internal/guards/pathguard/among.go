@@ -1,6 +1,7 @@
 package pathguard
 
 import (
+	"context"
 	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
@@ -30,22 +31,28 @@ func Among(patterns []paths.Pattern) Judge {
 // and of /tmp.
 func Outside() Judge {
 	p := policy{unclear: decision.Allow, outside: decision.Deny}
-	return func(ev events.Event, tool events.Tool) bool { return p.result(ev, tool).Action == chain.Deny }
+	return func(ev events.Event, tool events.Tool) bool {
+		return p.result(newWork(context.Background()), ev, tool).Action == chain.Deny
+	}
 }
 
 func (p policy) touches(ev events.Event, tool events.Tool) bool {
 	p.root = root(ev)
+	w := newWork(context.Background())
 	all, _ := searched(tool, ev)
+	within, whole := nested(tool, ev)
+	w.spent = !whole
+	all = append(all, within...)
 	for _, file := range pathsOf(tool) {
 		all = append(all, ofTool(tool, file))
 	}
 	if tool.Command != "" {
-		named, _ := ofScript(shell.Parse(tool.Command, tool.Cwd))
+		named, _ := ofScript(w, shell.Parse(tool.Command, tool.Cwd))
 		all = append(all, named...)
 	}
 	maybe := p
 	maybe.unclear = decision.Ask
-	return slices.ContainsFunc(all, func(a access) bool {
+	return w.spent || slices.ContainsFunc(all, func(a access) bool {
 		return p.judge(a).Decision == decision.Deny || maybe.partly(a).Decision != ""
 	})
 }

@@ -22,9 +22,16 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"**/{server,private,privkey,tls,ssl,client,ca,master,production,staging,signing,encryption}.key", "/etc/ssl/private/**", "**/.secrets/**", "**/secrets/*.{txt,json,yaml,yml,toml,env,ini,conf,csv,pass,password,token}", "**/secrets/*{password,passwd,token,_key}", "**/{credentials,secrets,service-account,service_account}.{json,yaml,yml,toml}",
 			"~/.{psql,mysql,python,node_repl,rediscli,sqlite}_history", "~/.terraform.d/**", "~/.config/{op,hub,glab-cli,doctl,rclone,containers}/**", "~/.config/{chromium,microsoft-edge,bravesoftware,vivaldi,opera}/**", "~/snap/{firefox,chromium}/**",
 			"~/{library/application support,appdata/local,appdata/roaming}/{google,bravesoftware,microsoft edge,vivaldi,arc,firefox,chromium,mozilla}/**", "~/library/{safari,cookies}/**",
+			// What programs keep of their accounts.
+			"~/.config/{sops,stripe,hcloud,configstore,netlify,.wrangler,argocd,ngrok,solana,bitwarden,1password,slack}/**", "~/.config/{helm/registry/config.json,io.datasette.llm/keys.json,code/user/globalstorage/state.vscdb}",
+			"~/.{cache/huggingface/token,huggingface/token,supabase/access-token,railway/config.json,kaggle/kaggle.json,dbt/profiles.yml,snowflake/config.toml,snowsql/config,influxdbv2/configs}", "~/.{mylogin.cnf,msmtprc,viminfo,lesshst,claude.json,xauthority}",
+			"~/.{cloudflared,electrum,bitcoin,purple,irssi,thunderbird}/**", "~/.ethereum/keystore/**", "**/terraform.tfvars", "**/*.auto.tfvars", "**/{.dev.vars,.env~,.env.swp,.vault_pass,.vault_pass.txt,local.settings.json}",
+			// Homes that stand elsewhere, backups of homes, and links to them.
+			"**/.ssh/**", "**/.gnupg/**", "**/.aws/{credentials,config,sso/**,cli/**}", "**/.kube/config", "**/.docker/config.json", "**/.{pgpass,my.cnf,vault-token}", "**/.config/{gcloud/**,gh/hosts.yml}", "**/.{aws,ssh,gnupg}.{bak,old}/**",
 			// What belongs to the router and to NATS.
 			"**/*.{creds,nk}", "**/{audit,console}.key", "**/jetstream/**", "~/.config/{nats,hookrouter,hook-router,hookctl}/**",
-			"/etc/{shadow,gshadow,sudoers}", "/etc/{shadow,gshadow}-", "/etc/sudoers.d/**", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
+			"/{,private/}etc/{shadow,gshadow,sudoers}", "/{,private/}etc/{shadow,gshadow}{-,.bak,.old,~}", "/{,private/}etc/sudoers.d/**", "/{,private/}etc/master.passwd", "/var/backups/{shadow,gshadow}*",
+			"/etc/wireguard/**", "/etc/networkmanager/system-connections/**", "/etc/krb5.keytab", "/tmp/krb5cc_*", "/etc/mysql/debian.cnf", "/var/lib/tailscale/**", "/proc/kcore", "/dev/{mem,kmem}", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
 		decision.MustPatterns(paths.Parse,
 			"/etc/**", "/private/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/{lib,lib32,lib64}/**", "/boot/**", "/dev/**", "/sys/**", "/proc/**", "/var/spool/cron/**", "/library/**", "/system/**",
 			"C:/Windows/**", "C:/Program Files*/**",
@@ -39,7 +46,10 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"**/.github/{hooks,agents}/**", "**/.github/copilot/settings*.json", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
 			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.qwen/{extensions,hooks,agents,commands,skills}/**", "**/.clinerules/hooks/**", "**/.kiro/{hooks,agents,settings}/**", "**/.{factory,augment,windsurf,continue,amp,pi}/{settings,hooks,mcp,config}*", "**/.{amp,pi}/{plugins,extensions}/**", "**/{crush,.crush}.json", "~/.config/{goose,amp,crush}/**",
 			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,command,commands,skill,skills}/**", "**/.opencode/package.json",
-			"**/.amplifier/**", "~/.config/opencode/**")
+			"**/.amplifier/**", "~/.config/opencode/**", "**/.aider.conf.yml", "**/.claude/{workflows/**,statusline*,scheduled_tasks.json,launch.json}", "**/.cursor/{environment,worktrees}.json",
+			"**/.{roo,zed,trae,kilocode,amazonq,junie,warp,codebuddy,iflow}/{settings,hooks,mcp,config,tasks}*", "**/.{roo,zed,trae,kilocode,amazonq,junie,warp,codebuddy,iflow}/{hooks,mcp,agents}/**",
+			// What git and Python run or take over from a file.
+			"**/.git/rebase-{merge,apply}/git-rebase-todo", "**/.git/sequencer/todo", "**/.git/{index,info/attributes,info/grafts}", "**/site-packages/{sitecustomize,usercustomize}.py", "**/site-packages/*.pth")
 })
 
 // notSecret are files that have the name of a secret, and are the words of a program or made up for

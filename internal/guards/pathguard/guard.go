@@ -1,6 +1,7 @@
 package pathguard
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
@@ -25,7 +26,11 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, err
 	}
-	return decision.Handler(p.result), nil
+	return kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
+		w := newWork(ctx)
+		result := decision.OfEvent(ev, func(tool events.Tool) chain.Result { return p.result(w, ev, tool) })
+		return result, ctx.Err()
+	}}, nil
 }
 
 // access is one path, and what is done to it.
@@ -45,8 +50,8 @@ type access struct {
 	deep bool
 }
 
-// result judges a tool call.
-func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
+// result judges a tool call, as far as the work lasts.
+func (p policy) result(w *work, ev events.Event, tool events.Tool) chain.Result {
 	p.root = root(ev)
 	more, whole := searched(tool, ev) // what it does to other files than its paths
 	tool.Partial = tool.Partial || !whole
@@ -57,19 +62,31 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 		ofFiles.outside = decision.Allow
 	}
 	for _, file := range pathsOf(tool) {
-		note(ofFiles.judge(ofTool(tool, file)))
+		if a := ofTool(tool, file); w.take(a) {
+			note(ofFiles.judge(a))
+		}
 	}
-	for _, a := range more {
-		note(p.judge(a))
+	within, all := nested(tool, ev)
+	for _, a := range append(more, within...) {
+		if w.take(a) {
+			note(p.judge(a))
+		}
 	}
+	w.spent = w.spent || !all
 	if tool.Command != "" {
-		all, unclear := ofScript(shell.Parse(tool.Command, tool.Cwd))
+		all, unclear := ofScript(w, shell.Parse(tool.Command, tool.Cwd))
 		for _, a := range all {
+			if w.ended() != nil {
+				break
+			}
 			note(p.judge(a))
 		}
 		for _, why := range unclear {
 			note(decision.Finding{Decision: p.unclear, Reason: why, Rule: decision.Option("unclear")})
 		}
+	}
+	if w.spent {
+		note(decision.Finding{Decision: decision.Ask, Reason: "it names more files than are judged in one call: make several of it", Rule: decision.BuiltIn("files of one call")})
 	}
 	if tool.Unread() {
 		note(decision.Finding{Decision: p.unclear, Reason: "which tool is called can't be read", Rule: decision.Option("unclear")})

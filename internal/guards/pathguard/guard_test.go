@@ -159,7 +159,7 @@ func TestFiles(t *testing.T) {
 // TestAgentsGiveThemselvesNoRights: hooks, lists of what is allowed unasked, and servers of
 // MCP are not written.
 func TestAgentsGiveThemselvesNoRights(t *testing.T) {
-	for path := range strings.FieldsSeq(".claude/settings.json .claude/settings.local.json .claude/hooks/x.sh ~/.claude/settings.json ~/.claude/plugins/x ~/.claude.json .mcp.json a/.mcp.json" +
+	for path := range strings.FieldsSeq(".claude/settings.json .claude/settings.local.json .claude/hooks/x.sh ~/.claude/settings.json ~/.claude/plugins/x .mcp.json a/.mcp.json" +
 		" .codex/config.toml .codex/rules/default.rules ~/.codex/config.toml ~/.codex/rules/x.rules .gemini/settings.json ~/.gemini/trusted_hooks.json ~/.gemini/trustedFolders.json .gemini/policies/x.toml" +
 		" .cursor/hooks.json .cursor/hooks/x.sh ~/.cursor/mcp.json .cursor/permissions.json .cursor/cli.json ~/.cursor/cli-config.json .github/hooks/x.json ~/.copilot/mcp-config.json ~/.copilot/hooks/x.json" +
 		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json ~/.agents/plugins/x/hooks/hooks.json ~/.local/state/hookrouter/hook-agent/bypassed.jsonl" +
@@ -167,6 +167,8 @@ func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 		" .claude/skills/x/SKILL.md .claude/agents/x.md .claude/commands/x.md .opencode/tool/x.ts .opencode/tools/x.ts .opencode/agent/x.md .opencode/package.json" +
 		" .gemini/hooks/x.sh .gemini/agents/x.md .qwen/extensions/x/qwen-extension.json .codex/hooks/x.sh .github/copilot/settings.local.json .github/agents/x.agent.md .kiro/agents/x.json .kiro/settings/mcp.json" +
 		" .factory/settings.json .factory/hooks.json .augment/settings.json .windsurf/hooks.json .amp/settings.json .amp/plugins/x.ts crush.json .crush.json .pi/settings.json .pi/extensions/x.ts .amplifier/settings.yaml" +
+		" .roo/mcp.json .zed/settings.json .trae/mcp.json .kilocode/mcp.json .amazonq/mcp.json .junie/mcp/mcp.json .warp/mcp.json .codebuddy/settings.json .iflow/settings.json .aider.conf.yml .claude/workflows/x.js .cursor/environment.json" +
+		" .git/rebase-merge/git-rebase-todo .git/index .venv/lib/python3.12/site-packages/sitecustomize.py" +
 		// The same file to macOS and to Windows.
 		" .claude-plugin/plugin.json plugins/x/.claude-plugin/marketplace.json plugins/x/hooks/hooks.json .goose/config.yaml .cl\u200caude/settings.json .git/con\ufefffig" +
 		" .claude/ſettings.json .gemini/ſettings.json .claude/settings.json. .claude./settings.json .claude/settings.json") {

@@ -12,16 +12,20 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// ofScript is what the commands of a line do to files.
-func ofScript(script shell.Script) (all []access, unclear []string) {
+// ofScript is what the commands of a line do to files, as far as the work lasts.
+func ofScript(w *work, script shell.Script) (all []access, unclear []string) {
 	for i, c := range script.Commands {
 		if i+1 < len(script.Commands) {
 			c.Words = own(c, script.Commands[i+1])
 		}
-		s := &collector{dirs: c.Dirs}
+		s := &collector{work: w, dirs: c.Dirs}
 		for _, r := range c.Redirects {
 			s.word(r.File, r.File.Text, access{reads: !r.Write, writes: r.Write}, true)
 		}
+		s.mentions(c)
+		s.variables(c)
+		s.addresses(c)
+		s.listed(c)
 		s.command(c)
 		all, unclear = append(all, s.all...), append(unclear, s.unclear...)
 	}
@@ -30,6 +34,7 @@ func ofScript(script shell.Script) (all []access, unclear []string) {
 
 // collector collects what one command does.
 type collector struct {
+	work     *work
 	dirs     []string // nil: nobody knows
 	contains bool     // words may name files that a container sees
 	all      []access
@@ -219,7 +224,14 @@ func (s *collector) enter(name string, args []shell.Word) {
 				if !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") {
 					to = path.Join(dir, to)
 				}
-				s.dirs = append(slices.Clip(s.dirs), to)
+				switch {
+				case slices.Contains(s.dirs, to):
+				case len(s.dirs) == maxEntered:
+					s.work.spent = true
+					return
+				default:
+					s.dirs = append(slices.Clip(s.dirs), to)
+				}
 			}
 		}
 	}
@@ -230,6 +242,9 @@ func (s *collector) enter(name string, args []shell.Word) {
 func (s *collector) into(sources, targets []shell.Word, below bool) {
 	for _, target := range targets {
 		for _, w := range sources {
+			if s.work.spent {
+				return
+			}
 			name := path.Base(w.Text[strings.LastIndexByte(w.Text, ':')+1:])
 			if w.Known && target.Known && strings.Trim(name, "./") != "" {
 				w.Glob = w.Glob || target.Glob

@@ -24,8 +24,8 @@ const (
 var uses = func() map[string]use {
 	all := map[string]use{}
 	for use, names := range map[use]string{
-		none: "basename dirname echo printf true false : exit return kill sleep seq date export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
-		reads: "cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut paste sort wc tr column fold diff cmp comm file stat ls ll dir tree" +
+		none: "basename dirname echo printf true false : exit return kill sleep seq export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
+		reads: "date cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut paste sort wc tr column fold diff cmp comm file stat ls ll dir tree" +
 			" du df find fd locate readlink realpath md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd" +
 			" gcc g++ cc c++ clang clang++ ld cmake rustc javac strace ldd nm objdump getfacl lsof vimdiff view open xdg-open" +
 			" curl wget ssh env sudo xargs time timeout nice nohup exec command doas su",
@@ -120,7 +120,7 @@ var entering = []string{"git", "tar", "bsdtar", "make", "gmake", "ninja", "go"}
 
 // runner are commands whose arguments are mostly no files.
 var runner = map[string]bool{
-	"curl": true, "wget": true, "ssh": true, "env": true, "sudo": true, "xargs": true, "time": true, "timeout": true, "nice": true, "nohup": true, "exec": true, "command": true, "doas": true, "su": true,
+	"date": true, "curl": true, "wget": true, "ssh": true, "env": true, "sudo": true, "xargs": true, "time": true, "timeout": true, "nice": true, "nohup": true, "exec": true, "command": true, "doas": true, "su": true,
 	"bash": true, "sh": true, "zsh": true, "dash": true, "python": true, "python2": true, "python3": true, "node": true, "ruby": true, "perl": true, "php": true, "java": true, "go": true, "make": true, "cmake": true, "cargo": true,
 	"grep": true, "egrep": true, "fgrep": true, "rg": true, "awk": true, "sed": true, "jq": true, "yq": true, "find": true, "cd": true, "pushd": true, "gcc": true, "cc": true, "clang": true, "tr": true, "sort": true, "gdb": true, "strace": true,
 }
@@ -139,8 +139,8 @@ var (
 	compiler = output{options: []string{"-o"}}
 	copier   = output{"abdfHilLnpPrRsuvxZDTC", []string{"-t", "--target-directory"}}
 	outputs  = map[string]output{
-		"curl":   {"#012346aBfgGiIjJklLnNOpqRsSvZ", []string{"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc"}},
-		"wget":   {"bdcFhHkKLmnNpqrSvVxE", []string{"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a", "--append-output", "--save-cookies"}},
+		"curl":   {"#012346aBfgGiIjJklLnNOpqRsSvZ", []string{"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc", "--ssl-sessions"}},
+		"wget":   {"bdcFhHkKLmnNpqrSvVxE", []string{"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a", "--append-output", "--save-cookies", "--rejected-log", "--warc-file"}},
 		"base64": {"dDi", []string{"-o", "--output"}},
 		"sort":   {"bcdfghimnrRsuVz", []string{"-o", "--output"}}, "cp": copier, "mv": copier, "ln": copier, "install": copier,
 		"find": {options: []string{"-fprintf", "-fprint", "-fprint0", "-fls"}}, "xmllint": {options: []string{"-o", "--output"}},

@@ -46,7 +46,7 @@ func texts(text string) []string {
 
 // word is a file that a command names; file says that it certainly is one.
 func (s *collector) word(w shell.Word, text string, a access, file bool) {
-	if text == "" || text == "-" || strings.Contains(text, "://") && !strings.HasPrefix(text, "file://") && !strings.Contains(text, "/..") {
+	if s.work.spent || text == "" || text == "-" || strings.Contains(text, "://") && !paths.IsURL(text) && !strings.Contains(text, "/..") {
 		return
 	}
 	if !w.Known {
@@ -66,14 +66,20 @@ func (s *collector) word(w shell.Word, text string, a access, file bool) {
 	}
 }
 
-// found is an access in each directory where the command may run.
+// found is an access in each directory where the command may run, unless it was found before.
 func (s *collector) found(text string, a access) (all []access) {
 	dirs := s.dirs
 	if len(dirs) == 0 {
 		dirs = []string{""}
 	}
 	for _, dir := range dirs {
+		if !s.work.first(text, dir, a) {
+			continue
+		}
 		a.path = paths.Resolve(text, dir)
+		if !s.work.take(a) {
+			break
+		}
 		all = append(all, a)
 	}
 	return all

@@ -34,7 +34,7 @@ func (p Path) Named(pattern Pattern) bool {
 	for _, glob := range pattern.lower {
 		name, anywhere := strings.CutPrefix(glob, "**/")
 		name = path.Base(strings.TrimSuffix(name, "/**"))
-		if anywhere && !(strings.HasPrefix(name, "*") && strings.Count(glob, "/") > 1) && slices.ContainsFunc(p.forms, func(form string) bool { return names(folded(path.Base(form)), name) }) {
+		if anywhere && !(strings.HasPrefix(name, "*") && strings.Count(glob, "/") > 1) && slices.ContainsFunc(p.forms, func(form string) bool { return names(unmasked(folded(path.Base(form))), name) }) {
 			return true
 		}
 	}
@@ -42,18 +42,21 @@ func (p Path) Named(pattern Pattern) bool {
 }
 
 func (p Path) meets(globs []string) bool {
-	all := p.forms
+	all := p.folded
 	for _, form := range p.forms { // of a shell they have no braces, of a search they may
 		if strings.Contains(form, "{") && doublestar.ValidatePattern(form) {
-			all = slices.Concat(all, expand([]string{form}))
+			for _, one := range expand([]string{form}) {
+				all = append(slices.Clip(all), folded(one))
+			}
 		}
 	}
 	if len(all) > maxGlobs {
 		return true
 	}
 	for _, form := range all {
+		names := strings.Split(unmasked(form), "/")
 		for _, of := range globs {
-			if meet(strings.Split(folded(form), "/"), strings.Split(of, "/"), new(int)) {
+			if meet(names, strings.Split(of, "/"), new(int)) {
 				return true
 			}
 		}
@@ -85,10 +88,17 @@ func meet(glob, pattern []string, steps *int) bool {
 // those in the brackets. An agent may write it too, so it is never taken for less.
 var masked = regexp.MustCompile(`\[redacted:[a-z0-9-]+\]`)
 
+// unmasked is a glob in which one character stands for each secret that was masked.
+func unmasked(glob string) string {
+	if !strings.Contains(glob, "[redacted:") {
+		return glob
+	}
+	return masked.ReplaceAllString(glob, "?")
+}
+
 // names reports whether a name may have both forms. A shell's wildcard has no name that
 // begins with a dot.
 func names(glob, pattern string) bool {
-	glob = masked.ReplaceAllString(glob, "?")
 	wild := strings.ContainsAny(glob, "*?[")
 	switch open := strings.ContainsAny(pattern, "*?["); {
 	case !wild && !open:

@@ -1,6 +1,7 @@
 package paths
 
 import (
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -22,12 +23,14 @@ type Path struct {
 var (
 	drive = regexp.MustCompile(`^[A-Za-z]:`)
 	homes = regexp.MustCompile(`^(?i)(/home/[^/]+|/users/[^/]+|/root|/var/root|[a-z]:/users/[^/]+)(/|$)`)
-	tilde = regexp.MustCompile(`^~[^/]*`)
+	// fileURL is what stands before the path in file:///x, file://localhost/x and file:x.
+	fileURL = regexp.MustCompile(`^(?i)file:(//(localhost|127\.0\.0\.1)?)?`)
+	tilde   = regexp.MustCompile(`^~[^/]*`)
 )
 
 // Resolve finds a path from the directory cwd, which is empty where it is not known.
 func Resolve(text, cwd string) Path {
-	clean := slashes(strings.TrimPrefix(text, "file://"))
+	clean := slashes(ofURL(text))
 	if cwd = slashes(cwd); cwd != "" && !rooted(clean) {
 		clean = cwd + "/" + clean
 	}
@@ -44,6 +47,22 @@ func Resolve(text, cwd string) Path {
 	}
 	return of(text, outside(clean), forms)
 }
+
+// ofURL is the path of a file's address, and any other text as it is.
+func ofURL(text string) string {
+	at := fileURL.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	file, _, _ := strings.Cut(text[at[1]:], "?")
+	if plain, err := url.PathUnescape(file); err == nil {
+		file = plain
+	}
+	return file
+}
+
+// IsURL reports whether a text is the address of a file.
+func IsURL(text string) bool { return fileURL.MatchString(text) }
 
 // of is a path with its forms, which are folded once and compared with many patterns.
 func of(text string, unclear bool, forms []string) Path {

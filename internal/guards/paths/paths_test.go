@@ -146,3 +146,14 @@ func TestBraces(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressesOfFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"file:///etc/x": "/etc/x", "FILE:///etc/x": "/etc/x", "file:/etc/x": "/etc/x", "file://localhost/etc/x": "/etc/x",
+		"file:///etc/%78?mode=ro": "/etc/x", "file:x.db?mode=ro": "/repo/x.db", "profile:x": "/repo/profile:x", "a%20b": "/repo/a%20b",
+	} {
+		if got := paths.Resolve(text, "/repo").Name(); got != want {
+			t.Errorf("%s is %s, want %s", text, got, want)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (s source) assign(a *syntax.Assign, words []Word) Assign {
 // alone lists assignments that no command follows: a program that runs later sees
 // them where its environment had the name. One in small letters is the line's own.
 func (s source) alone(all []Assign, ctx context) {
-	all = slices.DeleteFunc(all, func(a Assign) bool { return a.harmless() || a.Name == strings.ToLower(a.Name) })
+	all = slices.DeleteFunc(all, func(a Assign) bool { return a.Harmless() || a.Name == strings.ToLower(a.Name) })
 	if len(all) > 0 {
 		s.add(Command{Assigns: all, Redirects: ctx.redirects}, ctx)
 	}

@@ -13,7 +13,7 @@ import (
 // wildcard within a word: /repo/* does not lead out of /repo. A variable is accounted
 // for by the pattern's own, or by being known to be harmless.
 func (p Pattern) Covers(c Command) bool {
-	open := func(a Assign) bool { return !a.harmless() && !slices.ContainsFunc(p.assigns, a.is) }
+	open := func(a Assign) bool { return !a.Harmless() && !slices.ContainsFunc(p.assigns, a.is) }
 	switch {
 	case c.Writes() || slices.ContainsFunc(c.Assigns, open):
 		return false

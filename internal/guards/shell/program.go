@@ -10,7 +10,6 @@ import (
 var (
 	cmdlet       = regexp.MustCompile(`^[A-Za-z]+-[A-Z][A-Za-z]+$`)
 	versioned    = regexp.MustCompile(`[0-9.]+$`)
-	awkRuns      = regexp.MustCompile(`system|getline|print[^;}\n]*[|>]|@\s*\w`)
 	sedRuns      = regexp.MustCompile(`(^|[;{}\n,])\s*[0-9$][0-9,~+$]*\s*!?\s*e|(^|[;{}\n0-9$/!])\s*e(\s|$|;)|[^A-Za-z\s][gpiImM0-9]*e[gpiImM0-9]*\s*($|[;}\n])`)
 	scriptOption = regexp.MustCompile(`^(-[nErsuz]*e|--(expression|source)=)`)
 	sedBegins    = regexp.MustCompile(`^\s*!?\s*e`)
@@ -46,9 +45,9 @@ func (s source) program(c *Command, name string, ctx context) {
 	case name == "patch":
 		s.patches(c, name, ctx)
 	case name == "sed" || name == "gsed":
-		c.script(sedRuns, "sed")
+		c.script(sedRuns.MatchString, "sed")
 	case slices.Contains([]string{"awk", "gawk", "mawk", "nawk"}, name):
-		c.script(awkRuns, "awk")
+		c.script(runsAwk, "awk")
 	}
 }
 
@@ -97,7 +96,7 @@ func (s source) told(c *Command, name string, ctx context) {
 	if language != nil && slices.ContainsFunc(args, func(a Word) bool { return language.MatchString(a.Text) }) {
 		c.doubt(name + " may be told to run a command")
 	}
-	if f := ctx.feed; f != nil && f.known && len(f.from) > 0 && slices.Contains(databases, name) {
+	if f := ctx.feed; f != nil && f.known && len(f.from) > 0 && (slices.Contains(databases, name) || slices.Contains(including, name)) {
 		c.Redirects = append(slices.Clip(c.Redirects), Redirect{Here: Word{Text: f.text, Known: true}})
 	}
 	if slices.Contains(readers, name) && s.mayTell(ctx.feed, language, slices.Contains(databases, name)) {

@@ -29,7 +29,7 @@ var helpers = map[string][]string{
 	},
 	"npx": {"-c*", "--call*"}, "mysql": {"--pager*"}, "openssl": {"-engine*"}, "ex": {"-c*", "+*", "--cmd*", "-S*"}, "view": {"-c*", "+*", "--cmd*", "-S*"},
 	"node": {"--import=data*", "data:*"}, "python": {"-mtimeit", "-m timeit", "-m pdb"}, "python3": {"-mtimeit", "-m timeit", "-m pdb"}, "emacs": {"--eval*", "-eval*", "--execute*", "-execute*", "--batch", "-batch", "-f*", "--funcall*", "--script*"},
-	"just": {"-c", "--command", "--shell*"}, "mvn": {"exec:exec*", "-Dexec.exec*"}, "cargo": {"--config*"}, "tcpdump": {"-z*"}, "wget": {"--use-askpass*"}, "rpm": {"--eval*", "-E*"}, "nodemon": {"-x*", "--exec*"},
+	"just": {"-c", "--command", "--shell*"}, "mvn": {"exec:exec*", "-Dexec.exec*"}, "cargo": {"--config*"}, "tcpdump": {"-z*"}, "wget": {"--use-askpass*", "-e*", "--execute*"}, "gawk": {"-i*", "--include*", "-l*", "--load*"}, "rpm": {"--eval*", "-E*"}, "nodemon": {"-x*", "--exec*"},
 	"gcc": {"-wrapper*", "-fplugin*", "-specs*"}, "g++": {"-wrapper*", "-fplugin*", "-specs*"}, "cc": {"-wrapper*", "-fplugin*", "-specs*"}, "clang": {"-fplugin*"}, "clang++": {"-fplugin*"}, "flock": {"-c*", "--command*"},
 	"mongosh": {"--eval*"}, "mongo": {"--eval*"}, "bpython": {"-c*"}, "ptpython": {"-c*"},
 	"complete": {"-C*"}, "compgen": {"-C*"}, "mapfile": {"-C*"}, "readarray": {"-C*"}, "enable": {"-f*"}, "hash": {"-p*"}, "bind": {"-x*"}, "jobs": {"-x"},
@@ -40,7 +40,7 @@ var flags = map[string]string{
 	"git rebase": "ivqfnmrk", "git grep": "nlLcivwhHEGFPqzapWr", "git clone": "qvnls", "git difftool": "ygd",
 	"man": "adfkKwW7", "vim": viFlags, "vi": viFlags, "nvim": viFlags, "view": viFlags, "ex": viFlags, "flock": "sxeonuF", "npx": "yq",
 	"rsync": "avzrlptgoDhPqnucSHAXxikmyW", "scp": "346ABCpqrTv", "sftp": "46ABCafNpqrv", "tcpdump": "AbdefhHIJKlLnNOpqStuUvxX#",
-	"enable": "adnps", "hash": "dlrt", "mapfile": "t", "readarray": "t",
+	"wget": "bcdqSNrkKmpxnvE", "enable": "adnps", "hash": "dlrt", "mapfile": "t", "readarray": "t",
 }
 
 const viFlags = "bdeElLmMnNpRsvyZ"
@@ -50,13 +50,15 @@ var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+
 
 // harmlessTold are what such an option may well tell a program, by its name.
 var harmlessTold = map[string]*regexp.Regexp{
+	"wget":    regexp.MustCompile(`^robots\s*=\s*(on|off)$`),
 	"mongosh": regexp.MustCompile(`^\s*(db(\.[a-zA-Z_]\w*)*\.(find|findOne|countDocuments|estimatedDocumentCount|distinct|getIndexes|stats|getCollectionNames|getName|version|hello)\([^;()$=]*\)(\.(limit|skip|sort|pretty|toArray|count|size)\([^;()$=]*\))*|show (dbs|collections))\s*;?\s*$`),
 }
 
 // languages are what makes a program run commands that stand in its arguments.
 var languages = map[string]*regexp.Regexp{
 	"ed": bang, "red": bang, "dc": bang, "ftp": bang, "telnet": bang, "lftp": bang, "mail": regexp.MustCompile(`(^|\n)~`), "mailx": regexp.MustCompile(`(^|\n)~`),
-	"sqlite3": regexp.MustCompile(`(?i)(^|\n)\s*\.(ar|cd|exc|im|lo|o|rea|sa|s\s|sh(e|\s|$)|sy|ww|x)|edit\s*\(|load_extension|writefile\s*\(`),
+	"sqlite3": regexp.MustCompile(`(?i)(^|\n)\s*\.(ar|cd|exc|im|lo|o|rea|sa|s\s|sh(e|\s|$)|sy|ww|x)|edit\s*\(|load_extension|(write|read)file\s*\(|fsdir\s*\(`),
+	"duckdb":  regexp.MustCompile(`(?i)read_(text|blob)\s*\(|(^|\n)\s*\.(sh|sys|o|ex|im|rea|cd)|\b(getenv|install|load|attach)\b|\bto\s*'`),
 	"psql":    regexp.MustCompile("\\\\(!|copy|[gow](\\s|x|$)|ir?(\\s|$)|ef|ev|e(\\s|$)|setenv)|`|(?i:(from|to)\\s+program)"),
 	"mysql":   mysql, "mariadb": mysql, "m4": regexp.MustCompile(`syscmd`), "make": makefile, "gmake": makefile,
 	"ssh": ssh, "scp": ssh, "sftp": regexp.MustCompile(`!|` + ssh.String()), "apt": invoke, "apt-get": invoke,
@@ -66,7 +68,7 @@ var languages = map[string]*regexp.Regexp{
 var (
 	bang     = regexp.MustCompile(`!`)
 	mysql    = regexp.MustCompile(`(?i)\\[!.]|(^|\n)\s*(system|source|pager|tee)\b`)
-	makefile = regexp.MustCompile(`^\.?SHELL(FLAGS)?\s*[:+?!]*=|^[^=]*!=|\$[({](shell|eval|guile|load)|^--ev|^-E` +
+	makefile = regexp.MustCompile(`^\.?SHELL(FLAGS)?\s*[:+?!]*=|^[^=]*!=|\$[({](shell|eval|guile|load|call|file)|^--ev|^-E` +
 		"|^\\w+\\s*[:+?]*=.*(;|&&|\\|\\||`|\n)" + `|^(CC|CXX|CPP|LD|AR|AS|RM|CP|MV|INSTALL|MAKE|GO|PYTHON3?|NODE|NPM|CARGO|JAVA|JAVAC)\s*[:+?]*=\S*/`)
 	ssh    = regexp.MustCompile(`(?i)(proxy|local|knownhosts)command|pkcs11provider|securitykeyprovider|^-[46AaCfGgKkMNnqsTtVvXxYy]*F`)
 	invoke = regexp.MustCompile(`(?i)invoke|::(run|options)::=.*[;&|]`)
@@ -75,12 +77,16 @@ var (
 
 // readers run what they read, as far as their language has commands.
 var readers = []string{
-	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "mongosh", "mongo", "redis-cli", "crontab",
+	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "duckdb", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "mongosh", "mongo", "redis-cli", "crontab",
 }
 
 // databases are readers whose scripts are files as others are: what is in them is not
 // looked at.
 var databases = []string{"sqlite3", "psql", "mysql", "mariadb", "mongosh", "mongo"}
+
+// including are programs whose language names files to read or write: their texts are kept
+// where a pipe brings them.
+var including = []string{"ed", "red", "ex", "duckdb", "xmllint", "gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "as", "pandoc", "asciidoctor", "plantuml"}
 
 // scripts are options behind which a file with code stands: what is in a file is not
 // looked at, but it may be what the program reads.

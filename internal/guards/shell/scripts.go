@@ -17,6 +17,8 @@ func (s source) scriptFiles(c *Command, name string) {
 			s.runsMade(c, file)
 		case file.Text == "-" || isDescriptor(file.Text):
 			c.doubt(name + " runs what it reads")
+		case strings.HasSuffix(name, "awk") && elsewhere(file.Text):
+			c.doubt(name + " runs a file that stands outside of the project: " + clip(file.Text))
 		}
 	}
 	args := c.Args()
@@ -39,6 +41,11 @@ func (s source) scriptFiles(c *Command, name string) {
 	}
 }
 
+// elsewhere reports whether a file has a name that leads out of the project.
+func elsewhere(file string) bool {
+	return strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, "../")
+}
+
 func isDescriptor(file string) bool {
 	return file == "/dev/stdin" || strings.HasPrefix(file, "/dev/fd/") || strings.HasPrefix(file, "/proc/self/fd/")
 }
@@ -57,7 +64,7 @@ var (
 // script looks for what runs commands in the scripts of sed and awk: in the words behind
 // the name, and joined to an option. The code is behind an option, or the first word
 // that is no option's value.
-func (c *Command) script(runs *regexp.Regexp, language string) {
+func (c *Command) script(runs func(code string) bool, language string) {
 	first, before := true, ""
 	for _, a := range c.Args() {
 		text := a.Text
@@ -69,7 +76,7 @@ func (c *Command) script(runs *regexp.Regexp, language string) {
 		code := codeOption.MatchString(before) || first && !option && !suffix && !optionValue[language].MatchString(before)
 		unknown := !a.Known && !option && strings.ContainsAny(text, "$`{")
 		switch {
-		case runs.MatchString(text) && (!option || text != a.Text), code && language == "sed" && sedBegins.MatchString(text):
+		case runs(text) && (!option || text != a.Text), code && language == "sed" && sedBegins.MatchString(text):
 			c.doubt(language + " may be told to run a command")
 		case unknown && code && language == "sed" && !sedCommand.MatchString(text),
 			unknown && (code && language == "awk" || a.Many && language == "sed") && !strings.ContainsAny(text, "/."):

@@ -30,24 +30,29 @@ var (
 // values that don't.
 var commandVariables = func() map[string]*regexp.Regexp {
 	all := map[string]*regexp.Regexp{
-		"NODE_OPTIONS":  regexp.MustCompile(`^(--(max|trace|no-|enable-source-maps|openssl-legacy|unhandled|stack|experimental-vm|dns)[-a-z]*(=[\w-]+)? ?)*$`),
-		"GOFLAGS":       regexp.MustCompile(`^(-(mod|tags|count|p|v|race|trimpath|buildvcs|timeout|modcacherw)(=[\w,.-]+)? ?)*$`),
-		"GOPROXY":       regexp.MustCompile(`^(direct|off|https://proxy\.golang\.org|[,|])*$`),
-		"GOENV":         regexp.MustCompile(`^(off)?$`),
-		"GOAUTH":        regexp.MustCompile(`^(off|netrc)?$`),
-		"RUBYOPT":       regexp.MustCompile(`^(-W[\w:-]*)?$`),
-		"LESS":          regexp.MustCompile(`^[^+]*$`),
-		"BROWSER":       regexp.MustCompile(`^(none|firefox|chrome|true|false|:)?$`),
-		"SHELL":         regexp.MustCompile(`^((/usr)?(/local)?/bin/)?(ba|da|z|k|fi)?sh$`),
-		"IFS":           regexp.MustCompile(`^\W*$`),
-		"GIT_WORK_TREE": regexp.MustCompile(`^\.?$`), "XDG_CONFIG_HOME": regexp.MustCompile(`^(~/\.config)?$`), "PYTHONBREAKPOINT": regexp.MustCompile(`^0?$`),
+		"NODE_OPTIONS": regexp.MustCompile(`^(--(max|trace|no-|enable-source-maps|openssl-legacy|unhandled|stack|experimental-vm|dns)[-a-z]*(=[\w-]+)? ?)*$`),
+		"GOFLAGS":      regexp.MustCompile(`^(-(mod|tags|count|p|v|race|trimpath|buildvcs|timeout|modcacherw)(=[\w,.-]+)? ?)*$`),
+		"GOPROXY":      regexp.MustCompile(`^(direct|off|https://proxy\.golang\.org|[,|])*$`),
+		"GOENV":        regexp.MustCompile(`^(off)?$`),
+		"GOAUTH":       regexp.MustCompile(`^(off|netrc)?$`),
+		"RUBYOPT":      regexp.MustCompile(`^(-W[\w:-]*)?$`),
+		"LESS":         regexp.MustCompile(`^[^+]*$`),
+		"BROWSER":      regexp.MustCompile(`^(none|firefox|chrome|true|false|:)?$`),
+		"SHELL":        regexp.MustCompile(`^((/usr)?(/local)?/bin/)?(ba|da|z|k|fi)?sh$`),
+		"IFS":          regexp.MustCompile(`^\W*$`),
+		// A category of warnings is imported by its name.
+		"PYTHONWARNINGS": regexp.MustCompile(`^((ignore|error|default|always|module|once)(:[^:.,]*(:\w*Warning)?)?,?)*$`),
+		// Without these the other side of a connection is whoever answers.
+		"NODE_TLS_REJECT_UNAUTHORIZED": regexp.MustCompile(`^1?$`), "GIT_SSL_NO_VERIFY": regexp.MustCompile(`^(0|false)?$`),
+		"GIT_ALLOW_PROTOCOL": regexp.MustCompile(`^((https|ssh|file):?)*$`),
+		"GIT_WORK_TREE":      regexp.MustCompile(`^\.?$`), "XDG_CONFIG_HOME": regexp.MustCompile(`^(~/\.config)?$`), "PYTHONBREAKPOINT": regexp.MustCompile(`^0?$`),
 	}
 	for values, names := range map[*regexp.Regexp]string{
-		noCommand: "PROMPT_COMMAND GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND FCEDIT LESSOPEN LESSCLOSE RSYNC_RSH SVN_SSH CVS_RSH npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL",
+		noCommand: "KUBECTL_EXTERNAL_DIFF CCACHE_PREFIX LUA_INIT PYTEST_PLUGINS DISTCC MAKE PROMPT_COMMAND GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND FCEDIT LESSOPEN LESSCLOSE RSYNC_RSH SVN_SSH CVS_RSH npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL",
 		noFile: "BASH_ENV ENV LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH GCONV_PATH SHELLOPTS BASHOPTS CDPATH GIT_EXEC_PATH GIT_TEMPLATE_DIR" +
 			" GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_PARAMETERS GIT_CONFIG_COUNT PERL5OPT PERL5DB PYTHONSTARTUP PYTHONHOME TAR_OPTIONS VIMINIT EXINIT ZDOTDIR MAKEFILES" +
 			" GOCACHEPROG CURL_HOME WGETRC SYSTEM_WGETRC FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS FZF_DEFAULT_OPTS_FILE XDG_CONFIG_DIRS",
-		noRunner: "RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER", noCode: "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS", installed: "LD_LIBRARY_PATH GOROOT",
+		noRunner: "CARGO_BUILD_RUSTC CARGO_BUILD_RUSTC_WRAPPER CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER RUSTC RUSTDOC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER", noCode: "JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS", installed: "LD_LIBRARY_PATH GOROOT",
 		makeFlags: "MAKEFLAGS GNUMAKEFLAGS", compiler: "CC CXX FC LD AR PKG_CONFIG", repository: "GIT_DIR GIT_COMMON_DIR",
 	} {
 		for name := range strings.FieldsSeq(names) {
@@ -92,8 +97,8 @@ func (a Assign) runs() (may, does bool) {
 	return true, !a.Value.Known || !values.MatchString(a.Value.Text)
 }
 
-// harmless reports whether a program does with the variable what it does without.
-func (a Assign) harmless() bool {
+// Harmless reports whether a program does with the variable what it does without.
+func (a Assign) Harmless() bool {
 	may, does := a.runs()
 	return may && !does || harmlessName.MatchString(a.Name)
 }

@@ -32,6 +32,9 @@ var container = wrapper{
 // architecture runs a command as on another machine.
 var architecture = wrapper{flags: "3BFILRSTXZv", values: "p", long: "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 verbose pid="}
 
+// coverage runs a command and says what of its code ran.
+var coverage = wrapper{free: true, values: "rxnob", long: "reporter= report-dir= reports-dir= temp-dir= temp-directory= include= exclude= extension= cwd= lines= branches= functions= statements= require= src= watermarks="}
+
 var wrappers = map[string]wrapper{
 	"sudo": {
 		flags: "ABbEHiKklNnPSsVv", values: "aCcDgGhpRrtTUu", assigns: true, login: true, dir: "-D --chdir", home: "-i --login",
@@ -77,6 +80,8 @@ var wrappers = map[string]wrapper{
 		verbs: "stat record trace", flags: "aABdginNqRSTvW", values: "cCDeFGIkmMoprtux",
 		long: "all-cpus event= output= pid= tid= cpu= repeat= field-separator= interval-print= delay= per-core per-socket per-thread no-big-num detailed quiet verbose append call-graph= count= freq= all-user all-kernel summary",
 	},
+	"nyc": coverage, "c8": coverage, "bear": {free: true, values: "o", long: "output= config="}, "nbqa": {line: true},
+	"lerna": {verbs: "exec", free: true, long: "scope= ignore= concurrency= since="}, "nx": {verbs: "exec", free: true},
 	"tmux":    {verbs: "new-session new", flags: "dADPXhvbkZ", values: "csntxyl", line: true, dir: "-c"},
 	"dotenvx": {verbs: "run", free: true, values: "ef", long: "env= env-file= env-vault-file= env-keys-file= convention="},
 	"uv":      {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},

@@ -1,0 +1,73 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	// foreignWords are words by which a program runs or brings code from an address.
+	foreignWords = map[string]*regexp.Regexp{
+		"mlflow": elsewhereURL, "shadcn": elsewhereURL, "docker": fetchedContext, "podman": fetchedContext,
+		"mvn": mavenElsewhere, "mvnw": mavenElsewhere, "mvnd": mavenElsewhere,
+		"degit": regexp.MustCompile(`^(https?://|git@|[\w-]+:)`),
+	}
+	fetchedContext = regexp.MustCompile(`^(https?|git|ssh)://|^git@|^github\.com/`)
+	mavenElsewhere = regexp.MustCompile(`^-D(remoteRepositories|altDeploymentRepository|sonar\.host\.url|showPasswords|maven\.ext\.class\.path|exec\.executable)\b|[:.-]dependency-plugin:.*:get$|^dependency:get$|^help:system$`)
+
+	// tellsWords are words by which a program prints what it keeps secret, by the program.
+	tellsWords = map[string]*regexp.Regexp{
+		"npm": ranEnv, "pnpm": ranEnv, "yarn": ranEnv, "bun": ranEnv, "opa": regexp.MustCompile(`opa\.runtime`), "php": regexp.MustCompile(`^(-i|--info|--ri)$|phpinfo`),
+		"gradle": regexp.MustCompile(`^(:?[\w:]*:)?properties$`), "gradlew": regexp.MustCompile(`^(:?[\w:]*:)?properties$`),
+		"gcloud": regexp.MustCompile(`^activate$`), "aws": awsSecret, "py-spy": regexp.MustCompile(`^(--locals|-\w*l\w*)$`),
+	}
+	unverified = regexp.MustCompile(`^--(no-verification|help|version)$`)
+	ranEnv     = regexp.MustCompile(`^env$`)
+	awsSecret  = regexp.MustCompile(`^(describe-user-pool-client|list-api-keys|list-functions|get-function.*|describe-launch-template-versions|describe-configuration-settings|describe-vpn-connections|list-access-keys|describe-launch-configurations|list-service-specific-credentials)$`)
+)
+
+// bringsOrTells reports whether a program that is known brings code from elsewhere, or prints secrets.
+func bringsOrTells(c shell.Command) bool {
+	name := c.Name()
+	has := func(p *regexp.Regexp) bool {
+		return p != nil && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return p.MatchString(w.Text) })
+	}
+	told := c.Verbs(2)
+	if name == "php" { // what stands behind is a script's
+		c.Words = c.Words[:min(2, len(c.Words))]
+	}
+	switch {
+	case (name == "npm" || name == "pnpm" || name == "yarn" || name == "bun") && !slices.Contains(told, "env"):
+	case has(tellsWords[name]):
+		return true
+	}
+	switch name {
+	case "docker", "podman":
+		if at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "top" }); at == 0 && len(c.Args()) > 2 {
+			return slices.ContainsFunc(c.Args()[2:], func(w shell.Word) bool { return showsEnvironment.MatchString(strings.TrimPrefix(w.Text, "-")) })
+		}
+		if slices.Contains(told, "build") && has(foreignWords[name]) || slices.Contains(told, "compose") && fromInput(c) {
+			return true
+		}
+	case "docker-compose", "podman-compose":
+		return fromInput(c)
+	case "trufflehog":
+		return !has(unverified) // else it sends what it finds
+	default:
+		return has(foreignWords[name])
+	}
+	return false
+}
+
+// fromInput reports whether containers are described by what a program reads.
+func fromInput(c shell.Command) bool {
+	for i, w := range c.Args() {
+		if w.Text == "-f-" || w.Text == "--file=-" || w.Text == "-" && i > 0 && (c.Args()[i-1].Text == "-f" || c.Args()[i-1].Text == "--file") {
+			return true
+		}
+	}
+	return false
+}

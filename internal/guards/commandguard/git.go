@@ -1,0 +1,112 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	// A branch whose name begins with + is pushed by force, by whoever pushes the current one.
+	naming  = strings.Fields("branch switch worktree fetch checkout pull")
+	forcing = regexp.MustCompile(`^\+|:\+|refs/heads/\+`)
+	unnamed = regexp.MustCompile("^[$`]")
+
+	gitSecret = regexp.MustCompile(`(?i)extraheader|credential|token|passw|insteadof`)
+	// remoteName is of a remote that git knows; an address may be anybody's.
+	remoteName = regexp.MustCompile(`^[\w][\w.-]*(/[\w.-]+)*$`)
+	// pushing are options of git push that say nothing of where to, and break nothing there.
+	pushing = regexp.MustCompile(`^(-[unvq46d]+|--(set-upstream|(no-)?follow-tags|tags|all|branches|dry-run|verbose|quiet|porcelain|progress|no-progress|atomic|no-verify|verify|no-signed|signed|thin|no-thin|ipv4|ipv6|delete|force-with-lease(=.*)?|force-if-includes|recurse-submodules=.*|push-option=.*))$`)
+)
+
+// pushes: a remote by its address, or by another name than the usual one, may be anybody's; and
+// what git keeps for it may hold a token.
+func pushes(c shell.Command) bool {
+	verb := c.Verb()
+	has := func(options ...string) bool {
+		return slices.ContainsFunc(options, func(o string) bool { return shell.Option(behind(c, verb), o) != shell.No })
+	}
+	words := operands(behind(c, verb))
+	if slices.Contains(naming, verb) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return forcing.MatchString(w.Text) || !w.Known && unnamed.MatchString(w.Text)
+	}) {
+		return false
+	}
+	switch verb {
+	case "gc":
+		return !has("--prune*")
+	case "apply", "am":
+		return !has("--unsafe-paths") && plain(c)
+	case "config":
+		everywhere := has("--global", "--system")
+		return !aimsAt(c, gitSecret) && (!everywhere || shell.Option(c, "--get") == shell.Yes || shell.Option(c, "--list") == shell.Yes || shell.Option(c, "-l") == shell.Yes)
+	case "update-index": // else a file is checked out later that was never written
+		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return strings.HasPrefix(w.Text, "--cache") || strings.HasPrefix(w.Text, "--index-i") || !w.Known && w.Many
+		})
+	case "push":
+		return pushesHere(behind(c, verb))
+	case "maintenance":
+		return len(words) > 0 && words[0].Text == "run"
+	case "reset":
+		return !has("--keep")
+	case "tag":
+		return !has("-f", "--force")
+	case "switch":
+		return !has("-C", "--force-create")
+	case "checkout":
+		return !has("-B")
+	case "restore":
+		return !has("--source", "-s") || !slices.ContainsFunc(words, func(w shell.Word) bool {
+			return !w.Known || !strings.Contains(strings.TrimLeft(w.Text, "./"), ".") && !strings.Contains(w.Text, "~") && !strings.Contains(w.Text, "^") && w.Text != "HEAD"
+		})
+	}
+	return movesNothing(verb, words, has)
+}
+
+// movesNothing reports whether branches stay where they are, and what is fetched comes from a remote
+// that git knows.
+func movesNothing(verb string, words []shell.Word, has func(...string) bool) bool {
+	switch verb {
+	case "branch":
+		if has("-u", "--set-upstream-to") && !slices.ContainsFunc(words, func(w shell.Word) bool { return strings.HasPrefix(w.Text, "origin/") }) {
+			return has("--set-upstream-to=origin/*")
+		}
+		return !has("-f", "--force", "-C") && (!has("-M") || len(words) < 2)
+	case "fetch", "pull":
+		refspec := slices.ContainsFunc(words, func(w shell.Word) bool { return strings.Contains(w.Text, ":") })
+		return !(refspec && has("-f", "--force")) && (len(words) == 0 || !words[0].Known || remoteName.MatchString(words[0].Text) || words[0].Text == ".")
+	case "rebase": // without a branch, it is the present one that loses its beginning
+		return !has("--onto") || len(words) > 2
+	case "remote":
+		return len(words) == 0 || !slices.Contains(strings.Fields("rename remove rm set-url"), words[0].Text) || len(words) > 1 && words[0].Text != "set-url" && words[1].Known && words[1].Text != "origin" && (len(words) == 2 || words[2].Text != "origin")
+	}
+	return true
+}
+
+// behind is a command with the words behind its verb.
+func behind(c shell.Command, verb string) shell.Command {
+	at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == verb })
+	c.Words = append(c.Words[:1:1], c.Args()[at+1:]...)
+	return c
+}
+
+// pushesHere reports of what stands behind git push whether it goes to the usual remote.
+func pushesHere(c shell.Command) bool {
+	var words []shell.Word
+	for args := c.Args(); len(args) > 0; args = args[1:] {
+		switch text := args[0].Text; {
+		case text == "-o" || text == "--push-option":
+			args = args[min(1, len(args)-1):]
+		case strings.HasPrefix(text, "-") && text != "--":
+			if !pushing.MatchString(text) {
+				return false
+			}
+		case text != "--":
+			words = append(words, args[0])
+		}
+	}
+	return len(words) == 0 || words[0].Text == "origin"
+}

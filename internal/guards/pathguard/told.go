@@ -1,0 +1,117 @@
+package pathguard
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/paths"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// told are programs with a language of their own in which files are named: in their arguments,
+// and in what the line lets them read.
+var told = strings.Fields("sqlite3 duckdb yq xmllint ed red ex awk gawk mawk nawk make gmake gcc g++ cc c++ clang clang++ cpp as pandoc asciidoctor plantuml" +
+	" tex latex pdftex pdflatex xelatex lualatex latexmk wget gnuplot psql mysql mariadb")
+
+// mention is what may be a path in a text: it is in quotes or brackets, or stands by itself.
+var mention = regexp.MustCompile("[^\\s'\"`<>(){}\\[\\],;|&=]+")
+
+// mentions are the files that the texts for a program name, which it may read.
+func (s *collector) mentions(c shell.Command) {
+	if !slices.Contains(told, c.Name()) {
+		return
+	}
+	words := slices.Clone(c.Args())
+	for _, r := range c.Redirects {
+		words = append(words, r.Here)
+		if r.Here.Text != "" && (c.Name() == "ed" || c.Name() == "red" || c.Name() == "ex") {
+			s.scripted(r.Here.Text) // whose r and w are those of sed
+		}
+	}
+	for _, w := range words {
+		if !strings.ContainsAny(w.Text, "'\"`(){}<>= \n") {
+			continue // no text, but a file
+		}
+		for _, at := range mention.FindAllStringIndex(w.Text, -1) {
+			text := w.Text[at[0]:at[1]]
+			quoted := at[0] > 0 && strings.ContainsAny(w.Text[at[0]-1:at[0]], "'\"")
+			if !strings.Contains(text, "/") && text[0] != '~' && !(quoted && text[0] == '.') && !paths.IsURL(text) {
+				continue
+			}
+			a := access{reads: true, glob: strings.Contains(text, "*")}
+			s.all = append(s.all, s.found(text, a)...)
+			if at := strings.LastIndex(text, ":/"); at > 0 && !strings.HasPrefix(text[at:], "://") { // include::/x
+				s.all = append(s.all, s.found(text[at+1:], a)...)
+			}
+		}
+	}
+}
+
+// written are the variables whose value is a file that programs write.
+var written = regexp.MustCompile(`TRACE|LOG|OUTPUT|HISTFILE|HISTORY`)
+
+// variables are the files in the values of variables that are set for a program.
+func (s *collector) variables(c shell.Command) {
+	set := slices.Clone(c.Assigns)
+	if slices.Contains([]string{"export", "declare", "typeset", "env"}, c.Name()) {
+		for _, w := range c.Args() {
+			name, value, _ := strings.Cut(w.Text, "=")
+			set = append(set, shell.Assign{Name: name, Value: shell.Word{Text: strings.Trim(value, `'"`), Known: w.Known}})
+		}
+	}
+	for _, a := range set {
+		if file := a.Value.Text; a.Value.Known && file != "" && strings.ContainsAny(file[:1], "/~") && written.MatchString(a.Name) {
+			s.all = append(s.all, s.found(file, access{writes: true})...)
+		}
+	}
+}
+
+var (
+	// curlOutput is a file that curl writes what it tells of a transfer to.
+	curlOutput = regexp.MustCompile(`%output\{(>>)?([^}]*)\}`)
+	// curlForms are the brackets that curl puts every one of their texts in place of.
+	curlForms = regexp.MustCompile(`[\[\]{}]`)
+	scheme    = regexp.MustCompile(`^(?i)[a-z]*[\[{]`)
+)
+
+// addresses are the files that curl is told of in ways of its own.
+func (s *collector) addresses(c shell.Command) {
+	if c.Name() != "curl" {
+		return
+	}
+	for _, w := range c.Args() {
+		for _, m := range curlOutput.FindAllStringSubmatch(w.Text, -1) {
+			s.all = append(s.all, s.found(m[2], access{writes: true})...)
+		}
+		switch before, _, found := strings.Cut(w.Text, "://"); {
+		case found && scheme.MatchString(before):
+			s.unclear = append(s.unclear, "what is fetched from "+clip(w.Text)+" can't be known")
+		case paths.IsURL(w.Text) && curlForms.MatchString(w.Text):
+			s.all = append(s.all, s.found(w.Text, access{reads: true, glob: true})...)
+		}
+	}
+}
+
+// lists are the options behind which a file names those that a command copies.
+var lists = map[string]output{
+	"tar": {tarFlags + "cru", []string{"-T", "--files-from"}}, "bsdtar": {tarFlags + "cru", []string{"-T", "--files-from"}}, "rsync": {"", []string{"--files-from"}},
+}
+
+// listed notes that a list says which files are read, unless it stands in a pipe.
+func (s *collector) listed(c shell.Command) {
+	args := c.Args()
+	for i, w := range args {
+		list, next := lists[c.Name()].of(w.Text)
+		if next && i+1 < len(args) {
+			list = args[i+1].Text
+		}
+		if option, _, _ := strings.Cut(w.Text, "="); option == "--file" { // the archive
+			continue
+		}
+		if list != "" && list != "-" && (path.IsAbs(list) || strings.HasPrefix(list, "~") || strings.HasPrefix(list, "../")) {
+			s.unclear = append(s.unclear, "which files "+clip(list)+" lists can't be known")
+		}
+	}
+}
