@@ -153,7 +153,7 @@ func explain(cause string, o Options) string {
 		return cause
 	}
 	return fmt.Sprintf("%v: is another hook-router or nats-server running? "+
-		"Stop it first, or choose another address with --nats-listen", err)
+		"Stop it first, choose another address with --nats-listen, or join it with --nats-url nats://%s", err, o.Listen)
 }
 
 // lockStore creates the store directory and locks it for this process: two servers on the same

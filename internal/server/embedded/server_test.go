@@ -159,7 +159,7 @@ func TestStartSaysWhatToChange(t *testing.T) {
 		{embedded.Options{StoreDir: file}, "not writable"},
 		{embedded.Options{StoreDir: dir, Listen: "nowhere"}, `address "nowhere" is no host:port`},
 		{embedded.Options{StoreDir: dir, Listen: "127.0.0.1:65536"}, "is no host:port"},
-		{embedded.Options{StoreDir: dir, Listen: taken.Addr().String()}, "is another hook-router or nats-server running? Stop it first, or choose another address with --nats-listen"},
+		{embedded.Options{StoreDir: dir, Listen: taken.Addr().String()}, "is another hook-router or nats-server running? Stop it first, choose another address with --nats-listen, or join it with --nats-url"},
 		{embedded.Options{StoreDir: dir, Cluster: embedded.Cluster{Name: "c", Listen: "x"}}, `address "x" is no host:port`},
 	} {
 		s, err := embedded.Start(test.options)
