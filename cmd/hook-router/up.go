@@ -37,7 +37,7 @@ type up struct {
 	Router    serve  `embed:"" group:"Router"`
 }
 
-// starter names the built-in policy: no file of the disk.
+// starter names the built-in policy, which is not a file on disk.
 const starter = "built-in:coding-agent.yaml"
 
 // check refuses flags that defeat the purpose of the command.

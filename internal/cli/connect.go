@@ -115,7 +115,7 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 	return b, nil
 }
 
-// As is the environment with a connection of its own for a role. Close both.
+// As returns a copy of the environment that connects as a role, separately. Close both.
 func (e *Env) As(role string) *Env {
 	other := *e
 	other.Role, other.bus = role, nil

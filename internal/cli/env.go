@@ -24,7 +24,7 @@ type Env struct {
 	bus *natsx.Conn // nil: not connected
 }
 
-// Renew says how credentials get the rights that their role has by now.
+// Renew says how older credentials get the rights that their role has now.
 const Renew = "`hookctl auth rotate NAME` and `hookctl auth push` renew an admin's older credentials"
 
 // CheckSpelling warns of the name or the pattern of an event that is probably a misspelt

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/agenthook"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -16,9 +17,10 @@ func TestUnknownEvents(t *testing.T) {
 	any, domain, own := reg("any", 0), reg("domain", 0), reg("own", 0)
 	any.Events, domain.Events, own.Events, own.SessionID = []string{"*"}, []string{"build:*"}, []string{"mine"}, "s1"
 	hooks := []hook{{Registration: reg("guard", 0)}, {Registration: any}, {Registration: domain}, {Registration: own}}
+	probe, _ := agenthook.Dialect{}.Event(agenthook.Probe)
 	for name, meant := range map[string]string{
 		"tool:pre": "", "context:pre-compact": "", "error:tool": "", "build:x": "", "mine": "", // known
-		"hook-agent:doctor": "", "hook-agent:bypassed": "",
+		probe.Name: "", agenthook.UncheckedEvent: "",
 		"Tool:Pre": "tool:pre", "tool_pre": "tool:pre", "tool-pre": "tool:pre", "tool:pre:x": "tool:pre",
 		"CONTEXT:PRE_COMPACT": "context:pre_compact", "deploy": "nothing", "tool": "nothing",
 		"tool:pree": "tool:pre", "tol:post": "tool:post", "tool:pxe": "tool:pre",

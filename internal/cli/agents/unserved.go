@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// unserved says which guards no worker serves, so that the router denies what the agent asks.
-// No probe finds them: it passes by the guards of other events.
+// unserved names the guards that no worker serves: the router denies every event that they guard.
+// The probe does not find them, since its event is not one that they guard.
 func (h hooks) unserved(ctx context.Context, e *cli.Env, d agenthook.Dialect, list *findings) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -47,9 +47,10 @@ func (h hooks) unserved(ctx context.Context, e *cli.Env, d agenthook.Dialect, li
 	}
 }
 
-// guards are the registrations and the pinned guards of the router that the hooks ask.
+// guards are the registrations and the pinned guards of the router that the hooks ask. The
+// operator's credentials are for the operator's server: a project's settings may name another.
 func (h hooks) guards(ctx context.Context, e *cli.Env) (registered []agent.Listing, guards []pinned.Listing, err error) {
-	o := natsx.Options{Name: "hookctl", Creds: e.Creds, Role: "admin", Getenv: e.Getenv}
+	o := natsx.Options{Name: "hookctl", Role: "admin", Getenv: e.Getenv}
 	for _, arg := range h.args {
 		switch name, value, _ := strings.Cut(arg, "="); name {
 		case "--server":
@@ -57,6 +58,9 @@ func (h hooks) guards(ctx context.Context, e *cli.Env) (registered []agent.Listi
 		case "--prefix":
 			o.Prefix = value
 		}
+	}
+	if o.URL == "" || o.URL == e.Server {
+		o.Creds = e.Creds
 	}
 	bus, err := natsx.ConnectContext(ctx, o)
 	if err != nil {

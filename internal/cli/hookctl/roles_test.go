@@ -1,7 +1,6 @@
 package hookctl_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,52 +9,16 @@ import (
 	signednote "golang.org/x/mod/sumdb/note"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/cli/policy"
-	"github.com/hookrouter/hookrouter/internal/natscontext"
-	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
-	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
-
-// withAuth is hookctl on the machine of a router that asks for credentials, as hook-router starts
-// one by default.
-func withAuth(t *testing.T) (f *clitest.Fixture, auth string) {
-	t.Helper()
-	home, store := t.TempDir(), natstest.StoreDir(t)
-	auth = filepath.Join(store, "auth")
-	getenv := func(name string) string { return map[string]string{"HOME": home}[name] }
-	s, err := server.Start(t.Context(), server.Options{
-		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: store, AuthDir: auth, ContextDir: natscontext.Dir(getenv),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	up, done := make(chan struct{}), make(chan error, 1)
-	go func() { done <- s.Run(ctx, func() { close(up) }) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	testkit.Closed(t, "the router to serve", up)
-	worker, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), Role: "worker", Getenv: getenv})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(worker.Close)
-	return &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOME": home, "NATS_URL": s.ClientURL()}, NC: worker.Conn()}, auth
-}
 
 // A policy is pushed, enforced and rolled back as admin, and compared as keeper.
 func TestAPolicyOnARouterWithCredentials(t *testing.T) {
 	t.Parallel()
-	f, _ := withAuth(t)
+	f, _ := withIdentities(t)
 	dir := t.TempDir()
 	private, _, err := signednote.GenerateKey(nil, "policy")
 	if err != nil {
@@ -84,7 +47,8 @@ func TestAPolicyOnARouterWithCredentials(t *testing.T) {
 // A replay and a validation call hooks as admin, and nobody else may.
 func TestOnlyAdminsCallHooks(t *testing.T) {
 	t.Parallel()
-	f, auth := withAuth(t)
+	f, auth := withIdentities(t)
+	delete(f.Env, "HOOKCTL_FORMAT")
 	f.Hook(chain.Registration{ID: "tried", Events: []string{"tool:pre"}, Mode: chain.Shadow}, clitest.Answering(chain.Denial("no")))
 	if got := f.Run("emit", "tool:pre", "{}"); got.Code != cli.ExitOK {
 		t.Fatalf("emit: %+v", got)

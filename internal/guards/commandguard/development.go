@@ -233,7 +233,7 @@ var (
 // develops reports whether a command is one of everyday development: a program that is
 // known with this verb, or one of the project's own.
 func develops(c shell.Command) bool {
-	if loadsForeign(c) || takesCode(c) || bringsOrTells(c) {
+	if loadsForeign(c) || takesCode(c) || fetchesCodeOrPrintsSecrets(c) {
 		return false
 	}
 	if len(c.Words) == 0 {

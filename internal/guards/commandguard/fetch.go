@@ -35,10 +35,10 @@ var (
 	// scheme is what an address begins with, and schemes those by which pages are read.
 	scheme  = regexp.MustCompile(`^[^/?#]*:/`)
 	schemes = regexp.MustCompile(`^(https?|ftps?)://|^file://[^\[{]*$|^[\w.-]+(:\d+)?/`)
-	// jar is a file of cookies.
-	jar = regexp.MustCompile(`(?i)(cookie|jar|\.txt$)`)
-	// guessed are names of hosts by which curl takes a protocol that mail and directories speak.
-	guessed = regexp.MustCompile(`(?i)^(dict|ldap|imap|smtp|pop3)\.`)
+	// cookieFile is a file of cookies.
+	cookieFile = regexp.MustCompile(`(?i)(cookie|jar|\.txt$)`)
+	// guessedProtocol are names of hosts by which curl takes a protocol that mail and directories speak.
+	guessedProtocol = regexp.MustCompile(`(?i)^(dict|ldap|imap|smtp|pop3)\.`)
 )
 
 // fetches reports whether curl or wget only read, or speak to this machine alone, by the protocols
@@ -46,7 +46,7 @@ var (
 func fetches(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		address := strings.TrimPrefix(w.Text, "--url=")
-		return scheme.MatchString(address) && !strings.HasPrefix(address, "-") && !schemes.MatchString(address) || guessed.MatchString(address)
+		return scheme.MatchString(address) && !strings.HasPrefix(address, "-") && !schemes.MatchString(address) || guessedProtocol.MatchString(address)
 	}) && (!tells(c) || speaksToItself(c))
 }
 
@@ -78,7 +78,7 @@ func tells(c shell.Command) bool {
 		switch value += joined; {
 		case !ok,
 			(name == "X" && c.Name() == "curl" || name == "request" || name == "method") && !slices.Contains(methods, value),
-			(name == "b" || name == "cookie") && !strings.Contains(value, "=") && !jar.MatchString(value),
+			(name == "b" || name == "cookie") && !strings.Contains(value, "=") && !cookieFile.MatchString(value),
 			(name == "H" || name == "header") && strings.HasPrefix(value, "@"):
 			return true
 		}

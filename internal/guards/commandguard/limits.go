@@ -47,7 +47,7 @@ var limits = map[string]func(shell.Command) bool{
 	"export": declares, "declare": declares, "typeset": declares, "readonly": declares, "trap": declares,
 	":": prints, "true": prints,
 	"ps":   showsProcesses,
-	"java": runsOwn, "gh": func(c shell.Command) bool { return asksGitHub(c) && writesHere(c) },
+	"java": runsOwn, "gh": func(c shell.Command) bool { return asksGitHub(c) && writesOwnRepository(c) },
 	"patch": func(c shell.Command) bool { return shell.Option(c, "-e") == shell.No && plain(c) },
 	"journalctl": func(c shell.Command) bool {
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || tidies.MatchString(w.Text) })
@@ -55,8 +55,8 @@ var limits = map[string]func(shell.Command) bool{
 	"terraform": masks, "tofu": masks,
 	"bq":      func(c shell.Command) bool { return !slices.Contains(c.Verbs(1), "query") || queries(c) },
 	"mongosh": func(c shell.Command) bool { return shell.Option(c, "--eval") == shell.Yes },
-	"dig":     asksNames, "nslookup": asksNames, "host": plain, "ping": plain,
-	"ab": loadsHere, "hey": loadsHere, "wrk": loadsHere, "k6": loadsHere, "ffmpeg": converts,
+	"dig":     resolvesGivenNames, "nslookup": resolvesGivenNames, "host": plain, "ping": plain,
+	"ab": loadsLocalhost, "hey": loadsLocalhost, "wrk": loadsLocalhost, "k6": loadsLocalhost, "ffmpeg": convertsLocally,
 	"git":  pushes,
 	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
 	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
@@ -166,17 +166,17 @@ var elsewhere = regexp.MustCompile(`^--(index-url|extra-index-url|registry|trust
 // project is given are asked about.
 func modest(c shell.Command) bool {
 	return !aimsAt(c, immodest) &&
-		(recursive(c) == shell.No || here(c) == shell.No && !locks.MatchString(first(c)) && (c.Name() == "chmod" || !othersOwn.MatchString(first(c))))
+		(recursive(c) == shell.No || here(c) == shell.No && !lockingMode.MatchString(firstArgument(c)) && (c.Name() == "chmod" || !systemOwner.MatchString(firstArgument(c))))
 }
 
 var (
-	// locks are modes after which nobody can read what a directory holds.
-	locks = regexp.MustCompile(`^(a|u|ug|ugo|)(-[wX]*[rx][rwxX]*|=[wX]*)(,|$)|^0?[0-3][0-7]{2}$`)
-	// othersOwn are owners that are accounts of the machine.
-	othersOwn = regexp.MustCompile(`^(root|nobody|daemon|bin|sys|0|65534)(:|$)`)
+	// lockingMode are modes after which the owner can read what a directory holds.
+	lockingMode = regexp.MustCompile(`^(a|u|ug|ugo|)(-[wX]*[rx][rwxX]*|=[wX]*)(,|$)|^0?[0-3][0-7]{2}$`)
+	// systemOwner are owners that are accounts of the machine.
+	systemOwner = regexp.MustCompile(`^(root|nobody|daemon|bin|sys|0|65534)(:|$)`)
 )
 
-func first(c shell.Command) string {
+func firstArgument(c shell.Command) string {
 	for _, w := range c.Args() {
 		if !w.Known || w.Text != "-R" && w.Text != "--recursive" && w.Text != "-v" {
 			return w.Text
@@ -335,13 +335,13 @@ func answersItself(c shell.Command) shell.Found {
 		}))
 }
 
-// anyPort is what the router answers, at the ports that others have too.
-var anyPort = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b`)
+// routerPath is what the router answers, at the ports that others have too.
+var routerPath = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b`)
 
-// mayAnswer: the router may listen at any port of this machine.
-func mayAnswer(c shell.Command) shell.Found {
+// mayReachRouter: the router may listen at any port of this machine.
+func mayReachRouter(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.Contains(downloads, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		return anyPort.MatchString(w.Text) && addresses.Loopback(w.Text)
+		return routerPath.MatchString(w.Text) && addresses.Loopback(w.Text)
 	}))
 }
 

@@ -38,7 +38,7 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Deny, "it overwrites the history of a remote branch", pushesByForce},
 		{decision.Deny, "it asks the cloud for the keys of this machine", asksMetadata},
 		{decision.Deny, "it speaks to the router past its hooks", answersItself},
-		{decision.Ask, "it may speak to the router past its hooks", mayAnswer},
+		{decision.Ask, "it may speak to the router past its hooks", mayReachRouter},
 		{decision.Ask, "it removes all that is in a directory", removesHere},
 		{decision.Ask, "it removes what the project is made of", removesSources},
 		{decision.Ask, "it empties files", blanks},

@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// asksNames: names stand in the line, none comes from a file.
-func asksNames(c shell.Command) bool {
+// resolvesGivenNames: names stand in the line, none comes from a file.
+func resolvesGivenNames(c shell.Command) bool {
 	return plain(c) && shell.Option(c, "-f") == shell.No && shell.Option(c, "-k") == shell.No && len(c.Redirects) == len(outputs(c.Redirects))
 }
 
@@ -18,25 +18,22 @@ func outputs(all []shell.Redirect) []shell.Redirect {
 	return slices.DeleteFunc(slices.Clone(all), func(r shell.Redirect) bool { return !r.Write })
 }
 
-// elsewhereURL is an address that is in a word.
-var elsewhereURL = regexp.MustCompile(`[A-Za-z][\w+.-]*://\S*`)
-
 // namesOther reports whether a word has an address of another machine.
 func namesOther(w shell.Word) bool {
-	return slices.ContainsFunc(elsewhereURL.FindAllString(w.Text, -1), func(url string) bool {
+	return slices.ContainsFunc(namedURL.FindAllString(w.Text, -1), func(url string) bool {
 		return !addresses.Loopback(url) && !strings.HasPrefix(url, "file://")
 	})
 }
 
-// loadsHere: a load tester is aimed at this machine.
-func loadsHere(c shell.Command) bool {
+// loadsLocalhost: a load tester is aimed at this machine.
+func loadsLocalhost(c shell.Command) bool {
 	args := c.Args()
 	return plain(c) && !slices.ContainsFunc(args, namesOther) && shell.Option(c, "-x") == shell.No && shell.Option(c, "-X") == shell.No &&
 		(c.Name() == "k6" || len(args) == 0 || strings.HasPrefix(args[0].Text, "-") && len(args) == 1 || addresses.Loopback(args[len(args)-1].Text))
 }
 
-// converts: ffmpeg reads from elsewhere, and writes here.
-func converts(c shell.Command) bool {
+// convertsLocally: ffmpeg reads from elsewhere, and writes here.
+func convertsLocally(c shell.Command) bool {
 	for i, w := range c.Args() {
 		if namesOther(w) && (i == 0 || c.Args()[i-1].Text != "-i") || w.Text == "-method" || w.Text == "-post_data" {
 			return false
@@ -45,12 +42,12 @@ func converts(c shell.Command) bool {
 	return true
 }
 
-// text is a file that people write for others to read.
-var text = regexp.MustCompile(`^(-|[\w./-]+\.(md|markdown|txt))$`)
+// textFile is a file that people write for others to read.
+var textFile = regexp.MustCompile(`^(-|[\w./-]+\.(md|markdown|txt))$`)
 
-// writesHere: what gh writes goes to the project's own repository, and holds what the line says or a
+// writesOwnRepository: what gh writes goes to the project's own repository, and holds what the line says or a
 // text does, not what any command prints.
-func writesHere(c shell.Command) bool {
+func writesOwnRepository(c shell.Command) bool {
 	told := c.Verbs(2)
 	if len(told) < 2 || !slices.Contains([]string{"pr", "issue"}, told[0]) || !slices.Contains(strings.Fields("create comment edit review"), told[1]) {
 		return true
@@ -64,17 +61,17 @@ func writesHere(c shell.Command) bool {
 		switch {
 		case name == "--repo", strings.HasPrefix(w.Text, "-R"):
 			return false
-		case (name == "-F" || name == "--body-file") && !text.MatchString(value), strings.HasPrefix(name, "-F") && name != "-F":
+		case (name == "-F" || name == "--body-file") && !textFile.MatchString(value), strings.HasPrefix(name, "-F") && name != "-F":
 			return false
-		case !w.Known && strings.ContainsAny(shown.ReplaceAllLiteralString(w.Text, ""), "`(<"):
+		case !w.Known && strings.ContainsAny(publicOutput.ReplaceAllLiteralString(w.Text, ""), "`(<"):
 			return false
 		}
 	}
 	return true
 }
 
-// shown is what a command prints that a person reads anyway: a text, and what git says of commits.
-var shown = regexp.MustCompile(`\$\((cat [\w./-]+\.(md|markdown|txt)|(git (log|rev-parse|branch|describe|shortlog)|date)( [\w.,:=%/~^@+'"-]+)*)\)`)
+// publicOutput is what a command prints that a person reads anyway: a text, and what git says of commits.
+var publicOutput = regexp.MustCompile(`\$\((cat [\w./-]+\.(md|markdown|txt)|(git (log|rev-parse|branch|describe|shortlog)|date)( [\w.,:=%/~^@+'"-]+)*)\)`)
 
 // addressTells reports whether an address of another machine is made of what a command prints,
 // which that machine is told.

@@ -32,13 +32,13 @@ func Among(patterns []paths.Pattern) Judge {
 func Outside() Judge {
 	p := policy{unclear: decision.Allow, outside: decision.Deny}
 	return func(ev events.Event, tool events.Tool) bool {
-		return p.result(newWork(context.Background()), ev, tool).Action == chain.Deny
+		return p.result(newBudget(context.Background()), ev, tool).Action == chain.Deny
 	}
 }
 
 func (p policy) touches(ev events.Event, tool events.Tool) bool {
 	p.root = root(ev)
-	w := newWork(context.Background())
+	w := newBudget(context.Background())
 	all, _ := searched(tool, ev)
 	within, whole := nested(tool, ev)
 	w.spent = !whole

@@ -27,7 +27,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 		return kind.Hook{}, err
 	}
 	return kind.Hook{Handler: func(ctx context.Context, ev events.Event) (chain.Result, error) {
-		w := newWork(ctx)
+		w := newBudget(ctx)
 		result := decision.OfEvent(ev, func(tool events.Tool) chain.Result { return p.result(w, ev, tool) })
 		return result, ctx.Err()
 	}}, nil
@@ -50,8 +50,8 @@ type access struct {
 	deep bool
 }
 
-// result judges a tool call, as far as the work lasts.
-func (p policy) result(w *work, ev events.Event, tool events.Tool) chain.Result {
+// result judges a tool call, as far as the budget lasts.
+func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Result {
 	p.root = root(ev)
 	more, whole := searched(tool, ev) // what it does to other files than its paths
 	tool.Partial = tool.Partial || !whole

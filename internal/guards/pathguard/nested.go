@@ -20,8 +20,11 @@ const (
 // members, lists and objects they stand: no two servers name theirs the same way. whole is false
 // where there are too many.
 func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
+	if tool.Class != events.ClassMCP {
+		return nil, true
+	}
 	data, err := events.ParseObject(ev.Data)
-	if err != nil || tool.Class != events.ClassMCP {
+	if err != nil {
 		return nil, true
 	}
 	whole = true

@@ -12,13 +12,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// ofScript is what the commands of a line do to files, as far as the work lasts.
-func ofScript(w *work, script shell.Script) (all []access, unclear []string) {
+// ofScript is what the commands of a line do to files, as far as the budget lasts.
+func ofScript(w *budget, script shell.Script) (all []access, unclear []string) {
 	for i, c := range script.Commands {
 		if i+1 < len(script.Commands) {
 			c.Words = own(c, script.Commands[i+1])
 		}
-		s := &collector{work: w, dirs: c.Dirs}
+		s := &collector{budget: w, dirs: c.Dirs}
 		for _, r := range c.Redirects {
 			s.word(r.File, r.File.Text, access{reads: !r.Write, writes: r.Write}, true)
 		}
@@ -34,7 +34,7 @@ func ofScript(w *work, script shell.Script) (all []access, unclear []string) {
 
 // collector collects what one command does.
 type collector struct {
-	work     *work
+	budget   *budget
 	dirs     []string // nil: nobody knows
 	contains bool     // words may name files that a container sees
 	all      []access
@@ -227,7 +227,7 @@ func (s *collector) enter(name string, args []shell.Word) {
 				switch {
 				case slices.Contains(s.dirs, to):
 				case len(s.dirs) == maxEntered:
-					s.work.spent = true
+					s.budget.spent = true
 					return
 				default:
 					s.dirs = append(slices.Clip(s.dirs), to)
@@ -242,7 +242,7 @@ func (s *collector) enter(name string, args []shell.Word) {
 func (s *collector) into(sources, targets []shell.Word, below bool) {
 	for _, target := range targets {
 		for _, w := range sources {
-			if s.work.spent {
+			if s.budget.spent {
 				return
 			}
 			name := path.Base(w.Text[strings.LastIndexByte(w.Text, ':')+1:])

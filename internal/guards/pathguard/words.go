@@ -46,7 +46,7 @@ func texts(text string) []string {
 
 // word is a file that a command names; file says that it certainly is one.
 func (s *collector) word(w shell.Word, text string, a access, file bool) {
-	if s.work.spent || text == "" || text == "-" || strings.Contains(text, "://") && !paths.IsURL(text) && !strings.Contains(text, "/..") {
+	if s.budget.spent || text == "" || text == "-" || strings.Contains(text, "://") && !paths.IsURL(text) && !strings.Contains(text, "/..") {
 		return
 	}
 	if !w.Known {
@@ -73,11 +73,11 @@ func (s *collector) found(text string, a access) (all []access) {
 		dirs = []string{""}
 	}
 	for _, dir := range dirs {
-		if !s.work.first(text, dir, a) {
+		if !s.budget.isNew(text, dir, a) {
 			continue
 		}
 		a.path = paths.Resolve(text, dir)
-		if !s.work.take(a) {
+		if !s.budget.take(a) {
 			break
 		}
 		all = append(all, a)

@@ -9,8 +9,8 @@ import (
 var (
 	// gitConfigRun are settings that name a command, or a file with more settings.
 	gitConfigRun = regexp.MustCompile(`(?i)^(alias\.|core\.(pager|editor|sshcommand|hookspath|fsmonitor|askpass|gitproxy)|pager\.|diff\..*(command|external|textconv)|diff\.external|filter\.|merge\..*driver|sequence\.editor|credential\..*helper|.*\.(helper|cmd|program)|include)`)
-	// gitConfigPlain are settings that run nothing, lead nowhere (as the address of a remote does) and open no other directory,
-	// whatever their value. Those that nobody knows do not.
+	// gitConfigPlain are settings that run nothing, name no other server and open no other directory,
+	// whatever their value. Unknown settings are not plain.
 	gitConfigPlain = regexp.MustCompile(`(?i)^((user\.(name|email|useconfigonly)|init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.\w+|rebase\.(autosquash|autostash|updaterefs|stat)` +
 		`|merge\.(conflictstyle|ff|log|stat|renames|renamelimit)|diff\.(algorithm|renames|renamelimit|colormoved\w*|context|mnemonicprefix|noprefix|submodule|wserrorhighlight|indentheuristic|tool)|commit\.(gpgsign|verbose|status|cleanup)|tag\.(gpgsign|sort)` +
 		`|core\.(autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|precomposeunicode|longpaths|symlinks|abbrev|whitespace|commentchar|excludesfile|compression|preloadindex|untrackedcache|fscache|sparsecheckout\w*|bigfilethreshold)` +

@@ -41,7 +41,7 @@ func (s source) scriptFiles(c *Command, name string) {
 	}
 }
 
-// elsewhere reports whether a file has a name that leads out of the project.
+// elsewhere reports whether a file is in /tmp, below a home or above the working directory.
 func elsewhere(file string) bool {
 	return strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, "../")
 }

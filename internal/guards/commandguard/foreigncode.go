@@ -11,15 +11,15 @@ import (
 var (
 	// foreignWords are words by which a program runs or brings code from an address.
 	foreignWords = map[string]*regexp.Regexp{
-		"mlflow": elsewhereURL, "shadcn": elsewhereURL, "docker": fetchedContext, "podman": fetchedContext,
+		"mlflow": namedURL, "shadcn": namedURL, "docker": fetchedContext, "podman": fetchedContext,
 		"mvn": mavenElsewhere, "mvnw": mavenElsewhere, "mvnd": mavenElsewhere,
 		"degit": regexp.MustCompile(`^(https?://|git@|[\w-]+:)`),
 	}
 	fetchedContext = regexp.MustCompile(`^(https?|git|ssh)://|^git@|^github\.com/`)
 	mavenElsewhere = regexp.MustCompile(`^-D(remoteRepositories|altDeploymentRepository|sonar\.host\.url|showPasswords|maven\.ext\.class\.path|exec\.executable)\b|[:.-]dependency-plugin:.*:get$|^dependency:get$|^help:system$`)
 
-	// tellsWords are words by which a program prints what it keeps secret, by the program.
-	tellsWords = map[string]*regexp.Regexp{
+	// secretWords are words by which a program prints what it keeps secret, by the program.
+	secretWords = map[string]*regexp.Regexp{
 		"npm": ranEnv, "pnpm": ranEnv, "yarn": ranEnv, "bun": ranEnv, "opa": regexp.MustCompile(`opa\.runtime`), "php": regexp.MustCompile(`^(-i|--info|--ri)$|phpinfo`),
 		"gradle": regexp.MustCompile(`^(:?[\w:]*:)?properties$`), "gradlew": regexp.MustCompile(`^(:?[\w:]*:)?properties$`),
 		"gcloud": regexp.MustCompile(`^activate$`), "aws": awsSecret, "py-spy": regexp.MustCompile(`^(--locals|-\w*l\w*)$`),
@@ -29,8 +29,8 @@ var (
 	awsSecret  = regexp.MustCompile(`^(describe-user-pool-client|list-api-keys|list-functions|get-function.*|describe-launch-template-versions|describe-configuration-settings|describe-vpn-connections|list-access-keys|describe-launch-configurations|list-service-specific-credentials)$`)
 )
 
-// bringsOrTells reports whether a program that is known brings code from elsewhere, or prints secrets.
-func bringsOrTells(c shell.Command) bool {
+// fetchesCodeOrPrintsSecrets reports whether a program that is known brings code from elsewhere, or prints secrets.
+func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 	name := c.Name()
 	has := func(p *regexp.Regexp) bool {
 		return p != nil && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return p.MatchString(w.Text) })
@@ -41,7 +41,7 @@ func bringsOrTells(c shell.Command) bool {
 	}
 	switch {
 	case (name == "npm" || name == "pnpm" || name == "yarn" || name == "bun") && !slices.Contains(told, "env"):
-	case has(tellsWords[name]):
+	case has(secretWords[name]):
 		return true
 	}
 	switch name {

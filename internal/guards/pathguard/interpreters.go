@@ -10,17 +10,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// told are programs with a language of their own in which files are named: in their arguments,
+// interpreters are programs with a language of their own that can name files: in their arguments,
 // and in what the line lets them read.
-var told = strings.Fields("sqlite3 duckdb yq xmllint ed red ex awk gawk mawk nawk make gmake gcc g++ cc c++ clang clang++ cpp as pandoc asciidoctor plantuml" +
+var interpreters = strings.Fields("sqlite3 duckdb yq xmllint ed red ex awk gawk mawk nawk make gmake gcc g++ cc c++ clang clang++ cpp as pandoc asciidoctor plantuml" +
 	" tex latex pdftex pdflatex xelatex lualatex latexmk wget gnuplot psql mysql mariadb")
 
-// mention is what may be a path in a text: it is in quotes or brackets, or stands by itself.
-var mention = regexp.MustCompile("[^\\s'\"`<>(){}\\[\\],;|&=]+")
+// pathInText is what may be a path in a text: it is in quotes or brackets, or stands by itself.
+var pathInText = regexp.MustCompile("[^\\s'\"`<>(){}\\[\\],;|&=]+")
 
 // mentions are the files that the texts for a program name, which it may read.
 func (s *collector) mentions(c shell.Command) {
-	if !slices.Contains(told, c.Name()) {
+	if !slices.Contains(interpreters, c.Name()) {
 		return
 	}
 	words := slices.Clone(c.Args())
@@ -34,7 +34,7 @@ func (s *collector) mentions(c shell.Command) {
 		if !strings.ContainsAny(w.Text, "'\"`(){}<>= \n") {
 			continue // no text, but a file
 		}
-		for _, at := range mention.FindAllStringIndex(w.Text, -1) {
+		for _, at := range pathInText.FindAllStringIndex(w.Text, -1) {
 			text := w.Text[at[0]:at[1]]
 			quoted := at[0] > 0 && strings.ContainsAny(w.Text[at[0]-1:at[0]], "'\"")
 			if !strings.Contains(text, "/") && text[0] != '~' && !(quoted && text[0] == '.') && !paths.IsURL(text) {
@@ -49,8 +49,8 @@ func (s *collector) mentions(c shell.Command) {
 	}
 }
 
-// written are the variables whose value is a file that programs write.
-var written = regexp.MustCompile(`TRACE|LOG|OUTPUT|HISTFILE|HISTORY`)
+// outputVariable are the variables whose value is a file that programs write.
+var outputVariable = regexp.MustCompile(`TRACE|LOG|OUTPUT|HISTFILE|HISTORY`)
 
 // variables are the files in the values of variables that are set for a program.
 func (s *collector) variables(c shell.Command) {
@@ -62,7 +62,7 @@ func (s *collector) variables(c shell.Command) {
 		}
 	}
 	for _, a := range set {
-		if file := a.Value.Text; a.Value.Known && file != "" && strings.ContainsAny(file[:1], "/~") && written.MatchString(a.Name) {
+		if file := a.Value.Text; a.Value.Known && file != "" && strings.ContainsAny(file[:1], "/~") && outputVariable.MatchString(a.Name) {
 			s.all = append(s.all, s.found(file, access{writes: true})...)
 		}
 	}
