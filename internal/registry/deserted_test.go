@@ -1,8 +1,11 @@
 package registry_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -39,4 +42,42 @@ func TestAHookToWhichNobodyListensHasNoLiveInstance(t *testing.T) {
 	testkit.Eventually(t, "both list no instance, and still call the hook", both(0))
 	register(t, second, hook("killed", "i")) // renews
 	testkit.Eventually(t, "both list it again", both(1))
+}
+
+// A killed worker does not unregister. Where a router runs the NATS server, its hook is listed
+// without an instance before any call, and with one again when a worker listens. A client that
+// registers and never listens is listed until it expires.
+func TestAWorkerThatStoppedListeningIsNotListed(t *testing.T) {
+	t.Parallel()
+	server := natstest.Server(t)
+	var heard atomic.Bool
+	listens := func(id string) bool {
+		yes := server.Listens("hooks.call." + id)
+		heard.Store(heard.Load() || yes)
+		return yes
+	}
+	first := replica(t, server, registry.Options{Replica: "first", TTL: 10 * time.Second, Listens: listens})
+	second := replica(t, server, registry.Options{Replica: "second", TTL: time.Minute})
+	listen := func() *nats.Conn {
+		worker := natstest.Conn(t, server)
+		if _, err := worker.QueueSubscribeSync("hooks.call.killed", "killed"); err != nil {
+			t.Fatal(err)
+		}
+		return worker
+	}
+	both := func(killed int) func() bool {
+		return func() bool {
+			return first.Instances("killed") == killed && second.Instances("killed") == killed &&
+				first.Instances("silent") == 1 && second.Instances("silent") == 1
+		}
+	}
+	worker := listen()
+	register(t, first, hook("killed", "i"))
+	register(t, first, hook("silent", "i"))
+	testkit.Eventually(t, "the worker is heard", heard.Load)
+	testkit.Eventually(t, "both list the instances", both(1))
+	worker.Close()
+	testkit.Eventually(t, "both list no instance of the killed worker", both(0))
+	listen()
+	testkit.Eventually(t, "it is listed again", func() bool { return first.Instances("killed") == 1 })
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -76,6 +77,26 @@ func (r *Registry) NobodyListens(id string) {
 	if err := r.send(report{Nobody: id}); err != nil {
 		r.options.Log.Debug("hook without workers not reported", "hook", id, "error", err)
 	}
+}
+
+// watchListeners notes the hooks whose workers stopped listening: a killed process does not say so.
+func (r *Registry) watchListeners(ctx context.Context) error {
+	if r.options.Listens == nil {
+		return nil
+	}
+	return every(ctx, r.options.TTL/15, func() {
+		r.mu.Lock()
+		hooks := maps.Clone(r.hooks)
+		r.mu.Unlock()
+		for id, h := range hooks {
+			if r.options.Listens(id) {
+				h.heard.Store(true)
+				h.deserted.Store(false)
+			} else if h.heard.Load() {
+				r.NobodyListens(id)
+			}
+		}
+	})
 }
 
 // heartbeat queues an instance's renewal for the next broadcast.

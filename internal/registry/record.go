@@ -63,7 +63,8 @@ type hook struct {
 	record
 	revision uint64
 	entry    *chain.Entry
-	deserted atomic.Bool // a call found no listening worker, and none has renewed since
+	heard    atomic.Bool // a worker listened; some clients register and never listen
+	deserted atomic.Bool // no worker listens any more, and none has renewed since
 }
 
 func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
@@ -149,7 +150,7 @@ type Listing struct {
 	chain.Registration
 	Order     uint64    `json:"order"`
 	Revision  uint64    `json:"revision"`
-	Instances []Member  `json:"instances"`          // live ones; none once a call found no listening worker
+	Instances []Member  `json:"instances"`          // live ones; none once no worker listens any more
 	Disabled  *Disabled `json:"disabled,omitempty"` // by an operator; nil if it is not
 }
 

@@ -49,6 +49,9 @@ type Options struct {
 	Compile Compile
 	// Record is called before each change and prevents it with an error. Nil for nothing.
 	Record func(context.Context, Change) error
+	// Listens reports whether a worker listens to the calls of a hook. Only a router that runs the
+	// NATS server can tell; nil for the others. It must not block.
+	Listens func(hook string) bool
 	// Changed is called with the action and the hook after each change that this replica made.
 	// It must not block. Nil for nothing.
 	Changed func(action, hook string)
@@ -291,7 +294,7 @@ func (r *Registry) hold(ctx context.Context) error {
 
 	lease := &lease{registry: r, sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.tellLost, r.watchSettings} {
+	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.tellLost, r.watchSettings} {
 		wg.Go(func() {
 			if err := part(ctx); err != nil {
 				cancel(err)

@@ -42,6 +42,9 @@ type Options struct {
 	// others, with the NATS account, empty if nobody can name it. It must not block. Nil for
 	// nothing.
 	Flooded func(account string)
+	// Listens reports whether anybody listens on a NATS subject, so that a killed worker is not
+	// listed as alive. Nil if another process runs the NATS server. It must not block.
+	Listens func(subject string) bool
 	// ChainTimeout bounds a chain. Agents may ask for less; 0 means 30 s.
 	ChainTimeout time.Duration
 	// CollectTimeout bounds a collect that sets no time-out; 0 means 1 s.

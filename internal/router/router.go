@@ -66,8 +66,12 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
+	var listens func(hook string) bool
+	if o.Listens != nil {
+		listens = func(hook string) bool { return o.Listens(conn.Call(hook)) }
+	}
 	r.registry = registry.New(conn, hooks, registry.Options{
-		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.observer.metrics.Registry,
+		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.observer.metrics.Registry, Listens: listens,
 		Lease: o.Lease, TTL: o.TTL, Labels: labels.Options{Memory: o.LabelMemory}, Compile: dispatch.Narrowed(o.Identities, match.Condition), Log: o.Log,
 	})
 	r.guards = pinned.With(o.Guards, r.registry)

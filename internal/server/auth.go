@@ -42,6 +42,7 @@ func (n *Server) startNATS(o *Options) error {
 	}
 	o.NATS.InProcess = n.server
 	o.Router.Replicas = 1
+	o.Router.Listens = n.server.Listens
 	if n.authority == nil {
 		return nil
 	}

@@ -23,6 +23,7 @@ import (
 
 // Cmd has the commands of `hookctl hook`.
 type Cmd struct {
+	List    listCmd    `cmd:"" help:"List every registration in full, like hookctl registry."`
 	Add     addCmd     `cmd:"" help:"Register a hook and serve it until interrupted, showing each call."`
 	Rm      removeCmd  `cmd:"" help:"Remove a hook with every instance of it."`
 	Disable disableCmd `cmd:"" help:"Stop calling a hook, whoever registers it, until it is enabled."`

@@ -16,6 +16,7 @@ func TestAnEmptyBus(t *testing.T) {
 	f := clibus.New(t, hookctl.Run)
 	for _, tt := range []struct{ args, json, text string }{
 		{"handlers", `{}`, "no hooks"},
+		{"hook list", `[]`, "no hooks are registered; `hookctl hook add --help` shows how to add one"},
 		{"registry", `[]`, "no hooks are registered; `hookctl hook add --help` shows how to add one"},
 		{"explain tool:pre", `{"event":"tool:pre","hooks":[],"chain_timeout_ms":30000}`, "no hook wants tool:pre; `hookctl handlers` lists what is registered"},
 		{"collect tool:pre", `{"values":[]}`, "nobody gave anything; `hookctl registry` lists who is there"},

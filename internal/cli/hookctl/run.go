@@ -50,7 +50,7 @@ type commands struct {
 	Registry      hook.RegistryCmd       `cmd:"" group:"hooks" help:"List every registration, or accept that some were lost."`
 	Explain       event.ExplainCmd       `cmd:"" group:"hooks" help:"Show which hooks would run for an event, in order; calls none."`
 	Guard         guard.Cmd              `cmd:"" group:"hooks" help:"Pin guards that must be in force, and that no worker can weaken."`
-	Hook          hook.Cmd               `cmd:"" group:"hooks" help:"Serve a hook of one line, or remove a hook."`
+	Hook          hook.Cmd               `cmd:"" group:"hooks" help:"List, disable, enable and remove hooks, or serve one of one line."`
 	Init          initfile.Cmd           `cmd:"" group:"hooks" help:"Write a commented worker file for what is found in a directory; needs no NATS."`
 	Test          policy.TestCmd         `cmd:"" group:"hooks" help:"Run the tests of worker files, or events through one, and show what hooks decide; needs no NATS."`
 	Policy        policy.Cmd             `cmd:"" group:"hooks" help:"Compare, sign and roll out the policies of workers."`

@@ -58,6 +58,7 @@ type Cluster struct {
 type Server struct {
 	*server.Server
 	lock *flock.Flock // of the store directory
+	bus  string       // public key or name of the routers' account
 
 	mu   sync.Mutex             // guards held, and changes of accounts
 	held map[string]*time.Timer // accounts on hold, and what lets them in again; nil once stopped
@@ -125,7 +126,7 @@ func start(options *server.Options, o Options) (*Server, error) {
 		ns.WaitForShutdown()
 		return nil, err
 	}
-	return &Server{Server: ns, held: map[string]*time.Timer{}}, nil
+	return &Server{Server: ns, bus: cmp.Or(o.Auth.Routers, globalAccount), held: map[string]*time.Timer{}}, nil
 }
 
 func ready(ns *server.Server, log *logger, o Options) error {

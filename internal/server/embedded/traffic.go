@@ -55,6 +55,12 @@ func (s *Server) Pending(connection uint64) (accounts map[string]int64, own int6
 	return accounts, own
 }
 
+// Listens reports whether anybody in the routers' account listens on a subject.
+func (s *Server) Listens(subject string) bool {
+	account, err := s.LookupAccount(s.bus)
+	return err == nil && account.SubscriptionInterest(subject)
+}
+
 // connections lists the server's connections, sorted, and at most the first maxRead of them.
 func (s *Server) connections(by server.SortOpt) []*server.ConnInfo {
 	list, err := s.Connz(&server.ConnzOptions{Username: true, Limit: maxRead, Sort: by})
