@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -45,6 +46,10 @@ func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	result, err := decide(p.rules, values)
 	if err != nil {
 		return chain.Result{}, fmt.Errorf("evaluate policy: %w", err)
+	}
+	if tool, ok := events.ToolOf(ev.Name, ev.Data); ok && result.ApprovalPrompt == unsure {
+		line, _ := decision.Question(tool)
+		result.ApprovalPrompt = line + "\n\nAsked because: " + unsure
 	}
 	result.Rule = p.where[result.Rule]
 	return result, nil

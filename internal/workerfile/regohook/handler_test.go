@@ -56,7 +56,7 @@ func TestWhatRulesMean(t *testing.T) {
 		"allow by its name":              {`allow if input.data.nothing`, "data.hooks.allow", chain.Denial("The policy does not allow it")},
 		"allow and a reason":             {"default allow := false\ndeny contains \"a\"", "", chain.Denial("a")},
 		"ask with questions":             {`ask contains sprintf("Run %s?", [input.data.tool_name])`, "", chain.Question("Run Bash?")},
-		"ask that is true":               {`ask := true`, "", chain.Question("The policy wants a person to decide")},
+		"ask that is true":               {`ask := true`, "", chain.Question("Allow Bash: s3cret?\n\nAsked because: The policy wants a person to decide")},
 		"deny over ask":                  {"ask := true\ndeny contains \"a\"", "", chain.Denial("a")},
 		"ask over a result":              {"ask := \"sure?\"\nresult := {\"action\": \"modify\", \"data\": {}}", "", chain.Question("sure?")},
 		"a result":                       {`result := {"action": "inject_context", "context_injection": input.session_id, "ephemeral": true}`, "", chain.Result{Action: chain.InjectContext, ContextInjection: "s1", Ephemeral: true}},
