@@ -450,6 +450,14 @@ func TestLiveViewAndRegistry(t *testing.T) {
 	if visible := value[int](t, ctx, `document.querySelectorAll("#live-rows tr:not([hidden])").length`); visible == 0 || visible == 500 {
 		t.Errorf("the filter leaves %d rows", visible)
 	}
+	for verdict, sign := range map[string]string{"deny": "td:nth-child(4) [data-action=deny]", "ask": ".hop [data-action=ask_user]", "failure": ".hop [data-action=failure]"} {
+		do(t, ctx, run(`(() => { const $ = (id) => document.getElementById(id); $("live-filter").value = ""; $("live-verdict").value = "`+verdict+`"; $("live-verdict").dispatchEvent(new Event("input")); })()`))
+		wrong := value[int](t, ctx, `Array.from(document.querySelectorAll("#live-rows tr")).filter((row) => row.hidden === (row.querySelector("`+sign+`") !== null)).length`)
+		shown := value[int](t, ctx, `document.querySelectorAll("#live-rows tr:not([hidden])").length`)
+		if wrong > 0 || shown == 0 || shown == 500 {
+			t.Errorf("verdict %s: %d rows are shown, %d rows wrongly shown or hidden", verdict, shown, wrong)
+		}
+	}
 	do(t, ctx, run(`location.hash = "registry"`), holds(`document.querySelectorAll("#registry-rows tr").length === 3`))
 	screenshot(t, ctx, "console-registry.png", "light")
 }
