@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,6 +32,13 @@ hook-agent mcp-proxy stands before an MCP server, for agents without hooks.
 func run(ctx context.Context, args []string, failure *supervisor.Failure, stdin io.Reader, stdout, stderr io.Writer) int {
 	h := agenthook.Hook{Notes: stderr}
 	isChild := args[0] == supervisor.ChildName
+	if isChild {
+		if len(args) < 2 {
+			return 1
+		}
+		h.Options.EventID, h.Options.Spent = supervisor.ReadRest(args[1])
+		args = args[1:]
+	}
 	err := parse(&h, args[1:], stdout)
 	switch {
 	case err != nil && isChild:
@@ -123,7 +129,7 @@ func complete(o *agenthook.Options, unreachable *string) error {
 		return fmt.Errorf("--on-unreachable is block or allow, not %q", *unreachable)
 	}
 	o.Allow = *unreachable == "allow"
-	o.StateDir = stateDir()
+	o.StateDir = supervisor.StateDir(os.Getenv)
 	o.Getenv = os.Getenv
 	return nil
 }
@@ -139,15 +145,4 @@ func environment(o *agenthook.Options, unreachable *string) {
 			*to = os.Getenv(variables[i])
 		}
 	}
-}
-
-// stateDir is where hook-agent keeps its state; empty where nobody knows.
-func stateDir() string {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "hookrouter", "hook-agent")
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		return filepath.Join(home, ".local", "state", "hookrouter", "hook-agent")
-	}
-	return ""
 }

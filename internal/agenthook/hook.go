@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -28,6 +29,10 @@ type Options struct {
 	Allow bool
 	// StateDir is where uses of Allow are kept until they are reported; empty for nowhere.
 	StateDir string
+	// EventID is the id under which another process sent the event already; empty if none did.
+	EventID string
+	// Spent is how much of the time that the agent waits is over.
+	Spent time.Duration
 	// Getenv finds the sessions of agents that this process runs below: os.Getenv, or nil
 	// for none.
 	Getenv func(string) string
@@ -52,12 +57,9 @@ type Hook struct {
 	Notes   io.Writer // standard error, for notes beside the answer
 }
 
-// Timeout is how long the agent waits for the answer to an event.
+// timeout is how long the agent still waits for the answer to an event.
 func (h *Hook) timeout(e Event) time.Duration {
-	if h.Options.Timeout > 0 {
-		return h.Options.Timeout
-	}
-	return h.Dialect.Waits(e)
+	return max(cmp.Or(max(h.Options.Timeout, 0), h.Dialect.Waits(e))-h.Options.Spent, time.Millisecond)
 }
 
 // Waits is how long hook-agent waits for the answer to an event: a little less than the
@@ -87,6 +89,32 @@ func (h *Hook) Answer(ctx context.Context, document []byte) Output {
 	}
 	return h.write(in.event, h.obey(in, v))
 }
+
+// Decide answers an agent's document if the router of this process decides at once. accepted is
+// called first, with how long that takes at the most. The error says that there is no verdict: the
+// agent's own hook-agent knows what to do then.
+func (h *Hook) Decide(ctx context.Context, document []byte, accepted func(time.Duration)) (Output, error) {
+	in, err := readInput(h.Dialect, h.Native, document)
+	switch {
+	case err != nil:
+		return Output{}, err
+	case in.skip:
+		return Output{}, nil
+	case !in.known:
+		return Output{}, errUnknown
+	}
+	timeout := h.timeout(in.event)
+	accepted(timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	v, err := h.askHere(ctx, in)
+	if err != nil {
+		return Output{}, err
+	}
+	return h.write(in.event, h.obey(in, v)), nil
+}
+
+var errUnknown = errors.New("this version does not know the event")
 
 // Refuse is the answer if there is no verdict, but not because of the router: the document
 // can't be read, or nobody else answers. For an unknown event it blocks in the way that all

@@ -1,12 +1,14 @@
 package agenthook
 
-// above returns the session that spawned own, and the one at the root of their tree. An agent
+// above returns the session that spawned that of an event, and the one at the root of their tree. An agent
 // that another one started from its shell finds the other's session in its environment. Both
 // are empty if they are not known.
 //
 // This is a claim, and only adds labels. An agent that clears its environment escapes them
 // only if it also has another identity.
-func (o Options) above(own string) (parent, root string) {
+func (h *Hook) above(in input) (parent, root string) {
+	o := h.Options
+	own, _ := in.members.GetString("session_id")
 	if o.Getenv == nil {
 		return "", ""
 	}

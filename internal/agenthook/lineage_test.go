@@ -3,8 +3,11 @@ package agenthook_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -45,6 +48,16 @@ func TestAnAgentBelowAnother(t *testing.T) {
 		}
 		if parent, root := seen.Extensions[events.AttrParent], seen.Extensions[events.AttrRoot]; parent != c.parent || root != c.root {
 			t.Errorf("%v: parent %q and root %q, want %q and %q", c.environment, parent, root, c.parent, c.root)
+		}
+	}
+}
+
+// The first process passes on the variables of all dialects.
+func TestSessionVariables(t *testing.T) {
+	t.Parallel()
+	for _, d := range agenthook.Dialects() {
+		if d.SessionEnv != "" && !slices.Contains(supervisor.SessionVariables[:], d.SessionEnv) {
+			t.Errorf("%s: %s is missing", d.Name, d.SessionEnv)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/agent"
@@ -35,11 +36,19 @@ func (o Options) patience() time.Duration {
 
 // Router decides the events of an agent in its own process.
 type Router interface {
-	// Emit runs the hooks of an event. source says which agent sent it.
-	Emit(ctx context.Context, source, event string, data []byte) (chain.Result, error)
+	// Emit runs the hooks of an event.
+	Emit(ctx context.Context, e Sent) (chain.Result, error)
 	// Execute applies their decision, and waits for a person if a hook asks one, until ctx
 	// ends: then the verdict is pending.
-	Execute(ctx context.Context, source, event string, data []byte) (verdict.Verdict, error)
+	Execute(ctx context.Context, e Sent) (verdict.Verdict, error)
+}
+
+// Sent is an event that an agent sent its hook.
+type Sent struct {
+	Source       string // the agent
+	Name         string
+	Parent, Root string // sessions above that of the event; empty if they are not known
+	Data         []byte
 }
 
 // source is the dialect as the source of events.
@@ -60,8 +69,7 @@ func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 
 // askOver is ask on a connection. waiting is told of a person who is asked.
 func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input, waiting func(verdict.Approval)) (verdict.Verdict, error) {
-	session, _ := in.members.GetString("session_id")
-	parent, root := h.Options.above(session)
+	parent, root := h.above(in)
 	a, err := agent.New(client, agent.Options{Source: h.Dialect.source(), Parent: parent, Root: root, OnPending: waiting})
 	if err != nil {
 		return verdict.Verdict{}, err
@@ -78,23 +86,26 @@ func (h *Hook) send(ctx context.Context, a *agent.Agent, in input, most int64) (
 	if size := int64(len(in.data)); size > most {
 		return verdict.Verdict{}, &hookrouter.Error{Code: hookrouter.CodeTooLarge, Text: fmt.Sprintf("the event has %d bytes, and the NATS server takes %d", size, most)}
 	}
+	again := clientconn.WithEventID(ctx, h.Options.EventID)
 	if !in.event.Obeys() {
-		answer, err := a.Emit(ctx, in.event.Name, in.data)
+		answer, err := a.Emit(again, in.event.Name, in.data)
 		h.report(ctx, a, err)
 		return announced(answer.Result), err
 	}
-	x, err := a.Execute(ctx, in.event.Name, in.data)
+	x, err := a.Execute(again, in.event.Name, in.data)
 	h.report(ctx, a, err)
 	return x.Verdict, err
 }
 
 // askHere asks the router of this process.
 func (h *Hook) askHere(ctx context.Context, in input) (verdict.Verdict, error) {
+	e := Sent{Source: h.Dialect.source(), Name: in.event.Name, Data: in.data}
+	e.Parent, e.Root = h.above(in)
 	if !in.event.Obeys() {
-		r, err := h.Router.Emit(ctx, h.Dialect.source(), in.event.Name, in.data)
+		r, err := h.Router.Emit(ctx, e)
 		return announced(r), err
 	}
-	v, err := h.Router.Execute(ctx, h.Dialect.source(), in.event.Name, in.data)
+	v, err := h.Router.Execute(ctx, e)
 	if err == nil && v.Action == verdict.Pending && v.Approval != nil {
 		err = &agent.PendingError{Approval: *v.Approval, Err: context.DeadlineExceeded}
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -34,7 +35,7 @@ type bypass struct {
 	Cause   string `json:"cause"`
 }
 
-func (h *Hook) spool() string { return filepath.Join(h.Options.StateDir, "bypassed.jsonl") }
+func (h *Hook) spool() string { return filepath.Join(h.Options.StateDir, supervisor.Spool) }
 
 // remember keeps an event that passes until it can be reported to a router.
 func (h *Hook) remember(in input, cause error) error {

@@ -53,6 +53,23 @@ const (
 	Never
 )
 
+type eventIDKey struct{}
+
+// WithEventID returns a context in which an agent sends its events under an id: one that was sent
+// already. Without an id it returns ctx.
+func WithEventID(ctx context.Context, id string) context.Context {
+	if id == "" {
+		return ctx
+	}
+	return context.WithValue(ctx, eventIDKey{}, id)
+}
+
+// EventID is the id of [WithEventID]; empty for none.
+func EventID(ctx context.Context) string {
+	id, _ := ctx.Value(eventIDKey{}).(string)
+	return id
+}
+
 // Request is one request to a router.
 type Request struct {
 	Subject string

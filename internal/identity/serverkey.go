@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natscreds"
 )
 
 // serverKey is the file with the key of the router that runs the NATS server.
@@ -51,6 +51,6 @@ func (a *Authority) tagServer(claims *jwt.UserClaims, role Role) error {
 	if err != nil {
 		return err
 	}
-	claims.Tags.Add(natsx.ServerTag + public)
+	claims.Tags.Add(natscreds.ServerTag + public)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookrouter/hookrouter/internal/natscreds"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -73,7 +74,7 @@ func (c *Conn) check(ctx context.Context) error {
 	if err != nil {
 		return ErrImpostor
 	}
-	genuine, err := verified(c.proof.server, proofText(challenge), signature)
+	genuine, err := natscreds.Verified(c.proof.server, proofText(challenge), signature)
 	if err != nil {
 		return fmt.Errorf("the credentials name a router's key that is none: %w", err)
 	}

@@ -98,6 +98,7 @@ type Server struct {
 	http     *http.Server
 	page     *console.Console // nil without a console
 	agents   *agentServer     // nil without identities
+	local    *localServer     // nil if hook-agents ask over NATS
 	listen   net.Listener
 	tel      *telemetry.Telemetry
 	drained  func()
@@ -153,6 +154,7 @@ func (n *Server) start(ctx context.Context, o Options) error {
 	if err := n.newAgentServer(ctx, o.AgentHTTP, o.Router.Identities); err != nil {
 		return err
 	}
+	n.newLocalServer(ctx, o.Router.ServerKey)
 	return n.listenHTTP(ctx, o)
 }
 
@@ -306,6 +308,9 @@ func (n *Server) Ready() error { return n.router.Ready() }
 func (n *Server) close() {
 	if n.page != nil {
 		n.page.Close()
+	}
+	if n.local != nil {
+		n.local.close()
 	}
 	if n.agents != nil {
 		n.agents.close()

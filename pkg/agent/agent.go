@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -101,7 +102,7 @@ func asciiJSON(text string) string {
 }
 
 // event returns the headers and the body of one event.
-func (a *Agent) event(name string, data any) (wire.Header, []byte, error) {
+func (a *Agent) event(ctx context.Context, name string, data any) (wire.Header, []byte, error) {
 	if err := events.CheckName(name); err != nil {
 		return nil, nil, err
 	}
@@ -119,7 +120,7 @@ func (a *Agent) event(name string, data any) (wire.Header, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("emit %s: %w", name, err)
 	}
-	ev := events.Event{ID: events.NewID(), Source: a.options.Source, Name: name, Session: a.options.Session, Time: events.Now()}
+	ev := events.Event{ID: cmp.Or(clientconn.EventID(ctx), events.NewID()), Source: a.options.Source, Name: name, Session: a.options.Session, Time: events.Now()}
 	if own, ok := object.GetString("session_id"); ok && own != "" {
 		ev.Session = own
 	}

@@ -58,7 +58,7 @@ func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error
 }
 
 func (a *Agent) emit(ctx context.Context, event string, data any) (answer Answer, err error) {
-	header, body, err := a.event(event, data)
+	header, body, err := a.event(ctx, event, data)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -132,7 +132,7 @@ func (a *Agent) CollectContributions(ctx context.Context, channel string, timeou
 }
 
 func (a *Agent) emitAndCollect(ctx context.Context, c Call) (Collection, error) {
-	header, body, err := a.event(c.Name, c.Data)
+	header, body, err := a.event(ctx, c.Name, c.Data)
 	if err != nil {
 		return Collection{}, err
 	}

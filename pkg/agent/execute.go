@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -67,12 +68,15 @@ func (a *Agent) Execute(ctx context.Context, event string, data any) (Execution,
 }
 
 func (a *Agent) execute(ctx context.Context, event string, data any) (x Execution, err error) {
-	header, body, err := a.event(event, data)
+	header, body, err := a.event(ctx, event, data)
 	if err != nil {
 		return Execution{}, err
 	}
 	ctx, span := a.begin(ctx, VerbExecute, event, header)
 	defer func() { end(span, string(x.Action), x.Run, err) }()
+	if clientconn.EventID(ctx) != "" {
+		header[wire.HeaderRetry] = []string{"1"} // it may have an approval request
+	}
 	w := waiter{conn: a.conn, onPending: a.options.OnPending}
 	w.request = clientconn.Request{Subject: a.conn.Transport.Event("execute", event), Header: header, Body: body, Retry: clientconn.Never, Accept: about(header)}
 	x, err = w.decide(ctx)

@@ -77,7 +77,7 @@ func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanat
 
 // ExplainChain is Explain, with the times of the chain and warnings about them.
 func (a *Agent) ExplainChain(ctx context.Context, event string, data any) (x Explained, err error) {
-	header, body, err := a.event(event, data)
+	header, body, err := a.event(ctx, event, data)
 	if err != nil {
 		return x, err
 	}

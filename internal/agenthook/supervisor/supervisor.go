@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,6 +45,21 @@ func Run(args []string) *Failure {
 }
 
 func run(args []string) (f *Failure, out []byte, code int) {
+	began := time.Now()
+	stdin := readAll(os.Stdin)
+	r, err := askLocally(args, stdin)
+	switch {
+	case err == nil:
+		_, _ = os.Stderr.Write(r.notes)
+		return new(Failure), r.out, r.code
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &Failure{stdin.sent(), errors.New("the router did not answer in time")}, nil, 0
+	}
+	return askBySecond(args, stdin, rest{r.eventID, time.Since(began)})
+}
+
+// askBySecond has a second process ask.
+func askBySecond(args []string, stdin *input, r rest) (f *Failure, out []byte, code int) {
 	f = new(Failure)
 	self, err := os.Executable()
 	if err != nil {
@@ -53,16 +70,14 @@ func run(args []string) (f *Failure, out []byte, code int) {
 	if err := errors.Join(err1, err2); err != nil {
 		return &Failure{Cause: err}, nil, 0
 	}
-	second, err := start(self, append([]string{ChildName}, args[1:]...), onOneProcessor(os.Environ()), childIn, childOut, os.Stderr)
+	second, err := start(self, append([]string{ChildName, r.String()}, args[1:]...), onOneProcessor(os.Environ()), childIn, childOut, os.Stderr)
 	_, _ = childIn.Close(), childOut.Close()
 	if err != nil {
 		return &Failure{Cause: errors.New("its second process can't be started: " + err.Error())}, nil, 0
 	}
-	read := make(chan []byte, 1)
 	go func() {
-		document, _ := io.ReadAll(os.Stdin) // what is missing is missed by the second process
-		read <- document
-		_, _ = in.Write(document) // a process that is gone is noticed below
+		<-stdin.done
+		_, _ = in.Write(stdin.document) // a process that is gone is noticed below
 		_ = in.Close()
 	}()
 	late := time.AfterFunc(longest, second.kill)
@@ -75,11 +90,49 @@ func run(args []string) (f *Failure, out []byte, code int) {
 	if how := second.wait(); how != "" {
 		f.Cause = errors.New("its second process failed: " + how)
 	}
-	select {
-	case f.Document = <-read:
-	default: // the agent is still sending
-	}
+	f.Document = stdin.sent()
 	return f, nil, 0
+}
+
+// input is what the agent sends. Its document is read once done is closed.
+type input struct {
+	done     chan struct{}
+	document []byte
+}
+
+func readAll(from io.Reader) *input {
+	i := &input{done: make(chan struct{})}
+	go func() {
+		defer close(i.done)
+		i.document, _ = io.ReadAll(from) // what is missing is missed by who reads it
+	}()
+	return i
+}
+
+// sent is the document, or nothing while the agent is still sending.
+func (i *input) sent() []byte {
+	select {
+	case <-i.done:
+		return i.document
+	default:
+		return nil
+	}
+}
+
+// rest is what the second process goes on with: the first argument after its name.
+type rest struct {
+	eventID string        // under which the event was sent already; empty if it was not
+	spent   time.Duration // of the time that the agent waits
+}
+
+// String is the argument. Nothing of it comes from the command line or a variable.
+func (r rest) String() string { return strconv.FormatInt(r.spent.Milliseconds(), 10) + " " + r.eventID }
+
+// ReadRest reads the argument.
+func ReadRest(text string) (eventID string, spent time.Duration) {
+	ms, id, _ := strings.Cut(text, " ")
+	n, _ := strconv.ParseInt(ms, 10, 64)
+	return id, time.Duration(n) * time.Millisecond
 }
 
 // onOneProcessor is an environment for the second process, which starts faster where the

@@ -58,7 +58,7 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request) {
 		c.block(h, nil, err)
 		return
 	}
-	h.Router = asker{c}
+	h.Router = asker{c, events.NewID()}
 	c.say(h, h.Answer(r.Context(), document))
 }
 
@@ -102,12 +102,15 @@ func (c *call) say(h *agenthook.Hook, out agenthook.Output) {
 	_ = c.write(http.StatusOK, h.Body(out)) // the agent is gone, if anything
 }
 
-// asker has an agent's events decided by this router.
-type asker struct{ *call }
+// asker has an agent's event decided by this router.
+type asker struct {
+	*call
+	eventID string
+}
 
 // Emit runs the hooks of an event.
-func (a asker) Emit(ctx context.Context, source, event string, data []byte) (r chain.Result, err error) {
-	body, err := a.ask(ctx, "emit", source, event, data)
+func (a asker) Emit(ctx context.Context, e agenthook.Sent) (r chain.Result, err error) {
+	body, err := a.ask(ctx, "emit", e)
 	if err == nil {
 		r, err = chain.ParseResult(body)
 	}
@@ -115,8 +118,8 @@ func (a asker) Emit(ctx context.Context, source, event string, data []byte) (r c
 }
 
 // Execute also acts on what the hooks decide, and waits while a person is asked.
-func (a asker) Execute(ctx context.Context, source, event string, data []byte) (v verdict.Verdict, err error) {
-	body, err := a.ask(ctx, "execute", source, event, data)
+func (a asker) Execute(ctx context.Context, e agenthook.Sent) (v verdict.Verdict, err error) {
+	body, err := a.ask(ctx, "execute", e)
 	for err == nil {
 		if v, err = verdict.Parse(body); err != nil || v.Action != verdict.Pending || ctx.Err() != nil {
 			return v, err
@@ -130,10 +133,10 @@ func (a asker) Execute(ctx context.Context, source, event string, data []byte) (
 }
 
 // ask has an event decided in the remaining time, without waiting for a person.
-func (a asker) ask(ctx context.Context, verb, source, event string, data []byte) ([]byte, error) {
-	in, err := a.agents.ReadEvent(event, a.sender, wire.Header{
-		"ce-specversion": {"1.0"}, "ce-id": {events.NewID()}, "ce-source": {source}, "ce-type": {event},
-	}, data)
+func (a asker) ask(ctx context.Context, verb string, e agenthook.Sent) ([]byte, error) {
+	header := wire.Header{}
+	events.Event{ID: a.eventID, Source: e.Source, Name: e.Name}.WithAttr(events.AttrParent, e.Parent).WithAttr(events.AttrRoot, e.Root).SetHeader(header)
+	in, err := a.agents.ReadEvent(e.Name, a.sender, header, e.Data)
 	if err != nil {
 		return nil, err
 	}

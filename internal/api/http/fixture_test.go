@@ -40,7 +40,7 @@ type bus struct {
 func start(t testing.TB, o router.Options) *bus {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "auth")
-	a, err := identity.Ensure(dir, "hooks")
+	a, err := identity.EnsureServed(dir, "hooks")
 	if err != nil {
 		t.Fatal(err)
 	}

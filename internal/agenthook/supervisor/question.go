@@ -1,0 +1,128 @@
+package supervisor
+
+import (
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natscontext"
+	"github.com/hookrouter/hookrouter/internal/natscreds"
+)
+
+// SessionVariables are the variables in which agents name their session to the programs that
+// they run.
+var SessionVariables = [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "AGENT_SESSION_ID"}
+
+// Spool is the file, in the directory for state, of events that passed without a verdict.
+const Spool = "bypassed.jsonl"
+
+// StateDir is where hook-agent keeps its state; empty where nobody knows.
+func StateDir(getenv func(string) string) string {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "hookrouter", "hook-agent")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".local", "state", "hookrouter", "hook-agent")
+	}
+	return ""
+}
+
+// unreported says whether the second process has something to report besides its question.
+func unreported(getenv func(string) string) bool {
+	dir := StateDir(getenv)
+	if dir == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(dir, Spool))
+	return err == nil
+}
+
+// LocalName is where a router that serves NATS at a URL listens for the hook-agents of its own
+// user. It is empty if they can't find it: it does not listen on 127.0.0.1, or the system has no
+// sockets whose other end it names.
+func LocalName(server string) string {
+	if at, ok := strings.CutPrefix(server, "nats://"); ok {
+		server = at
+	}
+	host, port, ok := strings.Cut(server, ":")
+	if !ok {
+		port = "4222"
+	}
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil || host != "127.0.0.1" || !localSockets {
+		return ""
+	}
+	return "@hookrouter/" + strconv.Itoa(os.Geteuid()) + "/" + host + ":" + port
+}
+
+// question is what a router of the same user is asked.
+type question struct {
+	Exchange
+	name   string // of the router's socket
+	router string // its public key
+}
+
+// questionOf reads a command line. ok is false if only the second process can ask: the command
+// line or a variable says more than where the router is and who asks, or there are no credentials
+// that name the router.
+func questionOf(args []string, getenv func(string) string) (q question, ok bool) {
+	server, named := "", false
+	rest := args[1:]
+	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+		name, value, joined := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest[0], "-"), "-"), "=")
+		rest = rest[1:]
+		if !joined && len(rest) > 0 {
+			value, rest = rest[0], rest[1:]
+		}
+		switch name {
+		case "server":
+			server, named = value, true
+		case "timeout":
+			d, err := time.ParseDuration(value)
+			if err != nil || d < time.Millisecond {
+				return q, false
+			}
+			q.Timeout = strconv.FormatInt(d.Milliseconds(), 10)
+		case "patience", "on-unreachable": // for a router that does not answer
+		default:
+			return q, false
+		}
+	}
+	if !named {
+		if getenv("NATS_CREDS") != "" || getenv("HOOK_ROUTER_PREFIX") != "" {
+			return q, false
+		}
+		server = getenv("NATS_URL")
+	}
+	if server == "" {
+		server = "127.0.0.1"
+	}
+	if q.name = LocalName(server); q.name == "" || len(rest) < 1 || len(rest) > 2 || rest[0] == "" || !plain(strings.Join(rest, "")) {
+		return q, false
+	}
+	q.Target = "/v1/agents/" + rest[0] + "?event=" + strings.Join(rest[1:], "")
+	for _, name := range SessionVariables {
+		if id := getenv(name); id != "" {
+			q.Sessions += name + "=" + id + ","
+		}
+	}
+	if !plain(strings.NewReplacer("=", "", ",", "").Replace(q.Sessions)) || unreported(getenv) {
+		return q, false
+	}
+	found, _, err := natscontext.Find(getenv, server, "agent")
+	if err != nil || found.Creds == "" {
+		return q, false
+	}
+	q.router, q.Challenge = natscreds.ClaimsOf(found.Creds).Router(), rand.Text()
+	return q, q.router != ""
+}
+
+// plain reports whether a text needs no escape in a request.
+func plain(text string) bool {
+	return len(text) <= 1024 && strings.Trim(text, "-_.:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}

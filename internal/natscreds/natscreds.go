@@ -1,0 +1,123 @@
+// Package natscreds reads NATS credentials files, for programs that run for milliseconds: it links
+// no NATS client. See docs/adr/0020-ed25519.md.
+package natscreds
+
+import (
+	"bytes"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/cloudflare/circl/sign/ed25519"
+)
+
+// The labels of the blocks of a credentials file.
+const (
+	JWT  = "USER JWT"
+	Seed = "NKEY SEED"
+)
+
+// Read reads the block of a credentials file whose first line ends with a label.
+func Read(path, label string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer Wipe(text)
+	found, err := block(text, label)
+	if err != nil {
+		return nil, fmt.Errorf("read credentials %s: %w", path, err)
+	}
+	return bytes.Clone(found), nil
+}
+
+func block(text []byte, label string) ([]byte, error) {
+	for line := range bytes.Lines(text) {
+		text = text[len(line):]
+		line = bytes.TrimSpace(line)
+		name, begins := bytes.CutPrefix(bytes.Trim(line, "-"), []byte("BEGIN "))
+		if !begins || !bytes.HasPrefix(line, []byte("---")) || !bytes.HasSuffix(name, []byte(label)) {
+			continue
+		}
+		held, _, ended := bytes.Cut(text, []byte("---"))
+		if held = bytes.TrimSpace(held); !ended || len(held) == 0 || bytes.ContainsAny(held, " \t\r\n") {
+			break
+		}
+		return held, nil
+	}
+	return nil, errors.New("it has no " + label + " as `hookctl auth` and `nsc` write it")
+}
+
+// Claims are what a client needs of its own credentials. The zero Claims permit any inbox and
+// name no router.
+type Claims struct {
+	NATS struct {
+		Tags []string `json:"tags"`
+		Sub  struct {
+			Allow []string `json:"allow"`
+		} `json:"sub"`
+	} `json:"nats"`
+}
+
+// Inbox is the inbox prefix that credentials permit; empty for any.
+func (c Claims) Inbox() string {
+	for _, subject := range c.NATS.Sub.Allow {
+		if prefix, ok := strings.CutSuffix(subject, ".>"); ok && strings.HasPrefix(prefix, "_INBOX") {
+			return prefix
+		}
+	}
+	return ""
+}
+
+// ServerTag precedes the public key of a router among the tags of a user's JWT, which are
+// in lower case.
+const ServerTag = "router:"
+
+// Router is the public key of the router that credentials name; empty for none.
+func (c Claims) Router() string {
+	for _, tag := range c.NATS.Tags {
+		if public, ok := strings.CutPrefix(tag, ServerTag); ok {
+			return strings.ToUpper(public)
+		}
+	}
+	return ""
+}
+
+// ClaimsOf reads a credentials file; nothing where that fails: connecting says why.
+func ClaimsOf(creds string) (claims Claims) {
+	token, err := Read(creds, JWT)
+	if err != nil {
+		return claims
+	}
+	parts := strings.Split(string(token), ".")
+	if len(parts) != 3 {
+		return claims
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil || json.Unmarshal(payload, &claims) != nil {
+		return Claims{}
+	}
+	return claims
+}
+
+// Verified reports whether a signature of a text is that of a public key of NATS. The error says
+// that the key is none.
+func Verified(public string, text, signature []byte) (bool, error) {
+	const prefix, checksum = 1, 2
+	raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(public)
+	if err != nil || len(raw) != prefix+ed25519.PublicKeySize+checksum {
+		return false, errors.Join(errors.New("no public key of NATS"), err)
+	}
+	return ed25519.Verify(raw[prefix:prefix+ed25519.PublicKeySize], text, signature), nil
+}
+
+// Wipe overwrites a secret.
+func Wipe(secret []byte) {
+	for i := range secret {
+		secret[i] = 'x'
+	}
+}
