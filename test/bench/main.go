@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	flags.BoolVar(&o.short, "short", false, "few rounds, and no judgement but that on the run itself")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
 	flags.StringVar(&o.profile, "profile", "", "only write CPU profiles into this directory, and what a chain costs each process; with -only audit or tracing those of routers with and without it")
-	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, execute, collect, startup, policies, tracing or audit")
+	flags.StringVar(&o.only, "only", "", "only this part: floor, further, skipped, execute, collect, startup, hook-agent, policies, tracing or audit")
 	flags.StringVar(&o.base, "dir", os.TempDir(), "where the servers keep their files while it runs: on a disk, for the audit part")
 	flags.StringVar(&o.role, "role", "", "internal: what this process is")
 	flags.StringVar(&o.nats, "nats", "", "internal: URL of the server")
@@ -139,6 +139,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (*report, error
 		{"execute", b.execute},
 		{"collect", b.collect},
 		{"startup", b.startup},
+		{"hook-agent", b.hookAgent},
 		{partPolicies, b.policies},
 		{partTracing, b.tracing},
 		{partAudit, b.audit},
