@@ -33,7 +33,7 @@ func (b *bench) hookAgent(ctx context.Context) error {
 		if program != empty {
 			source = "github.com/hookrouter/hookrouter/cmd/" + program
 		}
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.program(program), source) //nolint:gosec // programs of this module
+		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", b.program(program), source)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s (run the bench inside the module): %w\n%s", program, err, out)
@@ -89,7 +89,7 @@ func (b *bench) serveHookAgents(ctx context.Context) (url string, stop func(), e
 		return "", nil, err
 	}
 	cmd := exec.CommandContext(ctx, b.program("hook-router"), "up", "--no-browser", "--nats-listen", natsAddr, "--http-listen", httpAddr,
-		"--store-dir", filepath.Join(b.dir, "up")) //nolint:gosec // built above
+		"--store-dir", filepath.Join(b.dir, "up"))
 	cmd.Env, cmd.Dir = b.home(), b.dir
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -119,7 +119,7 @@ var errBlocked = errors.New("it says")
 // answerOnce runs a command as an agent runs its hook. The error is what it says, if it does not
 // permit the call.
 func (b *bench) answerOnce(ctx context.Context, command []string) (time.Duration, error) {
-	c := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // built above
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
 	c.Env, c.Stdin = b.home(), strings.NewReader(toolCall)
 	began := time.Now()
 	out, err := c.CombinedOutput()
