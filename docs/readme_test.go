@@ -54,7 +54,7 @@ func TestTheMinuteOfTheReadme(t *testing.T) {
 	}
 	u.types(t, typed[2], "", 0, "the router answers")
 	u.types(t, typed[3], "", 2, "deny", "denied by")
-	u.types(t, typed[4], "", 0, "DENIED", "built-in:coding-agent.yaml:")
+	u.types(t, typed[4], "", 0, "DENIED", "built into path-guard: ~/.ssh/** (starter policy, coding-agent.yaml:")
 	u.types(t, "hookctl disconnect claude-code", "y\n", 0, "no longer asks the hook router")
 	if text, err := os.ReadFile(settings); err != nil || !bytes.Equal(text, before) {
 		t.Errorf("the settings are %s, %v; want them as they were", text, err)

@@ -10,9 +10,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/signals"
 )
 
@@ -21,7 +21,7 @@ func main() {
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr, sig)
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "hook-router:", err)
+		term.Say(os.Stderr, "hook-router: "+err.Error())
 		os.Exit(1)
 	}
 }

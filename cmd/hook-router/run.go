@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -24,11 +25,23 @@ type flags struct {
 	Version    kong.VersionFlag   `help:"Print the version."`
 }
 
+// hideRefused takes the flags that up refuses from its help.
+func hideRefused(k *kong.Kong) error {
+	for _, command := range k.Model.Children {
+		for _, flag := range command.Flags {
+			if command.Name == "up" && slices.Contains(refusedByUp, flag.Name) {
+				flag.Hidden = true
+			}
+		}
+	}
+	return nil
+}
+
 // run is the program without the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signals.Signals) error {
 	var f flags
 	command, err := commandline.Parse(&f, args, kong.Name("hook-router"), kong.Writers(stdout, stderr),
-		kong.Description("Routes the lifecycle events of AI agents through hooks, over NATS."))
+		kong.Description("Routes the lifecycle events of AI agents through hooks, over NATS."), kong.PostBuild(hideRefused))
 	if command == nil || err != nil {
 		return err
 	}

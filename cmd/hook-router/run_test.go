@@ -12,7 +12,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/signals"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -21,6 +23,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	_ = os.Setenv("XDG_CONFIG_HOME", home)
+	testkit.Parallel(8) // they wait for routers
+	filewatch.SettleAfter(100 * time.Millisecond)
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { _ = os.RemoveAll(home); os.Exit(code) }))
 }
 

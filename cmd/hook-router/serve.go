@@ -37,7 +37,7 @@ import (
 
 // serve is the command that runs the router.
 type serve struct {
-	NATSURL     string   `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated. Default NATS_URL, unless that is --nats-listen or a flag of the embedded server is given."`
+	NATSURL     string   `name:"nats-url" env:"HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"Join this NATS instead of starting one; comma-separated. Default: NATS_URL, unless it is the address of --nats-listen or a flag of the embedded server is given."`
 	NATSCreds   string   `name:"nats-creds" env:"HOOK_ROUTER_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --nats-url."`
 	NATSListen  string   `name:"nats-listen" env:"HOOK_ROUTER_NATS_LISTEN" default:"127.0.0.1:4222" help:"Listen address of the embedded NATS server."`
 	NATSCert    string   `name:"nats-tls-cert" env:"HOOK_ROUTER_NATS_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Its certificate: needed beyond loopback."`
@@ -104,7 +104,7 @@ type serve struct {
 	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold arbitrary data."`
 	LogLevel       slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one, PUT /loglevel to any."`
 
-	located string // what locate made of NATS_URL; empty for nothing
+	located location // what locate made of NATS_URL
 }
 
 // check refuses invalid limits, and flags that contradict each other.
@@ -267,9 +267,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 	if err != nil {
 		return nil, err
 	}
-	if s.located != "" {
-		log.Info("NATS_URL is set", "nats", s.located, "url", natsx.RedactURL(os.Getenv("NATS_URL")))
-	}
+	s.located.say(log)
 	if s.NATSURL != "" && s.Audit == "strict" {
 		s.sayDurability(ctx, log)
 	}
@@ -311,8 +309,8 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 // sayReady tells the operator where everything is.
 func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, began time.Time) {
 	where := natsx.RedactURL(cmp.Or(s.NATSURL, n.ClientURL()))
-	if s.located != "" {
-		where += " (" + s.located + ")"
+	if s.located.url != "" && s.located.ignored == "" {
+		where += " (from NATS_URL; --nats-listen starts a server here)"
 	}
 	fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
 		version.Number(), time.Since(began).Milliseconds(), where, s.Prefix)

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/examples/policies"
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -40,6 +41,10 @@ type up struct {
 // starter names the built-in policy, which is not a file on disk.
 const starter = "built-in:coding-agent.yaml"
 
+// refusedByUp are flags of the router that are for a NATS server elsewhere, or for guards other
+// than those of the policy.
+var refusedByUp = []string{"nats-url", "nats-creds", "nats-monitor", "identities", "guards"}
+
 // check refuses flags that defeat the purpose of the command.
 func (u up) check() error {
 	switch {
@@ -60,7 +65,7 @@ func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signa
 		return err
 	}
 	defer file.Close()
-	tell(stderr, "warning: ", file.Warnings())
+	u.warn(stderr, file.Warnings())
 	if err := w.pin(file); err != nil {
 		return err
 	}
@@ -69,10 +74,23 @@ func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signa
 	return u.Router.run(ctx, stdout, stderr, sig, w)
 }
 
+// warn tells people on a terminal what is probably not meant in a policy, and others in the log.
+func (u up) warn(stderr io.Writer, warnings []*workerfile.Error) {
+	if telemetry.OnTerminal(stderr) {
+		tell(stderr, "warning: ", warnings)
+		return
+	}
+	log := slog.New(telemetry.LogLines(stderr, u.Router.LogLevel))
+	for _, warning := range warnings {
+		log.Warn("worker file has a warning", "warning", warning)
+	}
+}
+
 // tell writes what is wrong with a policy, each with its line.
 func tell(stderr io.Writer, before string, all []*workerfile.Error) {
 	for _, e := range all {
-		fmt.Fprintf(stderr, "%s%v\n%s", before, e, e.Snippet())
+		term.Say(stderr, before+e.Error())
+		fmt.Fprint(stderr, e.Snippet())
 	}
 }
 

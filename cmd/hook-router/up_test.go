@@ -94,6 +94,7 @@ func (r running) emit(t *testing.T, data string) agent.Answer {
 }
 
 func TestUpServesTheStarterPolicy(t *testing.T) {
+	t.Parallel()
 	store := t.TempDir()
 	for range 2 { // and again, on what the first one left
 		r := startUp(t, signals.Signals{}, "--store-dir", store)
@@ -135,6 +136,7 @@ func TestUpServesTheStarterPolicy(t *testing.T) {
 // Nobody takes a guard away while its process runs, and so nothing is decided before it is
 // registered either.
 func TestUpPinsTheGuardsOfItsPolicy(t *testing.T) {
+	t.Parallel()
 	r := startUp(t, signals.Signals{}, "--store-dir", t.TempDir())
 	m, err := r.client(t, hookrouter.RoleAdmin).Conn().RequestWithContext(t.Context(), "hooks.unregister.path-guard", []byte("{}"))
 	if err != nil {
@@ -158,6 +160,7 @@ hooks:
 `
 
 func TestUpFollowsItsPolicy(t *testing.T) {
+	t.Parallel()
 	policy := filepath.Join(t.TempDir(), "worker.yaml")
 	write := func(text string) {
 		if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
@@ -193,6 +196,7 @@ func TestUpFollowsItsPolicy(t *testing.T) {
 
 // The worker goes on until the router has answered all that it accepted.
 func TestUpDrainsTheRouterFirst(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	called, release := filepath.Join(dir, "called"), filepath.Join(dir, "release")
 	for _, pipe := range []string{called, release} {
@@ -231,6 +235,7 @@ hooks:
 
 // Without its worker the process has nothing to say but no: it ends, and says why.
 func TestUpEndsWithItsWorker(t *testing.T) {
+	t.Parallel()
 	store, policy := t.TempDir(), filepath.Join(t.TempDir(), "worker.yaml")
 	write := func(registration string) {
 		if err := os.WriteFile(policy, []byte(strings.Replace(tools, "priority: 4", registration, 1)), 0o600); err != nil {
@@ -270,6 +275,7 @@ func TestUpSaysWhatIsWrongWithItsPolicy(t *testing.T) {
 
 // A policy's warnings are told with its errors, and where it is served in spite of them.
 func TestUpTellsTheWarningsOfItsPolicy(t *testing.T) {
+	t.Parallel()
 	policy := filepath.Join(t.TempDir(), "worker.yaml")
 	const misspelt = "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: x}]}}\n"
 	warning := "warning: " + policy + ":2:22: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?\n    2 |   - {id: a, events: ['tool:per']"
@@ -285,7 +291,7 @@ func TestUpTellsTheWarningsOfItsPolicy(t *testing.T) {
 		t.Errorf("error is %v\n%s", err, &log)
 	}
 	write(misspelt)
-	if r := startUp(t, signals.Signals{}, "--store-dir", t.TempDir(), "--policy", policy); !strings.HasPrefix(r.log.String(), warning) {
+	if r := startUp(t, signals.Signals{}, "--store-dir", t.TempDir(), "--policy", policy); !strings.Contains(r.log.String(), `"msg":"worker file has a warning","warning":"`+policy+":2:22: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?") {
 		t.Errorf("it is up, and the log is\n%s", r.log)
 	}
 }

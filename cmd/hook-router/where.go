@@ -2,16 +2,26 @@ package main
 
 import (
 	"cmp"
+	"log/slog"
 	"net"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
 // defaultPort is the port of NATS servers.
 const defaultPort = "4222"
+
+// location is what came of NATS_URL; the zero value where it is not set, or is the address on
+// which a server is started here.
+type location struct {
+	url     string // NATS_URL
+	ignored string // why it is not joined; empty if it is
+}
 
 // locate decides which NATS server to use if neither --nats-url nor HOOK_ROUTER_NATS_URL names
 // one: NATS_URL, as in all other programs, with NATS_CREDS. A server is started here if a flag
@@ -19,24 +29,35 @@ const defaultPort = "4222"
 // up and the demo.
 func (s *serve) locate(command *kong.Context, getenv func(string) string) {
 	at := getenv("NATS_URL")
-	if s.NATSURL != "" || at == "" {
+	if s.NATSURL != "" || at == "" || sameAddress(at, s.NATSListen) {
+		return
+	}
+	s.located.url = at
+	if command.Command() == "up" {
+		s.located.ignored = "hook-router up starts a NATS server of its own"
 		return
 	}
 	for _, p := range command.Path {
 		if p.Flag != nil && slices.Contains(embeddedFlags, p.Flag.Name) {
-			s.located = "here: --" + p.Flag.Name + " goes before NATS_URL"
+			s.located.ignored = "--" + p.Flag.Name + " is given, so a NATS server is started here"
 			return
 		}
 	}
+	s.NATSURL = at
+	if s.NATSCreds == "" {
+		s.NATSCreds = getenv("NATS_CREDS")
+	}
+}
+
+// say logs what came of NATS_URL.
+func (l location) say(log *slog.Logger) {
+	at := natsx.RedactURL(l.url)
 	switch {
-	case sameAddress(at, s.NATSListen):
-	case command.Command() == "up":
-		s.located = "here: up joins no other; NATS_URL leads programs of this shell elsewhere"
+	case l.url == "":
+	case l.ignored != "":
+		log.Info("NATS_URL is not used, but hookctl and other programs in this shell use it", "reason", l.ignored, "nats_url", at)
 	default:
-		s.NATSURL, s.located = at, "from NATS_URL; --nats-listen starts a server here"
-		if s.NATSCreds == "" {
-			s.NATSCreds = getenv("NATS_CREDS")
-		}
+		log.Info("joining the NATS server that NATS_URL names; --nats-listen starts one here", "nats_url", at)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/signals"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
@@ -38,7 +39,7 @@ func TestNATSURLIsJoined(t *testing.T) {
 	s := natstest.Listening(t)
 	t.Setenv("NATS_URL", s.ClientURL())
 	out, log := ready(t, "--audit-key", "audit.key")
-	if !strings.Contains(out, "NATS    "+s.ClientURL()+" (from NATS_URL;") || !strings.Contains(log, "from NATS_URL") {
+	if !strings.Contains(out, "NATS    "+s.ClientURL()+" (from NATS_URL;") || !strings.Contains(log, "joining the NATS server that NATS_URL names") {
 		t.Errorf("the output and the log do not say that it is on %s:\n%s%s", s.ClientURL(), out, log)
 	}
 }
@@ -47,12 +48,43 @@ func TestNATSURLIsNotJoinedWhereAServerIsWantedHere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("NATS_URL", "nats://127.0.0.1:1")
 	out, log := ready(t, "--nats-listen", "127.0.0.1:0")
-	if strings.Contains(out, "127.0.0.1:1\n") || !strings.Contains(log, "--nats-listen goes before NATS_URL") {
+	if strings.Contains(out, "127.0.0.1:1\n") || !strings.Contains(log, `"reason":"--nats-listen is given, so a NATS server is started here","nats_url":"nats://127.0.0.1:1"`) {
 		t.Errorf("want a server here, and that the log says so:\n%s%s", out, log)
 	}
 	out, log = ready(t, "up", "--no-browser", "--nats-listen", "127.0.0.1:0")
-	if strings.Contains(out, "127.0.0.1:1\n") || !strings.Contains(log, "before NATS_URL") || !strings.Contains(out, "export NATS_URL=nats://127.0.0.1:") {
+	if strings.Contains(out, "127.0.0.1:1\n") || !strings.Contains(log, `"msg":"NATS_URL is not used,`) || !strings.Contains(out, "export NATS_URL=nats://127.0.0.1:") {
 		t.Errorf("want a server of up's own, and how to reach it:\n%s%s", out, log)
+	}
+}
+
+// TestUpAgainInTheShellThatItPrepared: up says what to export, and takes it for its own address.
+func TestUpAgainInTheShellThatItPrepared(t *testing.T) {
+	dir := t.TempDir()
+	at := testkit.FreeAddrs(t, 1)[0]
+	out, _ := ready(t, "up", "--no-browser", "--store-dir", dir, "--nats-listen", at)
+	_, line, found := strings.Cut(out, "export NATS_URL=")
+	url, _, _ := strings.Cut(line, "\n")
+	if !found || url != "nats://"+at {
+		t.Fatalf("it says to export %q:\n%s", url, out)
+	}
+	t.Setenv("NATS_URL", url)
+	if _, log := ready(t, "up", "--no-browser", "--store-dir", dir, "--nats-listen", at); strings.Contains(log, "NATS_URL") {
+		t.Errorf("it finds something to say about its own address:\n%s", log)
+	}
+}
+
+// TestUpHelpsWithWhatItTakes: it joins no NATS server, and its help names no flag for one.
+func TestUpHelpsWithWhatItTakes(t *testing.T) {
+	t.Parallel()
+	for command, has := range map[string]bool{"serve": true, "up": false} {
+		var out bytes.Buffer
+		if err := run(t.Context(), []string{command, "--help"}, &out, &out, signals.Signals{}); err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(strings.Fields(out.String()), " ")
+		if strings.Contains(text, "--nats-url=URL") != has || strings.Contains(text, "Default: NATS_URL") != has || !strings.Contains(text, "--nats-listen=") {
+			t.Errorf("%s --help:\n%s", command, &out)
+		}
 	}
 }
 

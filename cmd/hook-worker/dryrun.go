@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
@@ -143,16 +144,16 @@ func members(reg chain.Registration) (m map[string]any) {
 
 // print writes a plan for people.
 func (p plan) print(w io.Writer) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "on %s, and without starting anything:\n", p.NATS)
+	out := term.NewPrinter(w, false, false, false)
+	out.Width = term.TerminalWidth(w)
+	out.Fold(fmt.Sprintf("on %s, and without starting anything:", p.NATS))
 	for _, one := range p.Hooks {
-		fmt.Fprintf(&b, "  %-8s %s: %s\n", one.Is, one.ID, one.words())
+		out.Fold(fmt.Sprintf("  %-8s %s: %s", one.Is, one.ID, one.words()))
 		for _, name := range slices.Sorted(maps.Keys(one.Fields)) {
-			fmt.Fprintf(&b, "             %s: %s -> %s\n", name, written(one.Fields[name].Bus), written(one.Fields[name].File))
+			out.Fold(fmt.Sprintf("             %s: %s -> %s", name, written(one.Fields[name].Bus), written(one.Fields[name].File)))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return out.Failure()
 }
 
 // words say what would happen.

@@ -19,9 +19,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/signals"
 )
@@ -33,7 +33,7 @@ func main() {
 	})
 	stop()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "hook-worker:", err)
+		term.Say(os.Stderr, "hook-worker: "+err.Error())
 		os.Exit(exitCode(err))
 	}
 }

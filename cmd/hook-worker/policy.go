@@ -15,7 +15,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
@@ -102,7 +101,8 @@ func (s serve) runPolicy(ctx context.Context, p process, client *hookrouter.Clie
 	defer wg.Wait()
 	defer stop()
 	o.Path, o.Read, o.Changed, o.Metadata = "policy "+s.Policy, follower.Read, follower.Changed(), follower.Metadata
-	o.Reload, o.Remind, o.Out = p.signals.Reload, p.remind, p.stderr
+	say := teller{p.stderr, o.Log}
+	o.Reload, o.Remind, o.Registered = p.signals.Reload, p.remind, say.registered
 	o.Applying = func(file *workerfile.File) func(error) {
 		done := follower.Applying(file)
 		return func(err error) {
@@ -114,7 +114,7 @@ func (s serve) runPolicy(ctx context.Context, p process, client *hookrouter.Clie
 	}
 	o.Ready = func() {
 		wg.Go(func() { follower.Run(following) })
-		fmt.Fprintf(p.stderr, "hook-worker %s follows policy %s on %s\n", version.Number(), s.Policy, o.NATS)
+		say.follows(s.Policy, o.NATS)
 	}
 	return hooks.Run(ctx, client, o)
 }

@@ -86,7 +86,7 @@ func (r *rollout) worker(cache string, more ...string) (stderr *log, stop func()
 		return <-done
 	})
 	r.t.Cleanup(func() { _ = stop() })
-	says(r.t, stderr, "follows policy production")
+	says(r.t, stderr, `"msg":"worker follows policy"`)
 	return stderr, stop
 }
 

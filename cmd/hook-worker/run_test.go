@@ -155,9 +155,9 @@ func TestTheHooksOfAFileAnswerOnTheBus(t *testing.T) {
 	url := listen(t)
 	stderr, _ := start(t, url, write(t, twoHooks))
 	for _, line := range []string{
-		"registered path-guard: cel on tool:pre, priority 5, on_failure deny, mode enforce\n",
-		"registered linter: exec on tool:post, priority 0, on_failure continue, mode enforce\n",
-		" answers for 2 hooks on nats://",
+		`"msg":"hook registered","hook":"path-guard","kind":"cel","events":"tool:pre","priority":5,"on_failure":"deny","mode":"enforce"}`,
+		`"msg":"hook registered","hook":"linter","kind":"exec","events":"tool:post","priority":0,"on_failure":"continue","mode":"enforce"}`,
+		`"hooks":2,"nats":"nats://`,
 	} {
 		if !strings.Contains(stderr.String(), line) {
 			t.Errorf("stderr does not have %q:\n%s", line, stderr)
@@ -204,7 +204,7 @@ hooks:
     exec:
       command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\"}"', sh, `+running+`, `+release+`]
 `))
-	if want := " answers for 1 hook on nats://"; !strings.Contains(stderr.String(), want) {
+	if want := `"hooks":1,"nats":"nats://`; !strings.Contains(stderr.String(), want) {
 		t.Errorf("stderr does not have %q:\n%s", want, stderr)
 	}
 	a := connect(t, url)

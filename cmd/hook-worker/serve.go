@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 
-	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
@@ -60,7 +57,8 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	if err != nil {
 		return err
 	}
-	workerfiles.Warn(file, p.stderr)
+	say := teller{p.stderr, log}
+	say.warnings(file)
 	memory = s.memory(s.url(file), s.prefix(file), log)
 	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})
 	if err != nil {
@@ -74,10 +72,10 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	}
 	return hooks.Run(ctx, client, hooks.Options{
 		File: file, Path: s.Config, Read: s.readAgain(file, host), Watch: watch, Reload: p.signals.Reload,
-		NATS: natsx.RedactURL(s.url(file)), Prefix: s.prefix(file), Metrics: tel.WorkerFile(), Remind: p.remind, Out: p.stderr, Log: log,
+		NATS: natsx.RedactURL(s.url(file)), Prefix: s.prefix(file), Metrics: tel.WorkerFile(), Remind: p.remind, Registered: say.registered, Log: log,
 		Ready: func() {
 			pages.serving.Store(ctx.Err() == nil)
-			fmt.Fprintf(p.stderr, "hook-worker %s answers for %s on %s\n", version.Number(), term.Plural(len(file.Hooks), "hook"), natsx.RedactURL(s.url(file)))
+			say.ready(len(file.Hooks), natsx.RedactURL(s.url(file)))
 		},
 	})
 }

@@ -50,8 +50,8 @@ func TestReplicasRememberTogether(t *testing.T) {
 	for range 2 {
 		stderr, _ := start(t, url, write(t, remembering))
 		for _, line := range []string{
-			"registered limits: builtin on prompt:submit tool:pre llm:request llm:response session:end, priority -10, on_failure deny, mode enforce\n",
-			"registered todos-channels: builtin contributes to session.todos\n",
+			`"hook":"limits","kind":"builtin","events":"prompt:submit,tool:pre,llm:request,llm:response,session:end","priority":-10,"on_failure":"deny","mode":"enforce"}`,
+			`"hook":"todos-channels","kind":"builtin","channels":"session.todos"}`,
 		} {
 			if !strings.Contains(stderr.String(), line) {
 				t.Errorf("stderr does not have %q:\n%s", line, stderr)

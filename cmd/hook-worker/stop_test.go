@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
@@ -24,7 +25,8 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	testkit.Parallel(8) // they wait for files, processes and routers
+	testkit.Parallel(24) // they wait for files, processes and routers
+	filewatch.SettleAfter(100 * time.Millisecond)
 	goleak.VerifyTestMain(m)
 }
 
@@ -67,7 +69,7 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 			if err := worker.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			says(t, stderr, `"msg":"stopping; a second signal ends at once","calls":1,"limit":30000000000`)
+			says(t, stderr, `"msg":"stopping; a second signal ends at once","calls":1,"limit":"30s"`)
 			if err := worker.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 )
 
@@ -19,7 +20,7 @@ type testFiles struct {
 // Run writes a line for each test or event.
 func (c testFiles) Run(ctx context.Context, p process) error {
 	return failed(workerfiles.Tests{
-		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: c.JSON,
+		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: c.JSON, Width: term.TerminalWidth(p.stdout),
 		Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,
 	}.Run(ctx))
 }

@@ -58,6 +58,8 @@ func (v validate) Run(p process) error {
 	var wrong error
 	out := json.NewEncoder(p.stdout)
 	out.SetEscapeHTML(false)
+	text := term.NewPrinter(p.stdout, false, false, false)
+	text.Width = term.TerminalWidth(p.stdout)
 	for _, path := range v.Files {
 		found, err := v.check(path, p.stderr)
 		wrong = errors.Join(wrong, err)
@@ -65,7 +67,7 @@ func (v validate) Run(p process) error {
 		case v.JSON:
 			wrong = errors.Join(wrong, out.Encode(found))
 		case err == nil:
-			fmt.Fprint(p.stdout, found)
+			found.print(text)
 		}
 	}
 	return failed(wrong)
@@ -112,19 +114,15 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 	return found, nil
 }
 
-// String is for people, and ends the line.
-func (f validated) String() string {
+// print is for people.
+func (f validated) print(out *term.Printer) {
 	state := "all well"
 	if n := len(f.Warnings); n > 0 {
 		state = term.Plural(n, "warning")
 	}
-	return fmt.Sprintf("%s: %s, %s\n%s", f.File, term.Plural(f.hooks, "hook"), state, table(f.Registrations))
-}
-
-// table has a line for each registration.
-func table(list []chain.Registration) string {
-	var b strings.Builder
-	for _, reg := range list {
+	out.Fold(fmt.Sprintf("%s: %s, %s", f.File, term.Plural(f.hooks, "hook"), state))
+	for _, reg := range f.Registrations {
+		var b strings.Builder
 		fmt.Fprintf(&b, "  %s: %s", reg.ID, hooks.Words(reg))
 		if len(reg.Events) > 0 {
 			fmt.Fprintf(&b, ", timeout_ms %d, durable %t", reg.TimeoutMS, *reg.Durable)
@@ -135,7 +133,6 @@ func table(list []chain.Registration) string {
 		if reg.Match != "" {
 			fmt.Fprintf(&b, ", match %s", strings.Join(strings.Fields(reg.Match), " "))
 		}
-		b.WriteString("\n")
+		out.Fold(term.Clean(b.String()))
 	}
-	return b.String()
 }

@@ -28,7 +28,7 @@ const Patience = time.Second
 
 // Connection are the flags that say where the bus is.
 type Connection struct {
-	Server      string `short:"s" from:"NATS_URL,HOOK_ROUTER_NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default nats://127.0.0.1:4222."`
+	Server      string `short:"s" from:"HOOK_ROUTER_NATS_URL,NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default nats://127.0.0.1:4222."`
 	Context     string `from:"NATS_CONTEXT" placeholder:"NAME" help:"Context of the nats command line; the selected one where neither this nor a server is given."`
 	Creds       string `from:"NATS_CREDS" placeholder:"FILE" help:"Credentials file."`
 	User        string `from:"NATS_USER" placeholder:"NAME" help:"User name."`
@@ -167,7 +167,7 @@ func (e *Env) Tell(format string, args ...any) {
 		e.Status(text)
 		return
 	}
-	fmt.Fprintf(e.Stderr, "hookctl: %s\n", text)
+	term.Say(e.Stderr, "hookctl: "+text)
 }
 
 // options are the NATS options of the flags and the context.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -31,12 +30,12 @@ const Renew = "`hookctl auth rotate NAME` and `hookctl auth push` renew an admin
 // standard event. Applications may have events of their own, so it is not an error.
 func (e *Env) CheckSpelling(pattern string) {
 	if err := kind.CheckEventSpelling(pattern); err != nil {
-		fmt.Fprintf(e.Stderr, "hookctl: %s\n", term.Clean(err.Error()))
+		term.Say(e.Stderr, "hookctl: "+term.Clean(err.Error()))
 	}
 }
 
 // Complain writes why a command failed, and returns the exit code.
 func Complain(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "hookctl: %s\n", term.Clean(err.Error()))
+	term.Say(stderr, "hookctl: "+term.Clean(err.Error()))
 	return exitOf(err)
 }

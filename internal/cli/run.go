@@ -58,7 +58,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		return ExitLocal
 	}
 	if err != nil {
-		return Complain(p.Stderr, fmt.Errorf("%w (see %s --help)", err, commandline.Selected(err, "hookctl")))
+		return Complain(p.Stderr, fmt.Errorf("%w (see %s --help)", commandline.Readable(err), commandline.Selected(err, "hookctl")))
 	}
 	json, err := JSON(c.JSON, c.Text, p.Getenv)
 	if err != nil {

@@ -26,7 +26,7 @@ func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, err
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w (see %s --help)", err, Selected(err, parser.Model.Name))
+		return nil, fmt.Errorf("%w (see %s --help)", Readable(err), Selected(err, parser.Model.Name))
 	}
 	return command, nil
 }

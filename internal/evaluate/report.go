@@ -13,7 +13,8 @@ import (
 
 // Report writes what came of tests and events as it comes, and counts.
 type Report struct {
-	Out *term.Printer // JSON is a document a line
+	Out    *term.Printer // JSON is a document a line
+	Folded bool          // text keeps to the width of Out
 
 	Tests, Failed int
 	Errors        int      // what kept tests and events from being run
@@ -155,5 +156,10 @@ func outcome(v *Verdict) string {
 
 // print writes a line, without what moves a cursor.
 func (r *Report) print(format string, args ...any) {
-	r.Out.Print("%s\n", term.Clean(strings.TrimSuffix(fmt.Sprintf(format, args...), "\n")))
+	line := term.Clean(strings.TrimSuffix(fmt.Sprintf(format, args...), "\n"))
+	if r.Folded {
+		r.Out.Fold(line)
+		return
+	}
+	r.Out.Print("%s\n", line)
 }

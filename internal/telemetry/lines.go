@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"time"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -16,11 +17,35 @@ import (
 // LogLines is how all programs write their log lines: as text on a terminal, for the one who
 // sits there, and as JSON into anything else.
 func LogLines(w io.Writer, level slog.Leveler) slog.Handler {
-	o := &slog.HandlerOptions{Level: level}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(f.Fd()) {
+	o := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
+	if OnTerminal(w) {
 		return slog.NewTextHandler(w, o)
 	}
 	return slog.NewJSONHandler(visible{w}, o)
+}
+
+// OnTerminal reports whether log lines that go to w are read on a terminal.
+func OnTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}
+
+// readable writes durations with their unit, such as 2.48ms: as a number they would be
+// nanoseconds.
+func readable(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(rounded(a.Value.Duration()).String())
+	}
+	return a
+}
+
+// rounded is a duration to the millisecond, and below a second to three digits.
+func rounded(d time.Duration) time.Duration {
+	unit := time.Millisecond
+	for unit > 1 && d.Abs() < 100*unit {
+		unit /= 10
+	}
+	return d.Round(unit)
 }
 
 // visible writes lines of JSON with escapes for what a terminal that shows the log would obey

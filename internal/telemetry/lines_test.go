@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/hookrouter/hookrouter/internal/telemetry"
@@ -27,5 +28,23 @@ func TestLogLinesHoldNothingUnseen(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(line), &got); err != nil || got.Msg != text || got.Session != text {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A duration has its unit, wherever it stands in a line, and no digits that say nothing.
+func TestLogLinesHoldDurationsWithTheirUnit(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0s", 15: "15ns", 999999: "1ms", 2482440: "2.48ms", 123456789: "123ms", 1234567890: "1.235s", 5 * time.Minute: "5m0s", -2482440: "-2.48ms",
+	} {
+		var out bytes.Buffer
+		slog.New(telemetry.LogLines(&out, slog.LevelInfo)).With("took", d).WithGroup("call").Info("called", "duration", d)
+		var got struct {
+			Took string
+			Call struct{ Duration string }
+		}
+		if err := json.Unmarshal(out.Bytes(), &got); err != nil || got.Took != want || got.Call.Duration != want {
+			t.Errorf("%d ns: %s, %v; want %s", d, &out, err, want)
+		}
 	}
 }

@@ -29,9 +29,9 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change
 	}
 	switch a.Action { // for a shell hook, whose standard error is what the agent reads
 	case chain.Deny:
-		fmt.Fprintf(e.Stderr, "denied by %s: %s\n", a.DeniedBy, term.Clean(a.Reason))
+		term.Say(e.Stderr, term.Clean("denied by "+a.DeniedBy+": "+cli.Masked(a.Reason)))
 	case chain.AskUser:
-		fmt.Fprintf(e.Stderr, "a person must be asked: %s\n", term.Clean(prompt(a.Result)))
+		term.Say(e.Stderr, term.Clean("a person must be asked: "+prompted(prompt(a.Result))))
 	case chain.Continue, chain.Modify, chain.InjectContext:
 	}
 }
@@ -39,18 +39,18 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change
 // answerRows is the answer for people.
 func answerRows(a agent.Answer, diff []jsonedit.Change) [][]term.Cell {
 	action := cmp.Or(a.Action, chain.Continue)
-	rows := term.Facts{{cli.ActionColor(action).Cell(string(action)), term.Bold.Cell(a.Reason)}}
+	rows := term.Facts{{cli.ActionColor(action).Cell(string(action)), term.Bold.Cell(cli.Masked(a.Reason))}}
 	rows.Add("denied by", a.DeniedBy, term.Plain)
 	addChanges(&rows, diff)
 	if a.ContextInjection != "" {
 		role := cmp.Or(a.ContextInjectionRole, chain.RoleSystem)
-		rows.Add("injects", string(role)+": "+a.ContextInjection+placing(a.Ephemeral, a.AppendToLastToolResult), term.Plain)
+		rows.Add("injects", string(role)+": "+cli.Masked(a.ContextInjection)+placing(a.Ephemeral, a.AppendToLastToolResult), term.Plain)
 	}
 	if action == chain.AskUser {
 		rows.Add("asks", approvalText(a.Result), term.Plain)
 	}
 	if a.UserMessage != "" {
-		rows.Add("message", string(cmp.Or(a.UserMessageLevel, chain.LevelInfo))+": "+a.UserMessage, term.Plain)
+		rows.Add("message", string(cmp.Or(a.UserMessageLevel, chain.LevelInfo))+": "+cli.Masked(a.UserMessage), term.Plain)
 	}
 	addChain(&rows, a.FailedOpen, a.Hooks, a.EventID, a.ChainID)
 	return rows
@@ -58,6 +58,8 @@ func answerRows(a agent.Answer, diff []jsonedit.Change) [][]term.Cell {
 
 func addChanges(rows *term.Facts, diff []jsonedit.Change) {
 	for _, c := range diff {
+		name := c.Path[strings.LastIndexByte(c.Path, '/')+1:]
+		c.Old, c.Value = cli.MaskedJSON(name, c.Old), cli.MaskedJSON(name, c.Value)
 		rows.Add("changed", term.Printable(c.Describe()), term.Plain)
 	}
 }
@@ -95,5 +97,5 @@ func approvalText(r chain.Result) string {
 	if r.ApprovalTimeout != nil {
 		wait = *r.ApprovalTimeout
 	}
-	return fmt.Sprintf("%s [%s], after %gs: %s", prompt(r), strings.Join(options, " | "), wait, cmp.Or(r.ApprovalDefault, chain.Deny))
+	return fmt.Sprintf("%s [%s], after %gs: %s", prompted(prompt(r)), strings.Join(options, " | "), wait, cmp.Or(r.ApprovalDefault, chain.Deny))
 }

@@ -90,7 +90,7 @@ func showCollection(e *cli.Env, got agent.Collection) {
 	}
 	rows := [][]term.Cell{term.Heads("FROM", "VALUE")}
 	for _, g := range doc.Values {
-		rows = append(rows, term.Row(g.From, string(g.Value)))
+		rows = append(rows, term.Row(g.From, string(cli.MaskedJSON("", g.Value))))
 	}
 	e.Out.Table(rows)
 	if len(doc.Missing) > 0 {

@@ -30,6 +30,12 @@ type emitted struct {
 	Result     chain.Result      `json:"result"`
 }
 
+// Help is the rest of the help.
+func (c *EmitCmd) Help() string { return exactJSON }
+
+// exactJSON says what the two forms of the output show.
+const exactJSON = "Text output masks secrets, as the console does. JSON output is exact: it is for the program that acts on it."
+
 // Run emits the event.
 func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := cli.CheckTimeout(c.Timeout); err != nil {

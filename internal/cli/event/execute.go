@@ -33,6 +33,9 @@ type executed struct {
 	Verdict    verdict.Verdict   `json:"verdict"`
 }
 
+// Help is the rest of the help.
+func (c *ExecuteCmd) Help() string { return exactJSON }
+
 // Run executes the event.
 func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Wait != nil && *c.Wait < time.Millisecond {
@@ -48,7 +51,7 @@ func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 			cancel()
 			return
 		}
-		fmt.Fprintf(e.Stderr, "waiting for an answer to %s: %s; %s\n", term.Printable(q.ID), term.Printable(asked(q)), howToAnswer(q.ID))
+		term.Say(e.Stderr, fmt.Sprintf("waiting for an answer to %s: %s; %s", term.Printable(q.ID), term.Printable(asked(q)), howToAnswer(q.ID)))
 	}})
 	if err != nil {
 		return err
@@ -74,7 +77,7 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Ch
 	switch x.Action {
 	case verdict.Continue:
 	case verdict.Deny:
-		e.Exit, said = cli.ExitDenied, "denied: "+x.Reason
+		e.Exit, said = cli.ExitDenied, "denied: "+cli.Masked(x.Reason)
 	case verdict.Pending:
 		e.Exit, said = cli.ExitPending, "a person is asked and has not answered: "+x.Approval.ID+"; "+howToAnswer(x.Approval.ID)
 	}
@@ -90,14 +93,14 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Ch
 		return
 	}
 	if said != "" {
-		fmt.Fprintln(e.Stderr, term.Printable(said))
+		term.Say(e.Stderr, term.Printable(said))
 	}
 }
 
 // verdictRows is the verdict for people.
 func verdictRows(x agent.Execution, diff []jsonedit.Change) [][]term.Cell {
-	rows := term.Facts{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(x.Reason))}}
-	add := func(head, text string) { rows.Add(head, term.Printable(text), term.Plain) }
+	rows := term.Facts{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(cli.Masked(x.Reason)))}}
+	add := func(head, text string) { rows.Add(head, term.Printable(cli.Masked(text)), term.Plain) }
 	add("denied by", x.DeniedBy)
 	addChanges(&rows, diff)
 	for _, m := range x.Messages {
@@ -110,7 +113,7 @@ func verdictRows(x agent.Execution, diff []jsonedit.Change) [][]term.Cell {
 		add("hidden", "the output of "+strings.Join(x.SuppressOutput, ", "))
 	}
 	for _, w := range x.Warnings {
-		rows = append(rows, term.Row(term.Yellow.Cell(w.Kind), term.Printable(w.Hook+": "+w.Detail)))
+		rows = append(rows, term.Row(term.Yellow.Cell(w.Kind), term.Printable(w.Hook+": "+cli.Masked(w.Detail))))
 	}
 	if q := x.Approval; q != nil {
 		add("asked", asked(*q))
@@ -121,10 +124,13 @@ func verdictRows(x agent.Execution, diff []jsonedit.Change) [][]term.Cell {
 	return rows
 }
 
-// asked is an approval request and its options.
+// asked is an approval request and its options, with secrets masked.
 func asked(q verdict.Approval) string {
-	return term.Clip(q.Prompt, 2*term.MaxValue) + " [" + strings.Join(q.Options, " | ") + "]"
+	return term.Clip(prompted(q.Prompt), 2*term.MaxValue) + " [" + strings.Join(q.Options, " | ") + "]"
 }
+
+// prompted is what a person is asked, in one line and with secrets masked.
+func prompted(prompt string) string { return term.OneLine(cli.Masked(prompt)) }
 
 // howToAnswer is the next step of a person who is asked.
 func howToAnswer(id string) string {

@@ -26,6 +26,11 @@ type WatchCmd struct {
 	Session string `placeholder:"ID" help:"Only events of this session."`
 }
 
+// Help is the rest of the help.
+func (c *WatchCmd) Help() string {
+	return "Secrets are masked, as in the console. With --json each line is what was published; the router's --publish-data says whether that is masked."
+}
+
 // Run watches until ctx ends.
 func (c *WatchCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := events.CheckPattern(c.Pattern); err != nil {

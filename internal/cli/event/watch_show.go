@@ -9,12 +9,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// showSight writes one line of watch.
+// showSight writes one line of watch. Only JSON shows secrets.
 func showSight(p *term.Printer, s *sight) {
 	if p.Line(s) {
 		return
 	}
-	what, rest := p.Paint(term.Cyan, "event "), term.Clean(term.Clip(string(s.Data), 2*term.MaxValue))
+	what, rest := p.Paint(term.Cyan, "event "), term.Clean(term.Clip(string(cli.MaskedJSON("", s.Data)), 2*term.MaxValue))
 	switch s.Kind {
 	case "result":
 		what, rest = p.Paint(term.Bold, "result"), resultText(p, s.result)
@@ -30,7 +30,7 @@ func resultText(p *term.Printer, r resultBody) string {
 		text += " by " + term.Clean(r.DeniedBy)
 	}
 	if r.Reason != "" {
-		text += ": " + term.Clean(r.Reason)
+		text += ": " + term.Clean(cli.Masked(r.Reason))
 	}
 	if r.ApprovalID != "" {
 		text += ", approval " + term.Clean(r.ApprovalID)

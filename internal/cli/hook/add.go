@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,15 +180,20 @@ func find(ctx context.Context, e *cli.Env, id string) (*agent.Listing, *natsx.Co
 	if err != nil {
 		return nil, nil, err
 	}
-	var ids []string
-	for i, l := range list {
-		if l.ID == id {
-			return &list[i], b, nil
-		}
-		ids = append(ids, l.ID)
+	if i := slices.IndexFunc(list, func(l agent.Listing) bool { return l.ID == id }); i >= 0 {
+		return &list[i], b, nil
 	}
-	if best := kind.ClosestWithin(1+len(id)/4, id, ids); best != "" {
+	if best := similar(id, list); best != "" {
 		return nil, nil, fmt.Errorf("%w: did you mean %s?", errUnregistered, best)
 	}
 	return nil, nil, fmt.Errorf("%w; `hookctl registry` lists the hooks", errUnregistered)
+}
+
+// similar is the id of a registered hook that looks like one that is none; empty for none.
+func similar(id string, list []agent.Listing) string {
+	ids := make([]string, len(list))
+	for i, l := range list {
+		ids[i] = l.ID
+	}
+	return kind.ClosestWithin(1+len(id)/4, id, ids)
 }

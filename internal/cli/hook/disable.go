@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/agent"
 )
 
 type disableCmd struct {
@@ -32,6 +33,9 @@ func (c *disableCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := e.Order(ctx, map[string]string{"id": c.ID, "reason": c.Reason}, &done, "hook", "disable"); err != nil {
 		return fmt.Errorf("disable hook %s: %w", c.ID, err)
 	}
+	if !done.Registered {
+		warnOfSpelling(ctx, e, c.ID)
+	}
 	switch {
 	case e.Out.Document(done):
 	case !done.Registered:
@@ -40,6 +44,22 @@ func (c *disableCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.Out.Print("disabled: %s. No event reaches it until `hookctl hook enable %[1]s`\n", term.Printable(c.ID))
 	}
 	return nil
+}
+
+// warnOfSpelling warns that a hook which was disabled, and is not registered, has the id of another
+// that is, but for a few letters. It may be one that registers later, so this is no error.
+func warnOfSpelling(ctx context.Context, e *cli.Env, id string) {
+	a, err := e.Agent(ctx, agent.Options{})
+	if err != nil {
+		return // the order was carried out
+	}
+	list, err := a.Registry(ctx)
+	if err != nil {
+		return
+	}
+	if best := similar(id, list); best != "" {
+		e.Tell("no hook %s is registered: did you mean %s? `hookctl hook enable %[1]s` takes it back", id, best)
+	}
 }
 
 type enableCmd struct {

@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,6 +19,11 @@ type HandlersCmd struct {
 	Pattern string `arg:"" optional:"" help:"Only what was registered for exactly this pattern, such as tool:* or tool:pre."`
 }
 
+// Help is the rest of the help.
+func (c *HandlersCmd) Help() string {
+	return "Text output shows ids, which other commands take. JSON output is what hooks.handlers answers: the names that people see, ids where there is none."
+}
+
 // Run lists handlers.
 func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Pattern != "" {
@@ -32,17 +36,17 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	handlers, err := a.ListHandlers(ctx, c.Pattern)
-	if err != nil {
+	if e.Out.JSON {
+		handlers, err := a.ListHandlers(ctx, c.Pattern)
+		if err == nil {
+			e.Out.Document(handlers)
+		}
 		return err
 	}
-	if e.Out.Document(handlers) {
-		return nil
-	}
-	if err := c.markAbsent(ctx, e, a, handlers); err != nil {
-		return err
-	}
+	handlers, err := c.ids(ctx, e, a)
 	switch {
+	case err != nil:
+		return err
 	case len(handlers) == 0:
 		e.Out.Print("no hooks\n")
 	default:
@@ -55,46 +59,43 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// markAbsent marks hooks that no worker serves, and adds disabled hooks and pinned guards that
-// are not registered: their events are denied.
-func (c *HandlersCmd) markAbsent(ctx context.Context, e *cli.Env, a *agent.Agent, handlers map[string][]string) error {
-	const absent, off = " (no worker)", " (disabled)"
-	list, err := a.Registry(ctx)
+// ids lists hooks by pattern, by the ids that other commands take: the wire has their titles. It
+// marks the disabled ones and those that no worker serves, and adds pinned guards that are not
+// registered: their events are denied.
+func (c *HandlersCmd) ids(ctx context.Context, e *cli.Env, a *agent.Agent) (map[string][]string, error) {
+	list, err := a.Registry(ctx) // in execution order
 	if err != nil {
-		return err
-	}
-	registered := map[string]bool{}
-	for _, l := range list {
-		registered[l.ID] = true
-		if l.Disabled != nil {
-			for _, pattern := range l.Events {
-				if c.Pattern == "" || c.Pattern == pattern {
-					handlers[pattern] = append(handlers[pattern], cmp.Or(l.Name, l.ID)+off)
-				}
-			}
-			continue
-		}
-		if len(l.Instances) > 0 {
-			continue
-		}
-		for _, names := range handlers {
-			if i := slices.Index(names, cmp.Or(l.Name, l.ID)); i >= 0 {
-				names[i] += absent
-			}
-		}
+		return nil, err
 	}
 	guards, err := guard.List(ctx, e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, g := range guards {
-		for _, pattern := range g.Events {
-			if name := g.ID + " (pinned, no worker)"; !registered[g.ID] && (c.Pattern == "" || c.Pattern == pattern) && !slices.Contains(handlers[pattern], name) {
+	handlers, registered := map[string][]string{}, map[string]bool{}
+	add := func(patterns []string, name string) {
+		for _, pattern := range patterns {
+			if (c.Pattern == "" || c.Pattern == pattern) && !slices.Contains(handlers[pattern], name) {
 				handlers[pattern] = append(handlers[pattern], name)
 			}
 		}
 	}
-	return nil
+	for _, l := range list {
+		registered[l.ID] = true
+		switch {
+		case l.Disabled != nil:
+			add(l.Events, l.ID+" (disabled)")
+		case len(l.Instances) == 0:
+			add(l.Events, l.ID+" (no worker)")
+		default:
+			add(l.Events, l.ID)
+		}
+	}
+	for _, g := range guards {
+		if !registered[g.ID] {
+			add(g.Events, g.ID+" (pinned, no worker)")
+		}
+	}
+	return handlers, nil
 }
 
 // RegistryCmd has the commands of `hookctl registry`.

@@ -51,16 +51,16 @@ func showCall(p *term.Printer, c call) {
 	if p.Line(c) {
 		return
 	}
-	did := p.Paint(term.Red, "failed: "+term.Clean(c.Error))
+	did := p.Paint(term.Red, "failed: "+term.Clean(cli.Masked(c.Error)))
 	if c.Result != nil {
 		action := cmp.Or(c.Result.Action, chain.Continue)
 		did = p.Paint(cli.ActionColor(action), string(action))
 		if c.Result.Reason != "" {
-			did += ": " + term.Clean(c.Result.Reason)
+			did += ": " + term.Clean(cli.Masked(c.Result.Reason))
 		}
 	}
 	p.Print("%s %-16s %-10s %s  %s  %s\n", p.Clock(), term.Clean(c.Event), term.OrDash(term.Clean(c.Session)),
-		did, p.Paint(term.Dim, term.Micros(c.Micros)), term.Clean(term.Clip(string(c.Data), 2*term.MaxValue)))
+		did, p.Paint(term.Dim, term.Micros(c.Micros)), term.Clean(term.Clip(string(cli.MaskedJSON("", c.Data)), 2*term.MaxValue)))
 }
 
 // note is a line of `hook add` about the hook itself.

@@ -40,7 +40,7 @@ func TestListings(t *testing.T) {
 PATTERN   HOOKS IN EXECUTION ORDER
 *         beside
 tool:*    later
-tool:pre  Writes`, "")
+tool:pre  writes`, "")
 	f.Run("registry", "--text").Want(t, cli.ExitOK, `
 ID      ON        PRIORITY  MODE     TIMEOUT  ON FAILURE  INSTANCES  SESSION
 writes  tool:pre  0         enforce  250ms    continue    1          -
@@ -97,7 +97,7 @@ func TestDisableAndEnable(t *testing.T) {
 	}
 	f.Run("handlers", "--text").Want(t, cli.ExitOK, `
 PATTERN   HOOKS IN EXECUTION ORDER
-tool:pre  Loud (disabled)`, "")
+tool:pre  loud (disabled)`, "")
 	f.Run("registry", "--text").Want(t, cli.ExitOK, `
 ID    ON        PRIORITY  MODE      TIMEOUT  ON FAILURE  INSTANCES
 loud  tool:pre  0         disabled  5s       continue    1`, "")
@@ -107,6 +107,11 @@ loud  tool:pre  0         disabled  5s       continue    1`, "")
 	f.Run("hook", "enable", "loud", "--text").Want(t, cli.ExitOK, "enabled: loud", "")
 	f.Run("hook", "enable", "loud", "--text").Want(t, cli.ExitOK, "loud is not disabled; `hookctl registry` says which hooks are", "")
 	f.Run("hook", "disable", "later", "--text").Want(t, cli.ExitOK, "disabled: later, which is not registered now; `hookctl registry` lists the hooks", "")
+	got := f.Run("hook", "disable", "luod", "--text")
+	got.See(t, cli.ExitOK, "disabled: luod, which is not registered now; `hookctl registry` lists the hooks")
+	if got.Stderr != "hookctl: no hook luod is registered: did you mean loud? `hookctl hook enable luod` takes it back\n" {
+		t.Errorf("stderr %q", got.Stderr)
+	}
 	if got := f.Run("emit", "tool:pre"); got.Code != cli.ExitDenied {
 		t.Errorf("%+v; want that it is denied", got)
 	}

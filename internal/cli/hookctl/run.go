@@ -46,7 +46,7 @@ type commands struct {
 	Disconnect    agents.DisconnectCmd   `cmd:"" group:"agents" help:"Take a coding agent from behind the router; needs no NATS."`
 	Doctor        agents.DoctorCmd       `cmd:"" group:"agents" help:"Try the hooks of connected coding agents, and say what is not gated."`
 	Scan          scan.Cmd               `cmd:"" group:"agents" help:"Show what a policy would have made of what coding agents did on this machine; needs no NATS."`
-	Handlers      hook.HandlersCmd       `cmd:"" group:"hooks" help:"List hook names by the pattern they registered."`
+	Handlers      hook.HandlersCmd       `cmd:"" group:"hooks" help:"List hooks by the pattern they registered."`
 	Registry      hook.RegistryCmd       `cmd:"" group:"hooks" help:"List every registration, or accept that some were lost."`
 	Explain       event.ExplainCmd       `cmd:"" group:"hooks" help:"Show which hooks would run for an event, in order; calls none."`
 	Guard         guard.Cmd              `cmd:"" group:"hooks" help:"Pin guards that must be in force, and that no worker can weaken."`

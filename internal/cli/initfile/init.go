@@ -1,6 +1,7 @@
 package initfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 
 // Cmd is hookctl init.
 type Cmd struct {
-	Dir    string `arg:"" optional:"" default:"." type:"existingdir" placeholder:"DIR" help:"The project."`
+	Dir    string `arg:"" optional:"" type:"existingdir" placeholder:"DIR" help:"The project; default: the current directory."`
 	Output string `default:"worker.yaml" placeholder:"NAME" help:"Name of the file to write."`
 	Force  bool   `help:"Overwrite an existing file."`
 }
@@ -43,9 +44,10 @@ func (c *Cmd) Run(_ context.Context, e *cli.Env) error {
 	if !name.MatchString(c.Output) {
 		return workerfiles.InputError(fmt.Errorf("--output %q: give the name of a YAML file, such as worker.yaml", c.Output))
 	}
-	dir := os.DirFS(c.Dir)
+	in := cmp.Or(c.Dir, ".") // kong leaves an existingdir without its default
+	dir := os.DirFS(in)
 	list, commands := found(dir), targets(dir)
-	text, path := []byte(policy(c.Output, list, commands)), filepath.Join(c.Dir, c.Output)
+	text, path := []byte(policy(c.Output, list, commands)), filepath.Join(in, c.Output)
 	write := atomicfile.Create
 	if c.Force {
 		write = atomicfile.Write

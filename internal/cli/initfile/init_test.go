@@ -103,6 +103,22 @@ func TestWhatIsWrittenIsValid(t *testing.T) {
 	}
 }
 
+// TestTheProjectIsWhereItIsTyped: as the README types it.
+func TestTheProjectIsWhereItIsTyped(t *testing.T) {
+	dir, f := project(t, map[string]string{"go.mod": "module x", "infra/main.tf": ""})
+	t.Chdir(dir)
+	got := f.Run("init")
+	if got.Code != cli.ExitOK || !strings.Contains(strings.Join(strings.Fields(got.Stdout), " "), "found in this project: Go, Terraform") {
+		t.Errorf("%+v", got)
+	}
+	if text, err := os.ReadFile("worker.yaml"); err != nil || !strings.Contains(string(text), "terraform destroy") {
+		t.Errorf("%v, %s", err, text)
+	}
+	if again := f.Run("init"); again.Code == cli.ExitOK || !strings.Contains(again.Stderr, "worker.yaml is there already") {
+		t.Errorf("again: %+v", again)
+	}
+}
+
 func TestNothingIsWrittenOver(t *testing.T) {
 	t.Parallel()
 	dir, f := project(t, map[string]string{"worker.yaml": "mine"})

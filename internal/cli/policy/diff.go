@@ -56,7 +56,7 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	filter.Unreadable = func(err error) { fmt.Fprintf(e.Stderr, "hookctl: left out: %s\n", term.Clean(err.Error())) }
+	filter.Unreadable = func(err error) { e.Tell("left out: %v", err) }
 	o := &replayOpen{ReplayCmd: base, Env: e}
 	defer o.close()
 	was, err := o.file(ctx, older)
@@ -68,7 +68,7 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	for _, id := range unseen(was, would) {
-		fmt.Fprintf(e.Stderr, "hookctl: hook %s is another one, and acts in the world: its recorded answers are taken for both\n", id)
+		e.Tell("hook %s is another one, and acts in the world: its recorded answers are taken for both", id)
 	}
 	source, err := o.source(ctx, filter)
 	if err != nil {
@@ -123,7 +123,7 @@ func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, e
 			return nil, err
 		}
 	}
-	file, err := workerfiles.Loader(path, false, cleanWriter{o.Stderr})(kind.Worker{})
+	file, err := workerfiles.Loader(path, false, o.Stderr)(kind.Worker{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/internal/bundle/follow"
@@ -87,7 +87,7 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 
 // collect reads a worker file and the files that its hooks are built from.
 func collect(path string, e *cli.Env) ([]bundle.File, error) {
-	file, err := workerfiles.Look(path, kind.Worker{}, cleanWriter{e.Stderr})
+	file, err := workerfiles.Look(path, kind.Worker{}, e.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func leaving(e *cli.Env, now, next *bundle.Bundle) {
 	was, is := guards(now), guards(next)
 	for _, id := range was {
 		if !slices.Contains(is, id) {
-			fmt.Fprintf(e.Stderr, "hookctl: %s leaves the policy, and denies until `hookctl hook rm %s`\n", term.Printable(id), term.Printable(id))
+			e.Tell("%s leaves the policy, and denies until `hookctl hook rm %[1]s`", term.Printable(id))
 		}
 	}
 }
@@ -160,7 +160,7 @@ func guards(b *bundle.Bundle) (ids []string) {
 	if err != nil {
 		return nil
 	}
-	file, err := workerfiles.Look(path, kind.Worker{}, cleanWriter{new(strings.Builder)})
+	file, err := workerfiles.Look(path, kind.Worker{}, io.Discard)
 	if err != nil {
 		return nil
 	}

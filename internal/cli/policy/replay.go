@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/audit"
-	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 )
 
@@ -59,7 +58,7 @@ func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	filter.Unreadable = func(err error) { fmt.Fprintf(e.Stderr, "hookctl: left out: %s\n", term.Clean(err.Error())) }
+	filter.Unreadable = func(err error) { e.Tell("left out: %v", err) }
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	if c.Worker == "" {
@@ -87,7 +86,7 @@ func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	report := show.end()
 	if report.Chains == 0 {
-		fmt.Fprintln(e.Stderr, "hookctl: no chain was found: see `hookctl audit query --kind chain.result`")
+		e.Tell("no chain was found: see `hookctl audit query --kind chain.result`")
 	}
 	switch {
 	case !c.FailOnDiff:

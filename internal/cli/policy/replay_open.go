@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -79,22 +77,11 @@ func (o *replayOpen) policy() (evaluate.Policy, error) {
 
 // filePolicy is that of a worker file.
 func (o *replayOpen) filePolicy() (evaluate.Policy, error) {
-	file, err := workerfiles.Loader(o.Worker, o.RunAll, cleanWriter{o.Stderr})(kind.Worker{})
+	file, err := workerfiles.Loader(o.Worker, o.RunAll, o.Stderr)(kind.Worker{})
 	if err != nil {
 		return nil, err
 	}
 	o.closing = append(o.closing, file.Close)
 	options := evaluate.FilePolicyOptions{RunAll: o.RunAll, AsIfEnforced: o.AsIfEnforced, WithRecorded: o.WithRecorded}
 	return evaluate.NewFilePolicy(file, options).Replay, nil
-}
-
-// cleanWriter passes on what another program says, without what moves a cursor.
-type cleanWriter struct{ to io.Writer }
-
-// Write implements io.Writer.
-func (w cleanWriter) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(w.to, term.CleanLines(string(text))); err != nil {
-		return 0, err
-	}
-	return len(text), nil
 }

@@ -50,8 +50,12 @@ func (c *TestCmd) Run(ctx context.Context, e *cli.Env) (err error) {
 			return err
 		}
 	}
+	width := 0
+	if e.Terminal { // other programs read a test a line
+		width = e.Out.Width
+	}
 	return workerfiles.Tests{
-		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: e.Out.JSON,
-		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: cleanWriter{e.Stderr},
+		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: e.Out.JSON, Width: width,
+		Stdin: e.Stdin, Stdout: e.Stdout, Stderr: e.Stderr,
 	}.Run(ctx)
 }

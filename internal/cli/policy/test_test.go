@@ -50,6 +50,14 @@ FAILED  wrong.yaml:4  nobody deploys
 		t.Fatal(err)
 	}
 	test("--text").Want(t, cli.ExitOK, "ok      worker.yaml:4  nobody deploys\n1 test, 0 failed", "")
+	if err := os.WriteFile("misspelt.yaml", []byte(strings.Replace(file, `["deploy:start"]`, `["deploy:start", "tool:prre"]`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--text"}, {"--json"}, {"--events", "events.jsonl"}} {
+		if o := test(append(args, "misspelt.yaml")...); o.Code != cli.ExitOK || strings.Count(o.Stderr, "warning: misspelt.yaml:2:43: hooks[0].events[1]: there is no standard event tool:prre: did you mean tool:pre?") != 1 {
+			t.Errorf("%s: %+v; want the warning of validate once", args, o)
+		}
+	}
 	if o := test("bad.yaml"); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "bad.yaml:1:8: hooks: the file has no hooks") {
 		t.Errorf("a file that is wrong: %+v", o)
 	}

@@ -77,7 +77,7 @@ func (r *report) section(p *term.Printer, head string, action chain.Action, colo
 	}
 	p.Print("\n%s\n", p.Paint(color, head))
 	for _, f := range all[:min(len(all), shown)] {
-		p.Print("%s %s\n", p.Paint(color, fmt.Sprintf("%5d", f.Count)), term.Clip(term.Clean(f.Hook+": "+strings.TrimPrefix(f.Reason, "Asked about the command: ")), columns-6))
+		p.Print("%s %s\n", p.Paint(color, fmt.Sprintf("%5d", f.Count)), term.Clip(term.Clean(f.Hook+": "+f.Reason), columns-6))
 		if example := strings.TrimSpace(f.Tool + "  " + term.Clean(f.Example)); example != "" {
 			p.Print("      %s\n", p.Paint(term.Dim, term.Clip(term.Clean(example), columns-6)))
 		}

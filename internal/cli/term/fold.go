@@ -27,10 +27,11 @@ func ColumnsOf(w io.Writer) int {
 }
 
 // Fold writes a line of foreign or long text, which may be painted and has no line break at
-// its end. It continues on indented lines.
-func (p *Printer) Fold(text string) {
-	p.write(strings.Join(fold(text, p.Width, margin), "\n") + "\n")
-}
+// its end. It continues on lines that are indented further.
+func (p *Printer) Fold(text string) { p.write(folded(text, p.Width)) }
+
+// Wrap breaks a text into lines of a width as [Printer.Fold] does, none of them indented.
+func Wrap(text string, width int) []string { return fold(text, width, 0) }
 
 // fold breaks a text into lines of a width, at blanks, or within words that are too long; all
 // but the first are indented. A width of 0 is unlimited.

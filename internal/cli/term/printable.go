@@ -31,6 +31,18 @@ func Printable(text string) string {
 	return b.String()
 }
 
+// OneLine is Printable for a text of several lines that is shown on one: a ⏎ with blanks around
+// it stands for each run of line breaks, and none at the end.
+func OneLine(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+			lines = append(lines, line)
+		}
+	}
+	return Printable(strings.Join(lines, " ⏎ "))
+}
+
 // PrintableLines is printable for each line of a text, tabs being blanks. It ends
 // with a line that says so if there are more than so many.
 func PrintableLines(text string, limit int) []string {

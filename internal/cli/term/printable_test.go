@@ -30,6 +30,19 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+// A text of several lines on one has one sign for each run of line breaks.
+func TestOneLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"Run this?\n\nmake deploy\r\n \n\nAsked because: x\n\n": "Run this? ⏎ make deploy ⏎ Asked because: x",
+		"one \x1b[2J": "one ␛[2J",
+		"\n\n":        "",
+	} {
+		if got := OneLine(text); got != want {
+			t.Errorf("%q: %q; want %q", text, got, want)
+		}
+	}
+}
+
 func TestPrintableLinesAreBounded(t *testing.T) {
 	got := PrintableLines("a\tb\r\n\x1b\n\nd\n", 3)
 	want := []string{"a    b", "␛", "", "… cut after 3 lines; --json shows all"}

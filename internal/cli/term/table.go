@@ -15,6 +15,9 @@ type Cell struct {
 	// Marks are parts of the text that stand out in it, in bytes; nil for none. Tables
 	// take no notice of them.
 	Marks [][2]int
+	// Whole is for what somebody copies, such as a path: it is never folded, and may be wider
+	// than the table. It must be the last of its row.
+	Whole bool
 
 	head bool // of the first row: what the column is
 }
@@ -68,6 +71,13 @@ func (f *Facts) Add(head, text string, color Color) {
 	}
 }
 
+// AddWhole adds a row whose text is never folded.
+func (f *Facts) AddWhole(head, text string) {
+	if text != "" {
+		*f = append(*f, []Cell{Dim.Cell(head), {Text: text, Whole: true}})
+	}
+}
+
 // Table writes rows in aligned columns, with cleaned text. If they exceed the width, the last
 // column is folded. If that leaves too little of it, columns without text are left out, and
 // then some go below their row, each with its head. Only the first column is cut, in its
@@ -106,7 +116,7 @@ func layOut(rows [][]Cell, width int) layout {
 			if i == len(t.widths) {
 				t.widths, t.words, t.below = append(t.widths, 0), append(t.words, 0), append(t.below, false)
 			}
-			if len(row) > 1 { // one cell alone is a line above the table
+			if len(row) > 1 && !row[i].Whole { // one cell alone is a line above the table
 				t.widths[i] = max(t.widths[i], ansi.StringWidth(row[i].Text))
 				t.words[i] = max(t.words[i], min(longestWord(row[i].Text), maxWord))
 			}
@@ -224,6 +234,9 @@ func (p *Printer) row(b *strings.Builder, t layout, row []Cell) {
 
 // folded writes a cell, of which the first line begins at a column already.
 func (p *Printer) folded(b *strings.Builder, c Cell, width, at, indent int) {
+	if c.Whole {
+		width = 0
+	}
 	for n, line := range fold(c.Text, width, indent) {
 		if n > 0 {
 			b.WriteString(strings.Repeat(" ", at))

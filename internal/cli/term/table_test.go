@@ -84,6 +84,13 @@ path  /tmp/` + strings.Repeat("x", 69) + `
       ` + strings.Repeat("x", 21) + ` end
 `,
 		},
+		"what is to be copied": {
+			[][]term.Cell{term.Row("pin", "size 3"), {{}, {Text: "/tmp/" + strings.Repeat("x", 90) + "/a file.json", Whole: true}}},
+			`
+pin  size 3
+     /tmp/` + strings.Repeat("x", 90) + `/a file.json
+`,
+		},
 		"wide characters": {
 			[][]term.Cell{term.Row("日本語", "x"), term.Row("abc", strings.Repeat("日", 38))},
 			`

@@ -68,7 +68,7 @@ func Loader(path string, runAll bool, stderr io.Writer) evaluate.Loader {
 			warned = true
 			for _, h := range file.Hooks {
 				if h.Lacks != nil {
-					fmt.Fprintf(stderr, "warning: hook %s can't run here: %v\n", h.Registration.ID, h.Lacks)
+					term.Say(stderr, term.CleanLines(fmt.Sprintf("warning: hook %s can't run here: %v", h.Registration.ID, h.Lacks)))
 				}
 			}
 		}
@@ -88,7 +88,7 @@ func printed(path string, err error, stderr io.Writer) error {
 	}
 	tell(workerfile.Warnings(err), stderr)
 	for _, e := range all {
-		fmt.Fprintf(stderr, "%v\n%s", e, e.Snippet())
+		told(stderr, "", e)
 	}
 	return InputError(faults{path, len(all), err})
 }
@@ -102,8 +102,14 @@ func Warn(file *workerfile.File, stderr io.Writer) (warnings []*workerfile.Error
 
 func tell(warnings []*workerfile.Error, stderr io.Writer) {
 	for _, e := range warnings {
-		fmt.Fprintf(stderr, "warning: %v\n%s", e, e.Snippet())
+		told(stderr, "warning: ", e)
 	}
+}
+
+// told prints one fault of a file, and its line as it is.
+func told(stderr io.Writer, before string, e *workerfile.Error) {
+	term.Say(stderr, term.CleanLines(before+e.Error()))
+	fmt.Fprint(stderr, e.Snippet())
 }
 
 // Read reads a file for a worker in its directory.

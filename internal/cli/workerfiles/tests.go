@@ -10,6 +10,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // Tests runs the tests of worker files, or events through one, without NATS.
@@ -19,6 +21,7 @@ type Tests struct {
 	RunAll bool     // call hooks that act in the world too
 	JUnit  string   // a file to write the results to as JUnit XML; empty for none
 	JSON   bool     // a line of JSON each, instead of text
+	Width  int      // columns that text is folded to; 0 for as many as it needs
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -30,7 +33,8 @@ var errInterrupted = errors.New("interrupted before the last result")
 // Run writes a line for each test or event. Its error says that some failed, or what
 // kept them from being run.
 func (c Tests) Run(ctx context.Context) (err error) {
-	report := &evaluate.Report{Out: term.NewPrinter(c.Stdout, c.JSON, false, false)}
+	report := &evaluate.Report{Out: term.NewPrinter(c.Stdout, c.JSON, false, false), Folded: true}
+	report.Out.Width = c.Width
 	if c.JUnit != "" {
 		file, err := os.Create(c.JUnit) // now: an older one would say that all is well if this is killed
 		if err != nil {
@@ -80,10 +84,24 @@ func (c Tests) try(ctx context.Context, report *evaluate.Report) (wrong error) {
 	return wrong
 }
 
+// loader is [Loader] that prints the warnings of the hooks, the first time. Those of a test
+// are in its result.
+func (c Tests) loader(path string) evaluate.Loader {
+	load, warned := Loader(path, c.RunAll, c.Stderr), false
+	return func(w kind.Worker) (*workerfile.File, error) {
+		file, err := load(w)
+		if err == nil && !warned {
+			warned = true
+			Warn(&workerfile.File{Hooks: file.Hooks}, c.Stderr)
+		}
+		return file, err
+	}
+}
+
 // tests runs those of a file.
 func (c Tests) tests(ctx context.Context, path string, report *evaluate.Report) error {
 	before := report.Tests
-	if err := evaluate.RunTests(ctx, path, Loader(path, c.RunAll, c.Stderr), evaluate.Options{RunAll: c.RunAll}, report.Add); err != nil {
+	if err := evaluate.RunTests(ctx, path, c.loader(path), evaluate.Options{RunAll: c.RunAll}, report.Add); err != nil {
 		return err
 	}
 	if report.Tests == before {
@@ -99,7 +117,7 @@ func (c Tests) events(ctx context.Context, path string, report *evaluate.Report)
 		return err
 	}
 	defer in.Close()
-	err = evaluate.Events(ctx, c.Events, in, Loader(path, c.RunAll, c.Stderr), evaluate.Options{RunAll: c.RunAll}, report.Add)
+	err = evaluate.Events(ctx, c.Events, in, c.loader(path), evaluate.Options{RunAll: c.RunAll}, report.Add)
 	if wrong, ok := errors.AsType[*evaluate.ReadError](err); ok {
 		return InputError(wrong)
 	}

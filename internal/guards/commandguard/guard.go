@@ -45,7 +45,7 @@ func (p policy) result(_ events.Event, tool events.Tool) chain.Result {
 			question += "\n\nAsked because: " + worst.Reason
 		}
 		result := chain.Question(question)
-		result.Reason, result.ApprovalTimeout = "Asked about the command: "+worst.Reason, p.timeout
+		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
 		result.Rule = worst.Rule
 		return result
 	}

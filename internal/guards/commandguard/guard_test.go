@@ -32,7 +32,7 @@ func ExampleNew() {
 	// Output:
 	// ""  <nil>
 	// "deny" Command denied: it removes directories of the system or a whole home <nil>
-	// "ask_user" Asked about the command: cannot decide: the name of the command is known only when it runs: $CMD <nil>
+	// "ask_user" cannot decide: the name of the command is known only when it runs: $CMD <nil>
 }
 
 func TestOptions(t *testing.T) {

@@ -51,7 +51,7 @@ func call(tool, member, value string) string {
 // A secret that was masked is no glob of many letters, and what an agent writes in that
 // form reaches no more than a shell would take it for.
 func TestAMaskedSecretIsNoGlob(t *testing.T) {
-	hook, err := pathguard.New(kind.Section{}, pathguard.Options{})
+	hook, err := pathguard.New(kind.Section{}, pathguard.Options{Deny: []string{"**/*.tfstate", "**/nats*.conf"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +59,12 @@ func TestAMaskedSecretIsNoGlob(t *testing.T) {
 		tool, input string
 		want        chain.Action
 	}{
+		{"Bash", `{"command":"launch --password [REDACTED:assignment] [REDACTED:github-token]"}`, ""},
+		{"Bash", `{"command":"cat nat[REDACTED:s].conf"}`, chain.AskUser},
+		{"Bash", `{"command":"cat [REDACTED:x].tfstate"}`, chain.Deny},
+		{"Bash", `{"command":"cat [RED]*"}`, chain.AskUser},
+		{"Bash", `{"command":"shopt -s extglob; cat .+([REDACTED:nev])"}`, chain.AskUser},
+		{"Bash", `{"command":"find . -iregex '.*/.[REDACTED:nv]+' -exec cat {} +"}`, chain.AskUser},
 		{"Read", `{"file_path":"/srv/[REDACTED:email]/notes.txt"}`, ""},
 		{"Read", `{"file_path":"[REDACTED:key]"}`, ""},
 		{"Grep", `{"pattern":"x","path":"/srv/[REDACTED:email]"}`, ""},

@@ -2,7 +2,6 @@ package paths
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -34,7 +33,7 @@ func (p Path) Named(pattern Pattern) bool {
 	for _, glob := range pattern.lower {
 		name, anywhere := strings.CutPrefix(glob, "**/")
 		name = path.Base(strings.TrimSuffix(name, "/**"))
-		if anywhere && !(strings.HasPrefix(name, "*") && strings.Count(glob, "/") > 1) && slices.ContainsFunc(p.forms, func(form string) bool { return names(unmasked(folded(path.Base(form))), name) }) {
+		if anywhere && !(strings.HasPrefix(name, "*") && strings.Count(glob, "/") > 1) && slices.ContainsFunc(p.forms, func(form string) bool { return names(folded(path.Base(form)), name) }) {
 			return true
 		}
 	}
@@ -54,7 +53,7 @@ func (p Path) meets(globs []string) bool {
 		return true
 	}
 	for _, form := range all {
-		names := strings.Split(unmasked(form), "/")
+		names := strings.Split(form, "/")
 		for _, of := range globs {
 			if meet(names, strings.Split(of, "/"), new(int)) {
 				return true
@@ -83,22 +82,12 @@ func meet(glob, pattern []string, steps *int) bool {
 	return names(glob[0], pattern[0]) && meet(glob[1:], pattern[1:], steps)
 }
 
-// masked is what stands for a secret that was masked before a guard saw it. No name of
-// many letters hides in it: to a tool it is that text, and to a shell one character of
-// those in the brackets. An agent may write it too, so it is never taken for less.
-var masked = regexp.MustCompile(`\[redacted:[a-z0-9-]+\]`)
-
-// unmasked is a glob in which one character stands for each secret that was masked.
-func unmasked(glob string) string {
-	if !strings.Contains(glob, "[redacted:") {
-		return glob
-	}
-	return masked.ReplaceAllString(glob, "?")
-}
-
 // names reports whether a name may have both forms. A shell's wildcard has no name that
 // begins with a dot.
 func names(glob, pattern string) bool {
+	if one, ok := unmasked(glob); ok {
+		return fits(one, pattern) || match([]string{pattern}, glob)
+	}
 	wild := strings.ContainsAny(glob, "*?[")
 	switch open := strings.ContainsAny(pattern, "*?["); {
 	case !wild && !open:

@@ -89,11 +89,50 @@ func TestGlobsThatMeet(t *testing.T) {
 	}
 }
 
+// TestAMaskIsOneCharacter: to a shell a masked secret is one of its characters, and to others its
+// own text; it is nothing longer. Beside another wildcard it is any glob.
+func TestAMaskIsOneCharacter(t *testing.T) {
+	for _, c := range []struct {
+		glob, pattern string
+		want          bool
+	}{
+		{"/app/[REDACTED:github-token]", "**/nats*.conf", false},
+		{"/app/[REDACTED:email]", "**/*.tfstate", false},
+		{"/app/x-[REDACTED:email].txt", "**/x*.{pem,key}", false},
+		{"/app/[REDACTED:email].tfstate", "**/*.tfstate", true},
+		{"/app/terraform.tfstat[REDACTED:e]", "**/*.tfstate", true},
+		{"/app/nats[REDACTED:x].conf", "**/nats*.conf", true},
+		{"/app/na[REDACTED:t]s-a-s.conf", "**/nats*s.conf", true},
+		{"/app/[REDACTED:n][REDACTED:a]ts.conf", "**/[m-o]ats?.conf", false},
+		{"/app/[REDACTED:n][REDACTED:a]ts1.conf", "**/[m-o]ats?.conf", true},
+		{"/app/ä[REDACTED:x]", "**/?x", true},
+		{"/app/[REDACTED:x]", "/app/x", true},
+		{"/app/[REDACTED:x]env", "**/.env", false},
+		{"/app/.[REDACTED:x]nv", "**/.env*", true},
+		{"/app/.+([REDACTED:nev])", "**/.env", true},
+		{"/app/.[REDACTED:nev]{3}", "**/.env", true},
+		{"/app/.[REDACTED:nev]*", "**/.env", true},
+		{"/app/[REDACTED:UP]", "**/*.tfstate", false},
+		{"/app/[REDACTED]", "**/*.tfstate", true},
+		{"/app/[[REDACTED:x]", "**/*.tfstate", true},
+		{"/app/[REDACTED:[:alpha:]]", "**/*.tfstate", true},
+	} {
+		pattern, err := paths.Parse(c.pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := paths.Resolve(c.glob, "").Globbed(pattern); got != c.want {
+			t.Errorf("%s and %s: %v, want %v", c.glob, c.pattern, got, c.want)
+		}
+	}
+}
+
 // FuzzGlobsThatMeet: a name that two globs have is not lost between them.
 func FuzzGlobsThatMeet(f *testing.F) {
 	f.Add("*.go", "*.pem", "a.go")
 	f.Add("a*[b]", "?a[!a]", "aab")
 	f.Add("{a,b*}", "*{b,c}", "bb")
+	f.Add("[redacted:xy]b", "x*", "xb")
 	f.Fuzz(func(t *testing.T, glob, other, name string) {
 		pattern, err := paths.Parse("/" + other)
 		if err != nil || strings.ContainsAny(glob+other+name, `/\.~:`) || !strings.ContainsAny(glob, "*?[{") {

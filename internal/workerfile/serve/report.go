@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ import (
 
 // reporter logs registrations and calls for the operator.
 type reporter struct {
-	out          io.Writer
+	registered   func(kind string, reg chain.Registration)
 	log          *slog.Logger
 	nats, prefix string
 	calls        *atomic.Int64 // under way
@@ -40,7 +39,7 @@ func (t reporter) registering(h workerfile.Hook, reg chain.Registration) (done f
 	return func(err error) {
 		waiting()
 		if err == nil {
-			fmt.Fprintf(t.out, "registered %s: %s %s\n", reg.ID, h.Kind, Words(reg))
+			t.registered(h.Kind, reg)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -49,8 +49,8 @@ type Options struct {
 	Metrics *telemetry.WorkerFile
 	// Remind is how often a failed reload is logged again; 0 means once a minute.
 	Remind time.Duration
-	// Out gets a line for each hook that was registered; nil for nobody.
-	Out io.Writer
+	// Registered is called for each hook that was registered, with its kind; nil for nobody.
+	Registered func(kind string, reg chain.Registration)
 	// Log gets reloads, failures of hooks, and waiting for a router.
 	Log *slog.Logger
 }
@@ -58,8 +58,8 @@ type Options struct {
 // Run registers every hook and answers, for the hooks of the file as it is at each time,
 // until ctx ends; then what was taken is answered.
 func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
-	if o.Out == nil {
-		o.Out = io.Discard
+	if o.Registered == nil {
+		o.Registered = func(string, chain.Registration) {}
 	}
 	if o.Applying == nil {
 		o.Applying = func(*workerfile.File) func(error) { return nil }
@@ -68,7 +68,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	if err != nil {
 		return err
 	}
-	report := reporter{out: o.Out, log: o.Log, nats: o.NATS, prefix: o.Prefix, calls: &atomic.Int64{}}
+	report := reporter{registered: o.Registered, log: o.Log, nats: o.NATS, prefix: o.Prefix, calls: &atomic.Int64{}}
 	set := reload.New(w, reload.Options{Log: o.Log, Registering: report.registering})
 	defer set.Close()
 	f := follower{Options: o, client: client, report: report, set: set, remind: cmp.Or(o.Remind, remindEvery)}

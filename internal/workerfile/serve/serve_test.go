@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -52,10 +53,14 @@ func TestRun(t *testing.T) {
 	changed, outcomes, ready := make(chan struct{}), make(chan error, 8), make(chan struct{}, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	var out strings.Builder
+	var registered []string
 	go func() {
 		ended <- serve.Run(ctx, client, serve.Options{
-			File: file, Path: "worker.yaml", Changed: changed, Metrics: tel.WorkerFile(), Out: &out, Log: slog.New(slog.DiscardHandler),
+			File: file, Path: "worker.yaml", Changed: changed, Metrics: tel.WorkerFile(),
+			Registered: func(kind string, reg chain.Registration) {
+				registered = append(registered, kind+" "+reg.ID+" "+serve.Words(reg))
+			},
+			Log: slog.New(slog.DiscardHandler),
 			Read: func() (*workerfile.File, error) {
 				if reason := now.Load(); reason != nil {
 					return denying(*reason)
@@ -102,8 +107,8 @@ func TestRun(t *testing.T) {
 	if err := testkit.Receive(t, "it ends", ended); err != nil {
 		t.Error(err)
 	}
-	if want := "registered guard: cel on e, priority 0, on_failure deny, mode enforce\n"; out.String() != want {
-		t.Errorf("it said %q; want %q", out.String(), want)
+	if want := []string{"cel guard on e, priority 0, on_failure deny, mode enforce"}; !slices.Equal(registered, want) {
+		t.Errorf("it registered %q; want %q", registered, want)
 	}
 	says("no_responder")
 }

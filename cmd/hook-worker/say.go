@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
+	"github.com/hookrouter/hookrouter/internal/telemetry"
+	"github.com/hookrouter/hookrouter/internal/version"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+)
+
+// teller says what a worker does: as text to people on a terminal, elsewhere as lines of the log,
+// so that all lines have one form.
+type teller struct {
+	out io.Writer
+	log *slog.Logger // writes to out, too
+}
+
+// people reports whether somebody reads it on a terminal.
+func (t teller) people() bool { return telemetry.OnTerminal(t.out) }
+
+// warnings says what is probably not meant in a file.
+func (t teller) warnings(file *workerfile.File) {
+	if t.people() {
+		workerfiles.Warn(file, t.out)
+		return
+	}
+	for _, warning := range file.Warnings() {
+		t.log.Warn("worker file has a warning", "warning", warning)
+	}
+}
+
+// registered says that a hook is registered.
+func (t teller) registered(kind string, reg chain.Registration) {
+	switch {
+	case t.people():
+		term.Say(t.out, fmt.Sprintf("registered %s: %s %s", reg.ID, kind, hooks.Words(reg)))
+	case len(reg.Channels) > 0:
+		t.log.Info("hook registered", "hook", reg.ID, "kind", kind, "channels", strings.Join(reg.Channels, ","))
+	default:
+		reg = reg.WithDefaults()
+		t.log.Info("hook registered", "hook", reg.ID, "kind", kind, "events", strings.Join(reg.Events, ","), "priority", reg.Priority, "on_failure", reg.OnFailure, "mode", reg.Mode)
+	}
+}
+
+// ready says that calls are answered.
+func (t teller) ready(count int, nats string) {
+	if t.people() {
+		term.Say(t.out, fmt.Sprintf("hook-worker %s answers for %s on %s", version.Number(), term.Plural(count, "hook"), nats))
+		return
+	}
+	t.log.Info("worker answers for its hooks", "version", version.Number(), "hooks", count, "nats", nats)
+}
+
+// follows says that the versions of a policy are followed.
+func (t teller) follows(policy, nats string) {
+	if t.people() {
+		term.Say(t.out, fmt.Sprintf("hook-worker %s follows policy %s on %s", version.Number(), policy, nats))
+		return
+	}
+	t.log.Info("worker follows policy", "version", version.Number(), "policy", policy, "nats", nats)
+}

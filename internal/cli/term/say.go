@@ -1,0 +1,34 @@
+package term
+
+import (
+	"io"
+	"os"
+	"strings"
+)
+
+// Say writes lines beside the output of a command, such as its errors: folded as [Printer.Fold]
+// folds them if w is a terminal, and else as they are. The text has no line break at its end.
+func Say(w io.Writer, text string) {
+	width := TerminalWidth(w)
+	for line := range strings.SplitSeq(text, "\n") {
+		_, _ = io.WriteString(w, folded(line, width)) // nobody could be told
+	}
+}
+
+// TerminalWidth is [WidthOf] for a terminal, and 0 for anything else: what is not read on a
+// terminal is read by other programs, line by line.
+func TerminalWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok && IsTerminal(f) {
+		return WidthOf(f)
+	}
+	return 0
+}
+
+// folded is a line, and those on which it continues.
+func folded(text string, width int) string {
+	indent := margin + len(text) - len(strings.TrimLeft(text, " "))
+	if indent > width/2 {
+		indent = margin
+	}
+	return strings.Join(fold(text, width, indent), "\n") + "\n"
+}
