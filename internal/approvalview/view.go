@@ -1,10 +1,8 @@
 package approvalview
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,10 +17,14 @@ type View struct {
 	Subject []Text `json:"subject"`
 	// Edits are texts that the tool replaces.
 	Edits []Change `json:"edits"`
+	// Reason is why the hook asks; empty where the prompt says it already.
+	Reason string `json:"reason,omitempty"`
 	// Changed is what hooks changed since the agent sent it.
 	Changed []Change `json:"changed"`
 	// Rest is all other data, as texts and JSON of many lines.
 	Rest []Text `json:"rest"`
+	// Masked says that secrets are masked: in the data, or in what hooks took out of it.
+	Masked bool `json:"masked,omitempty"`
 }
 
 // Text is a value with a name.
@@ -31,16 +33,9 @@ type Text struct {
 	Text string `json:"text"`
 }
 
-// Change is how a value became another.
-type Change struct {
-	Name string        `json:"name"`
-	Op   string        `json:"op,omitempty"` // of a JSON Patch
-	Diff textdiff.Diff `json:"diff"`
-}
-
 // Of lays out an approval request.
 func Of(r approval.Record) View {
-	v := View{Subject: []Text{}, Edits: []Change{}, Changed: Patch(r.Changes), Rest: []Text{}}
+	v := View{Subject: []Text{}, Edits: []Change{}, Reason: Reason(r), Changed: Patch(ByHooks(r)), Rest: []Text{}, Masked: masked(r)}
 	v.subject(r)
 	data, err := events.ParseObject(r.Data)
 	if err != nil {
@@ -149,57 +144,4 @@ func (v *View) several(list jsontext.Value) bool {
 	}
 	v.Edits, v.Rest = append(v.Edits, changes...), append(v.Rest, rest...)
 	return true
-}
-
-// Lines is a value for people: a text as it is, with its line breaks, and other JSON
-// indented, its numbers as they were written.
-func Lines(value []byte) string {
-	v := jsontext.Value(value)
-	if v.Kind() == '"' {
-		if text, err := jsontext.AppendUnquote(nil, v); err == nil {
-			return string(text)
-		}
-	}
-	var b bytes.Buffer
-	if json.Indent(&b, value, "", "  ") != nil {
-		return string(value)
-	}
-	return b.String()
-}
-
-// Patch lays out a JSON Patch whose operations have the old values.
-func Patch(patch json.RawMessage) []Change {
-	list := []Change{}
-	var ops []struct {
-		Op    string          `json:"op"`
-		Path  string          `json:"path"`
-		Old   json.RawMessage `json:"old"`
-		Value json.RawMessage `json:"value"`
-	}
-	if len(patch) == 0 {
-		return list
-	}
-	if err := json.Unmarshal(patch, &ops); err != nil {
-		return append(list, Change{Name: "can't be read", Diff: textdiff.Of("", string(patch))})
-	}
-	for _, op := range ops {
-		before, after := "", ""
-		if op.Old != nil {
-			before = Lines(op.Old)
-		}
-		if op.Op != "remove" && op.Value != nil {
-			after = Lines(op.Value)
-		}
-		list = append(list, Change{Name: path(op.Path), Op: op.Op, Diff: textdiff.Of(before, after)})
-	}
-	return list
-}
-
-// path is a JSON pointer for people: tool_input.command.
-func path(pointer string) string {
-	name := strings.NewReplacer("/", ".", "~1", "/", "~0", "~").Replace(strings.TrimPrefix(pointer, "/"))
-	if name == "" {
-		return "everything"
-	}
-	return name
 }

@@ -23,11 +23,16 @@ func (s *Story) next() {
 			add("hookctl approvals show ", a.ID, "")
 		}
 	}
+	failed := slices.IndexFunc(s.Hooks, func(h Hook) bool { return h.Failure != "" && !h.Shadow })
+	unserved := failed >= 0 && s.Hooks[failed].Failure == string(chain.FailedNoResponder)
+	if unserved {
+		add("# no worker serves ", s.Hooks[failed].ID, ": start it again")
+	}
 	add("hookctl audit show ", s.ChainID, "")
-	if i := slices.IndexFunc(s.Hooks, func(h Hook) bool { return h.Failure != "" && !h.Shadow }); i >= 0 {
-		add("hookctl audit query --since 1h --hook ", s.Hooks[i].ID, "")
-		if s.Hooks[i].Failure == string(chain.FailedNoResponder) {
-			add("hookctl hook rm ", s.Hooks[i].ID, "  # or start its worker")
+	if failed >= 0 {
+		add("hookctl audit query --since 1h --hook ", s.Hooks[failed].ID, "")
+		if unserved {
+			add("hookctl hook rm ", s.Hooks[failed].ID, "  # only if nobody is to serve it any more")
 		}
 	} else if s.Verdict == Denied && s.Hook != "" && s.By == "" {
 		add("hookctl audit query --since 1d --action deny --hook ", s.Hook, "")

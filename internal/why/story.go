@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
@@ -29,6 +30,10 @@ type Story struct {
 	Hook    string `json:"hook,omitempty"`   // that decided, or asked
 	Rule    string `json:"rule,omitempty"`   // that decided, as its worker says
 	By      string `json:"by,omitempty"`     // the person, rule or time-out that decided
+	// Askers are the hooks that asked a person, where it is several.
+	Askers []string `json:"askers,omitempty"`
+	// RuleText is the rule for people, see [RuleText].
+	RuleText string `json:"rule_text,omitempty"`
 
 	Event   string `json:"event"`
 	Tool    string `json:"tool,omitempty"`
@@ -59,7 +64,8 @@ type Hook struct {
 	ID         string          `json:"hook"`
 	Action     string          `json:"action,omitempty"`
 	Rule       string          `json:"rule,omitempty"`
-	Policy     string          `json:"policy,omitempty"` // the version that it answered by, as its worker says
+	RuleText   string          `json:"rule_text,omitempty"` // see [RuleText]
+	Policy     string          `json:"policy,omitempty"`    // the version that it answered by, as its worker says
 	Reason     string          `json:"reason,omitempty"`
 	Failure    string          `json:"failure,omitempty"`
 	Error      string          `json:"error,omitempty"`
@@ -90,6 +96,8 @@ type Approval struct {
 	Waited         int64  `json:"waited_ms,omitempty"`
 	// Reviews are the answers that ended nothing, in sentences.
 	Reviews []string `json:"reviews,omitempty"`
+	// Revealed are those who were shown its secrets, each once.
+	Revealed []string `json:"revealed,omitempty"`
 
 	asked time.Time
 }
@@ -119,7 +127,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z
 
 func hookOf(r query.Record) Hook {
 	return Hook{
-		ID: r.Hook, Action: r.Action, Rule: r.Rule, Policy: r.Policy, Reason: r.Reason, Failure: r.Failure, Error: r.Error, FailedOpen: r.FailedOpen,
+		ID: r.Hook, Action: r.Action, Rule: r.Rule, RuleText: RuleText(r.Rule), Policy: r.Policy, Reason: r.Reason, Failure: r.Failure, Error: r.Error, FailedOpen: r.FailedOpen,
 		Skipped: r.Kind == audit.HookSkipped, Shadow: r.Shadow, Micros: r.Micros, Changes: r.Changes, Changed: r.Data != nil || len(r.Changes) > 0, Labels: r.Labels,
 	}
 }
@@ -143,7 +151,11 @@ func (a *Approval) add(r query.Record) {
 		a.asked, a.ShadowRule, a.ShadowDecision = r.Time, cmp.Or(a.ShadowRule, r.ShadowRule), cmp.Or(a.ShadowDecision, r.ShadowDecision)
 	case audit.ApprovalReviewed:
 		a.Reviews = append(a.Reviews, r.Review())
-	default:
+	case audit.ApprovalRevealed:
+		if !slices.Contains(a.Revealed, r.By) {
+			a.Revealed = append(a.Revealed, r.By)
+		}
+	case audit.ApprovalDecided:
 		a.Decided, a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Note, a.TimedOut = stamp(r.Time), r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Note, r.TimedOut
 		a.Holds = r.Holds()
 		if !a.asked.IsZero() {
@@ -168,7 +180,7 @@ func (s *Story) end(r *query.Record) {
 		s.Verdict = Denied
 	case "pending", "ask_user":
 		s.Verdict = Waiting
-		s.Hook = s.asker()
+		s.asked()
 	case "deadline":
 		s.Verdict, s.Reason = Refused, "the time was over before every hook was heard"
 	case "collect":
@@ -186,24 +198,37 @@ func (s *Story) end(r *query.Record) {
 			s.Rule = cmp.Or(h.Rule, s.Rule)
 		}
 	}
+	s.RuleText = RuleText(s.Rule)
 }
 
 func (s *Story) decided(a Approval) {
-	s.Verdict, s.By, s.Hook = Denied, a.DecidedBy, s.asker()
+	s.Verdict, s.By = Denied, a.DecidedBy
+	s.asked()
 	if a.Granted {
 		s.Verdict = Allowed
 	}
 	s.Reason = cmp.Or(a.Note, s.Reason)
 }
 
-// asker is the hook that asked a person; empty for none.
-func (s *Story) asker() string {
+// asked names the hooks that asked a person: the first, and all of several.
+func (s *Story) asked() {
+	s.Hook, s.Askers = "", nil
 	for _, h := range s.Hooks {
-		if h.Action == "ask_user" && !h.Shadow {
-			return h.ID
+		if h.Action == "ask_user" && !h.Shadow && !slices.Contains(s.Askers, h.ID) {
+			s.Askers = append(s.Askers, h.ID)
 		}
 	}
-	return ""
+	if len(s.Askers) > 0 {
+		s.Hook = s.Askers[0]
+	}
+	if len(s.Askers) == 1 {
+		s.Askers = nil
+	}
+}
+
+// Decided reports whether the decision was a hook's: it denied, or asked.
+func (s *Story) Decided(h Hook) bool {
+	return (h.ID == s.Hook || slices.Contains(s.Askers, h.ID)) && !h.Shadow
 }
 
 // about says what the event's data is about.

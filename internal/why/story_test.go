@@ -50,7 +50,7 @@ func TestOf(t *testing.T) {
 		"nothing denies":            {[]query.Record{passes, result("continue", "", "")}, told{why.Allowed, "", "", "", "", []string{show}}},
 		"what would deny in shadow": {[]query.Record{shadow, result("continue", "", "")}, told{why.Allowed, "", "", "", "", []string{show}}},
 		"a failure denies":          {[]query.Record{failed, result("deny", "slow", "slow failed (timeout)")}, told{why.Denied, "slow failed (timeout)", "slow", "", "", []string{show, "hookctl audit query --since 1h --hook slow"}}},
-		"no worker answers":         {[]query.Record{unserved, result("deny", "guard", "guard failed (no_responder)")}, told{why.Denied, "guard failed (no_responder)", "guard", "", "", []string{show, "hookctl audit query --since 1h --hook guard", "hookctl hook rm guard  # or start its worker"}}},
+		"no worker answers":         {[]query.Record{unserved, result("deny", "guard", "guard failed (no_responder)")}, told{why.Denied, "guard failed (no_responder)", "guard", "", "", []string{"# no worker serves guard: start it again", show, "hookctl audit query --since 1h --hook guard", "hookctl hook rm guard  # only if nobody is to serve it any more"}}},
 		"nobody has answered":       {[]query.Record{asks, asked, pending}, told{why.Waiting, "", "asks", "policy.yaml:9", "", []string{"hookctl approvals show a1", show}}},
 		"a person allowed it":       {[]query.Record{asks, asked, pending, granted}, told{why.Allowed, "", "asks", "policy.yaml:9", "nats approver/ann", []string{show}}},
 		"a person denied it":        {[]query.Record{asks, asked, pending, refused}, told{why.Denied, "not on Friday", "asks", "policy.yaml:9", "nats approver/ann", []string{show}}},
@@ -70,6 +70,32 @@ func TestOf(t *testing.T) {
 	waited := why.Of(&query.Chain{ID: "c1", Records: []query.Record{asks, asked, pending, granted}}).Approval
 	if len(waited) != 1 || waited[0].Waited != 50 || waited[0].Prompt != "Deploy?" {
 		t.Errorf("approvals %+v; want one that was waited for 50 ms", waited)
+	}
+}
+
+// Where several hooks asked, all are named; and so is who saw the secrets, once.
+func TestAllWhoAskedAreNamed(t *testing.T) {
+	t.Parallel()
+	ask := func(hook string, shadow bool) query.Record {
+		return query.Record{Time: at(0), Kind: audit.HookResult, Event: "tool:pre", Hook: hook, Action: "ask_user", Shadow: shadow, Rule: "built-in:p.yaml:1 " + hook}
+	}
+	reveal := query.Record{Time: at(30), Kind: audit.ApprovalRevealed, ApprovalID: "a1", By: "nats admin/ann"}
+	requested := query.Record{Time: at(10), Kind: audit.ApprovalRequested, ApprovalID: "a1", Prompt: "Deploy?"}
+	pending := query.Record{Time: at(20), Kind: audit.ChainResult, Event: "tool:pre", Action: "pending"}
+	late := query.Record{Time: at(60), Kind: audit.ApprovalDecided, ApprovalID: "a1", DecidedBy: "timeout", TimedOut: true}
+	s := why.Of(&query.Chain{ID: "c1", Records: []query.Record{ask("paths", false), ask("commands", false), ask("paths", false), ask("tried", true), requested, pending, reveal, reveal, late}})
+	if diff := cmp.Diff([]string{"paths", "commands"}, s.Askers); diff != "" || s.Hook != "paths" {
+		t.Errorf("hook %q, (-want +got):\n%s", s.Hook, diff)
+	}
+	if s.RuleText != "paths (starter policy, p.yaml:1)" || s.Hooks[1].RuleText != "commands (starter policy, p.yaml:1)" {
+		t.Errorf("rules %q, %q", s.RuleText, s.Hooks[1].RuleText)
+	}
+	if diff := cmp.Diff([]string{"nats admin/ann"}, s.Approval[0].Revealed); diff != "" || s.Approval[0].Decided == "" || s.Verdict != why.Denied {
+		t.Errorf("%+v\n%s", s, diff)
+	}
+	alone := why.Of(&query.Chain{ID: "c1", Records: []query.Record{ask("paths", false), ask("paths", false), requested, pending}})
+	if alone.Askers != nil || alone.Hook != "paths" {
+		t.Errorf("one that asked twice: %q of %q", alone.Hook, alone.Askers)
 	}
 }
 

@@ -440,7 +440,7 @@ func TestLiveViewAndRegistry(t *testing.T) {
 		events.publish(live[i%len(live)].result(id))
 		if i%50 == 49 { // as fast as the page reads
 			do(t, ctx, holds(fmt.Sprintf(`document.querySelector("#live-rows tr td")?.title.startsWith(%q)`,
-				at.Add(time.Duration(i)*137*time.Millisecond).Format("2006-01-02T15:04:05.000"))))
+				at.Add(time.Duration(i)*137*time.Millisecond).Local().Format("2006-01-02 15:04:05.000"))))
 		}
 	}
 	do(t, ctx, holds(`document.querySelectorAll("#live-rows tr").length === 500`))
@@ -483,6 +483,7 @@ func TestTextIsShownSafely(t *testing.T) {
 		"nesting is laid out":           {"indented", `{"a":[1,{"b":{}},[]],"c":"x\"}]"}`, "{\n  \"a\": [\n    1,\n    {\n      \"b\": {}\n    },\n    []\n  ],\n  \"c\": \"x\\\"}]\"\n}"},
 		"spaces don't matter":           {"indented", " [ 1 , 2 ] ", "[\n  1,\n  2\n]"},
 		"a text is shown as it reads":   {"shown", `"a\nb\u001b"`, "a\nb⟨ESC⟩"},
+		"so are texts within others":    {"shown", `{"a":"x\ny\n","b":["1\n2",3,{}]}`, "{\n  \"a\":\n    │ x\n    │ y\n  \"b\": [\n    │ 1\n    │ 2\n    3,\n    {}\n  ]\n}"},
 		"other values are shown as are": {"shown", ` [ 9007199254740993 ] `, "[\n  9007199254740993\n]"},
 	} {
 		in, err := json.Marshal(test.in)

@@ -26,6 +26,9 @@ func TestAPersonAnswersThroughALink(t *testing.T) {
 	if wide := value[bool](t, ctx, `document.documentElement.scrollWidth > innerWidth`); wide {
 		t.Error("the page is wider than a phone")
 	}
+	if order := value[string](t, ctx, `[...document.querySelectorAll("#subject pre, #edits, #prompt, #submit")].map((e) => e.id || e.tagName).join(" ")`); order != "PRE edits prompt submit" {
+		t.Errorf("the page shows, in this order: %s; want what is judged before the question", order)
+	}
 	screenshot(t, ctx, "answer-link-390-light.png", "light")
 	screenshot(t, ctx, "answer-link-390-dark.png", "dark")
 	if svc.decision("q") != nil {

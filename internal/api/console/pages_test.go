@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -186,6 +187,15 @@ func (s *screen) check(state string) {
 	}
 }
 
+// timed checks that a time in the one form of the console stands in what a selector finds.
+func (s *screen) timed(selector string) {
+	s.t.Helper()
+	text := value[string](s.t, s.ctx, `[...document.querySelectorAll("`+selector+`")].map((e) => e.textContent).join("\n")`)
+	if !regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(, took .*)?$`).MatchString(text) {
+		s.t.Errorf("%s has no time such as 2026-01-02 15:04:05: %s", selector, text)
+	}
+}
+
 func (s *screen) do(steps ...action) {
 	s.t.Helper()
 	do(s.t, s.ctx, steps...)
@@ -225,7 +235,7 @@ func (s *screen) visit() {
 	if strings.Contains(value[string](t, s.ctx, `document.body.innerText`), secret) {
 		t.Error("a secret is shown to who did not ask for it")
 	}
-	s.do(holds(`document.querySelector("#ask-arguments button")`), chromedp.Click(chromedp.CSS("#ask-arguments button")), holds(`document.getElementById("ask-subject").innerText.includes("`+secret+`")`))
+	s.do(holds(`document.getElementById("ask-reveal").checkVisibility()`), chromedp.Click(chromedp.CSS("#ask-reveal")), holds(`document.getElementById("ask-subject").innerText.includes("`+secret+`")`))
 	if got := value[string](t, s.ctx, `document.getElementById("ask-changes").innerText`); !strings.HasPrefix(got, "Nothing:") {
 		t.Errorf("revealed, hooks changed %q", got)
 	}
@@ -237,6 +247,9 @@ func (s *screen) visit() {
 	id := s.a.call("Bash", map[string]string{"command": "kubectl --context production apply -f deploy/k8s/overlays/production-with-a-long-name/kustomization.yaml"})
 	s.do(awake(), chromedp.KeyEvent(kb.Escape), holds(closed))
 	s.check("cards")
+	if top := value[float64](t, s.ctx, `document.getElementById("freeze-open").getBoundingClientRect().top`); top < 4 {
+		t.Errorf("at %d the button that freezes is %v px below the edge", s.width, top)
+	}
 	s.do(chromedp.Click(chromedp.CSS("#freeze-open")), holds(`document.getElementById("freeze").open`))
 	s.check("freeze")
 	s.do(chromedp.Click(chromedp.CSS("#freeze-close")), holds(`!document.getElementById("freeze").open`))
@@ -244,8 +257,10 @@ func (s *screen) visit() {
 	s.a.call("Bash", map[string]string{"command": "rm -rf /"})
 
 	s.do(chromedp.Click(chromedp.CSS("#tab-history")), holds(`document.querySelectorAll("#history-rows li").length >= 3`))
+	s.timed("#history-rows time")
 	s.check("history")
 	s.do(run(`document.querySelector("#history-rows a").click()`), holds(`document.querySelectorAll("#why-hooks li").length === 1`), holds(linked))
+	s.timed("#why-facts dd")
 	s.check("why")
 	s.do(chromedp.Navigate(a11yPage(s.a.base, "live")), holds(linked), holds(`document.querySelectorAll("#live-rows tr").length >= 4`))
 	s.check("live")

@@ -32,7 +32,7 @@ func (c *Chain) Of(kinds ...audit.Kind) (list []Record) {
 // first occur.
 func (c *Chain) Approvals() (list [][]Record) {
 	at := map[string]int{}
-	for _, r := range c.Of(audit.ApprovalRequested, audit.ApprovalReviewed, audit.ApprovalDecided) {
+	for _, r := range c.Of(audit.ApprovalRequested, audit.ApprovalReviewed, audit.ApprovalRevealed, audit.ApprovalDecided) {
 		i, known := at[r.ApprovalID]
 		if !known {
 			i = len(list)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
@@ -62,6 +64,9 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 	option, err := a.Answer(ctx, c.ID, approval.Answer{
 		Scope: c.Scope, Expires: expires, Option: c.Option, By: cmp.Or(c.By, cli.OSUser()), Note: c.Note, DataSHA256: c.SHA256, FreeText: c.AnyOption, Pass: c.Pass,
 	})
+	if wire.CodeOf(err) == wire.Malformed && !c.AnyOption {
+		err = c.meant(ctx, a, err)
+	}
 	if err != nil {
 		return cli.ClosedOr(err)
 	}
@@ -76,6 +81,15 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.Out.Print("accepted: %s\n", term.Printable(option))
 	}
 	return nil
+}
+
+// meant adds to an error the option that a misspelt answer is close to.
+func (c *answerCmd) meant(ctx context.Context, a *approver.Approver, err error) error {
+	r, lost := a.Get(ctx, c.ID)
+	if best := kind.Closest(c.Option, r.Options); lost == nil && best != "" && !strings.EqualFold(best, c.Option) {
+		return fmt.Errorf("%w; did you mean %q?", err, best)
+	}
+	return err
 }
 
 // missing says who must allow a request too; empty if it is decided.

@@ -122,7 +122,7 @@ func (m *asker) notice(n approval.Notice) tea.Cmd {
 	}
 	if i := m.find(n.Request.ID); i >= 0 && !(i == 0 && m.sending) {
 		d := decision(*n.Decision)
-		m.said = d.Color.Cell(term.Clip(term.Printable(n.Request.Prompt), term.MaxValue) + "  " + d.Text)
+		m.said = d.Color.Cell(term.Clip(term.OneLine(n.Request.Prompt), term.MaxValue) + "  " + d.Text)
 		return m.drop(i)
 	}
 	return nil
@@ -217,7 +217,7 @@ func (m *asker) answer() tea.Cmd {
 // sent goes on to the next approval request, unless the answer may be given again.
 func (m *asker) sent(msg answerMsg) tea.Cmd {
 	m.sending = false
-	m.said = term.Green.Cell(term.Clip(term.Printable(msg.question.Prompt), term.MaxValue) + "  answered: " + term.Printable(msg.option))
+	m.said = term.Green.Cell(term.Clip(term.OneLine(msg.question.Prompt), term.MaxValue) + "  answered: " + term.Printable(msg.option))
 	if msg.progress != "" {
 		m.answered[msg.question.ID] = true
 		m.said.Text += "; " + term.Printable(msg.progress)

@@ -197,7 +197,7 @@ func TestAQuestionAnsweredElsewhereGoes(t *testing.T) {
 	s.tell(approval.Notice{Request: q1, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "bob\x1b"}})
 	s.sees("Two?", `One?  granted, "Allow" by bob␛`, "  note: \n")
 	s.tell(approval.Notice{Request: q2, Decision: &approval.Decision{DecidedBy: "timeout", TimedOut: true}})
-	s.sees("no approval request is open", "Two?  denied by timeout")
+	s.sees("no approval request is open", "Two?  denied: nobody answered in time")
 	s.press("enter")
 	s.gave()
 }

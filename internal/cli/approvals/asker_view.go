@@ -2,7 +2,6 @@ package approvals
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -108,19 +107,20 @@ func (m *asker) wrap() {
 		return
 	}
 	m.body = nil
-	list := sections(*m.record)
-	facts := slices.IndexFunc(list, func(s term.Section) bool { return s.Head == "prompt" }) + 1
-	for _, s := range list[:facts] {
+	judged, more := sections(*m.record)
+	for _, s := range judged {
 		m.addSection(s)
 		m.add(term.Cell{})
 	}
 	m.add(term.Plain.Cell("default  " + term.Printable(m.record.Default)))
-	for _, row := range recordRows(*m.record, m.now())[3:] { // id, state and time stand elsewhere
+	for _, row := range facts(*m.record) {
 		m.add(term.Plain.Cell(fmt.Sprintf("%-8s %s", row[0].Text, row[1].Text)))
 	}
-	for _, s := range list[facts:] {
-		m.add(term.Cell{})
-		m.addSection(s)
+	for _, s := range more {
+		if len(s.Lines) > 0 {
+			m.add(term.Cell{})
+			m.addSection(s)
+		}
 	}
 	m.scroll(0)
 }

@@ -37,7 +37,7 @@ func (c *grantsCmd) Run(ctx context.Context, e *cli.Env) error {
 	rows := [][]term.Cell{term.Heads("ID", "SCOPE", "AGENT", "ROOT", "HOOK", "TOOL", "BY", "EXPIRES", "PROMPT")}
 	for _, g := range list {
 		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(g.ApprovalID)), term.Printable(g.Scope), term.Agent(g.Agent), term.OrDash(term.Printable(g.Root)),
-			term.Printable(g.Hook), term.OrDash(term.Printable(g.Tool)), term.Printable(g.By), term.Printable(cmp.Or(g.Expires, "never")), term.Clip(term.Printable(g.Prompt), term.MaxValue)))
+			term.Printable(g.Hook), term.OrDash(term.Printable(g.Tool)), term.Printable(g.By), term.Printable(cmp.Or(g.Expires, "never")), term.Clip(term.OneLine(g.Prompt), term.MaxValue)))
 	}
 	e.Out.Table(rows)
 	return nil

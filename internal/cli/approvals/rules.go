@@ -77,7 +77,7 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 		rows[0] = term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT", "WHERE")
 	}
 	for _, r := range rules {
-		row := term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(strings.TrimSpace(r.Decision+" "+r.Mode)), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.Printable(cmp.Or(r.Prompt, "*")), term.MaxValue))
+		row := term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(strings.TrimSpace(r.Decision+" "+r.Mode)), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.OneLine(cmp.Or(r.Prompt, "*")), term.MaxValue))
 		if where {
 			row = append(row, term.Row(term.Clip(term.Printable(r.Conditions()), term.MaxValue))...)
 		}

@@ -36,32 +36,38 @@ func printRecord(e *cli.Env, r approval.Record) {
 	if e.Out.Document(json.RawMessage(r.Append(nil))) {
 		return
 	}
-	e.Out.Table(recordRows(r, time.Now()))
-	for _, s := range sections(r) {
+	e.Out.Table([][]term.Cell{{term.Bold.Cell(term.Printable(r.ID)), state(r, time.Now())}})
+	judged, more := sections(r)
+	for _, s := range judged {
+		e.Out.Section(s)
+	}
+	e.Out.Print("\n")
+	e.Out.Table(facts(r))
+	for _, s := range more {
 		e.Out.Section(s)
 	}
 }
 
-// recordRows is what is known of an approval request, except its multi-line texts.
-func recordRows(r approval.Record, now time.Time) [][]term.Cell {
+// state is how an approval request ended, or that it waits.
+func state(r approval.Record, now time.Time) term.Cell {
+	if r.Decision != nil {
+		return decision(*r.Decision)
+	}
+	return term.Yellow.Cell("waits for an answer; time left: " + left(r.Expires, now).Text + ", then " + term.Printable(r.Default))
+}
+
+// facts is what else is known of an approval request.
+func facts(r approval.Record) (rows term.Facts) {
 	hook := r.Hook
 	if r.HookID != "" && r.HookID != r.Hook {
 		hook += " (" + r.HookID + ")"
 	}
-	state := term.Yellow.Cell("waits for an answer")
-	if r.Decision != nil {
-		state = decision(*r.Decision)
-	}
-	rows := term.Facts{{term.Bold.Cell(term.Printable(r.ID))}, {term.Dim.Cell("state"), state}}
-	add := func(head, text string) { rows.Add(head, term.Printable(text), term.Plain) }
+	add := func(head, text string) { rows.Add(head, term.OneLine(text), term.Plain) }
 	if r.Decision != nil {
 		add("claims", r.ClaimedBy)
 		add("note", r.Note)
 		add("error", r.Error)
 		add("decided", r.Decided.String())
-	} else {
-		text := left(r.Expires, now)
-		rows.Add("left", text.Text+", then "+term.Printable(r.Default), text.Color)
 	}
 	add("needs", r.Progress)
 	for i, review := range r.Reviews {
@@ -74,7 +80,7 @@ func recordRows(r approval.Record, now time.Time) [][]term.Cell {
 	add("session", r.Session)
 	add("agent", term.Agent(r.Agent))
 	add("emitter", r.Emitter)
-	add("reason", r.Reason)
+	add("reason", approvalview.Reason(r))
 	if r.ShadowRule != "" {
 		add("shadow", "rule "+r.ShadowRule+" would "+r.ShadowDecision)
 	}
@@ -101,6 +107,9 @@ func decision(d approval.Decision) term.Cell {
 	if d.Option != "" {
 		what += fmt.Sprintf(", %q", term.Printable(d.Option))
 	}
+	if d.TimedOut {
+		return color.Cell(what + ": nobody answered in time")
+	}
 	what += " by " + term.Printable(d.DecidedBy)
 	if d.Scope != "" {
 		what += ", for the " + term.Printable(d.Scope)
@@ -111,36 +120,22 @@ func decision(d approval.Decision) term.Cell {
 	return color.Cell(what)
 }
 
-// sections are what the request is about, what an edit changes, the prompt, what hooks and
-// defaults changed, and all other data, safe to show. What to judge comes first.
-func sections(r approval.Record) (list []term.Section) {
+// sections are what to judge: what the request is about, what an edit changes, and the prompt;
+// and more: what hooks changed, and all other data. They are safe to show.
+func sections(r approval.Record) (judged, more []term.Section) {
 	v := approvalview.Of(r)
 	for _, s := range v.Subject {
-		list = append(list, term.Section{Head: s.Name, Lines: term.Cells(term.PrintableLines(s.Text, term.MaxLines), term.Bold+";"+term.Yellow)})
+		judged = append(judged, term.Section{Head: s.Name, Lines: term.Cells(term.PrintableLines(s.Text, term.MaxLines), term.Bold+";"+term.Yellow)})
 	}
 	for _, e := range v.Edits {
 		head := fmt.Sprintf("%s: %s removed, %d added", term.Printable(e.Name), term.Plural(e.Diff.Removed, "line"), e.Diff.Added)
-		list = append(list, term.Section{Head: head, Lines: jsonedit.Diff(e.Diff)})
+		judged = append(judged, term.Section{Head: head, Lines: jsonedit.Diff(e.Diff)})
 	}
-	list = append(list, term.Section{Head: "prompt", Lines: term.Cells(term.PrintableLines(approval.Visible(r.Prompt), term.MaxLines), term.Bold)})
-	if lines := jsonedit.DiffLines(r.Changes); len(lines) > 0 {
-		list = append(list, term.Section{Head: "changed since it was emitted", Lines: lines})
+	judged = append(judged, term.Section{Head: "prompt", Lines: term.Cells(term.PrintableLines(approval.Visible(r.Prompt), term.MaxLines), term.Bold)})
+	more = append(more, term.Section{Head: "changed by hooks", Lines: jsonedit.DiffLines(approvalview.ByHooks(r))})
+	data := jsonedit.Rest(v.Rest)
+	if v.Masked {
+		data = append(data, term.Dim.Cell("secrets are masked; this shows them, and is recorded:"), term.Dim.Cell("  hookctl approvals reveal "+term.Printable(r.ID)))
 	}
-	return append(list, term.Section{Head: "data", Lines: rest(v.Rest)})
-}
-
-// rest are values with their names, on the same line if they fit one.
-func rest(values []approvalview.Text) (lines []term.Cell) {
-	for _, value := range values {
-		text := term.PrintableLines(value.Text, term.MaxLines)
-		if len(text) == 1 {
-			lines = append(lines, term.Plain.Cell(term.Printable(value.Name)+": "+text[0]))
-			continue
-		}
-		lines = append(lines, term.Plain.Cell(term.Printable(value.Name)+":"))
-		for _, line := range text {
-			lines = append(lines, term.Plain.Cell("  "+line))
-		}
-	}
-	return lines
+	return judged, append(more, term.Section{Head: "data", Lines: data})
 }

@@ -21,8 +21,8 @@ import (
 type suggestCmd struct {
 	Export string `placeholder:"FILE" help:"Read this export instead of the live log; - reads the standard input."`
 	cli.Period
-	Min      int    `default:"3" placeholder:"N" help:"Only what was allowed so often; of a directory, so many files."`
-	Sessions int    `default:"2" placeholder:"N" help:"And in so many sessions."`
+	Min      int    `default:"3" placeholder:"N" help:"Only what was allowed so often; of a directory, so many files; default 3."`
+	Sessions int    `default:"2" placeholder:"N" help:"And in so many sessions; default 2."`
 	Unproven bool   `help:"Count answers of nobody who is proven too. Ignored where the log has an identity: then an agent may have given them."`
 	Write    string `type:"path" placeholder:"FILE" help:"Add the rules to this file of approval rules, in shadow."`
 }

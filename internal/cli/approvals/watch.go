@@ -147,6 +147,6 @@ func showNotice(p *term.Printer, n approval.Notice) {
 	}
 	if !p.Line(noticed{kind, q, n.Decision}) {
 		p.Fold(fmt.Sprintf("%s %s  %-10s %s: %s  %s", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
-			term.Printable(q.Hook), term.Clip(term.Printable(asked(q)), term.MaxValue), p.Paint(what.Color, what.Text)))
+			term.Printable(q.Hook), term.Clip(term.OneLine(asked(q)), term.MaxValue), p.Paint(what.Color, what.Text)))
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/approvalview"
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -30,7 +32,7 @@ func printChain(p *term.Printer, s *chainView) {
 	p.Table(s.head())
 	in := term.Section{Head: "came in", Lines: nil}
 	if s.result != nil {
-		in.Lines = dataLines(s.result.In)
+		in.Lines = s.dataLines(s.result.In)
 	} else {
 		in.Lines = []term.Cell{term.Red.Cell("the log does not have the chain's result")}
 	}
@@ -50,7 +52,13 @@ func (s *chainView) head() [][]term.Cell {
 		action.Text += " by " + term.Printable(s.DeniedBy)
 	}
 	if s.Reason != "" {
-		action.Text += ": " + term.Printable(s.Reason)
+		action.Text += ": " + term.OneLine(s.Reason)
+	}
+	if s.pending() {
+		action = term.Yellow.Cell("pending: it waits for a person")
+		if d := s.answer(); d != nil {
+			action = outcome(d)
+		}
 	}
 	if s.Refused {
 		action = term.Red.Cell("REFUSED: the log had not taken the records in time, and the agent got an error, which allows nothing")
@@ -72,8 +80,23 @@ func (s *chainView) head() [][]term.Cell {
 	return rows
 }
 
-// dataLines is what a record says of data.
-func dataLines(d *query.Data) []term.Cell {
+// pending reports whether the agent was told to wait for a person.
+func (s *chainView) pending() bool { return s.Action == "pending" }
+
+// outcome is what was decided on an approval request, and by whom.
+func outcome(d *query.Record) term.Cell {
+	text, color := "denied", term.Red
+	if d.Granted {
+		text, color = "granted", term.Green
+	}
+	if d.TimedOut {
+		return color.Cell(text + ": nobody answered in time")
+	}
+	return color.Cell(text + " by " + term.Printable(d.DecidedBy))
+}
+
+// dataLines is what a record says of data, laid out as in an approval request.
+func (s *chainView) dataLines(d *query.Data) []term.Cell {
 	switch {
 	case d == nil:
 		return []term.Cell{term.Dim.Cell("no data is recorded")}
@@ -82,7 +105,7 @@ func dataLines(d *query.Data) []term.Cell {
 	case d.Value == nil:
 		return []term.Cell{term.Dim.Cell("only a digest is recorded: sha256 " + term.Printable(d.SHA256))}
 	}
-	lines := term.Cells(term.PrintableLines(jsonedit.Indented(d.Value), term.MaxLines), term.Plain)
+	lines := jsonedit.Data(approvalview.Of(approval.Record{Request: approval.Request{Event: s.Event}, Data: d.Value}))
 	if d.Redacted {
 		lines = append(lines, term.Dim.Cell("secrets in it were masked before it was recorded"))
 	}
@@ -123,7 +146,7 @@ func hopDetail(r *query.Record) string {
 	case r.Action == "in_vain":
 		return "another hook denied or added labels"
 	case r.Kind == audit.HookSkipped:
-		return "its match said no"
+		return "its match was false"
 	}
 	var parts []string
 	for _, text := range [...]string{r.Failure, r.Error, r.Reason} {
@@ -205,15 +228,15 @@ func approvalLines(a approvalView) (lines []term.Cell) {
 	for _, review := range a.Reviews {
 		lines = append(lines, term.Plain.Cell(term.Printable(review)))
 	}
+	for _, r := range a.Revealed {
+		lines = append(lines, term.Yellow.Cell(r.Time+"  its secrets were shown to "+term.Printable(r.By)))
+	}
 	d := a.decision
 	if d == nil {
 		return append(lines, term.Yellow.Cell("not decided yet"))
 	}
-	what, color := "denied", term.Red
-	if d.Granted {
-		what, color = "granted", term.Green
-	}
-	text := fmt.Sprintf("%s  %s by %s", a.Decided, what, term.Printable(d.DecidedBy))
+	end := outcome(d)
+	text := a.Decided + "  " + end.Text
 	if d.Option != "" {
 		text += fmt.Sprintf(", %q", term.Printable(d.Option))
 	}
@@ -232,23 +255,25 @@ func approvalLines(a approvalView) (lines []term.Cell) {
 	if d.Error != "" {
 		text += "; error: " + term.Printable(d.Error)
 	}
-	return append(lines, color.Cell(text))
+	return append(lines, end.Color.Cell(text))
 }
 
 // outLines is what the agent got.
 func (s *chainView) outLines() []term.Cell {
-	r := s.result
+	r, d := s.result, s.answer()
 	switch {
 	case r == nil || s.Refused:
 		return nil
-	case r.Action == string(chain.Deny):
+	case s.pending() && d == nil:
+		return []term.Cell{term.Yellow.Cell("nothing yet: it waits for a person")}
+	case r.Action == string(chain.Deny), s.pending() && !d.Granted:
 		return []term.Cell{term.Red.Cell("nothing: it was denied")}
 	case r.Out == nil:
 		return []term.Cell{term.Plain.Cell("the data as it came in")}
 	case len(s.Changes) > 0:
 		return append([]term.Cell{term.Plain.Cell("the data as it came in, but for")}, changeLines(s.Changes)...)
 	}
-	return dataLines(r.Out)
+	return s.dataLines(r.Out)
 }
 
 // when is how long a call took, and how long after the event's arrival it began.

@@ -3,13 +3,14 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
 // identify finds the keys that tell the log from others of the same name, such as that of a
 // second installation: those of --key, else those of the running routers that a pin has, else
-// those of the only pin.
+// those of the only pin, or of the one whose key an export names.
 func (v *verification) identify() error {
 	if v.cmd.NoPin || v.cmd.Pin != "" {
 		return nil
@@ -41,11 +42,40 @@ func (v *verification) identify() error {
 			return nil
 		}
 	}
+	own := pins[0]
 	if len(pins) > 1 {
-		return fmt.Errorf("verify %s: %d logs of this name were verified before, with other keys: say with --key which one this is", pins[0].Origin, len(pins))
+		if own, err = v.ownPin(pins); err != nil {
+			return err
+		}
 	}
-	v.whose, err = pins[0].addKeys(nil, pins[0].Keys)
+	v.whose, err = own.addKeys(nil, own.Keys)
 	return err
+}
+
+// ownPin is the one of several pins that has a key which the exports name. That is their own word,
+// so it is said; they are verified with the key of the pin.
+func (v *verification) ownPin(pins []*pinFile) (*pinFile, error) {
+	var named []string
+	for _, p := range v.parts {
+		for _, signer := range p.signers() {
+			key := fmt.Sprintf("%s+%08x", term.Printable(signer.Name), signer.Hash)
+			for _, pin := range pins {
+				if has, err := pin.has(signer); err != nil {
+					return nil, err
+				} else if has {
+					p.odd = append(p.odd, fmt.Sprintf("%d logs of this name were verified before; this one names the key %s, as the one that was verified %s in %s",
+						len(pins), key, pin.Verified.Format(RecordTime), term.Printable(pin.From)))
+					return pin, nil
+				}
+			}
+			named = append(named, key)
+		}
+	}
+	if len(named) == 0 {
+		return nil, fmt.Errorf("verify %s: %d logs of this name were verified before, with other keys: say with --key which one this is", pins[0].Origin, len(pins))
+	}
+	return nil, fmt.Errorf("verify %s: %d logs of this name were verified before, and none has a key that this one names, %s: give it with --key",
+		pins[0].Origin, len(pins), strings.Join(named, ", "))
 }
 
 // pinOf finds the pin of a part by its name and its key, or where a new one goes.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
@@ -140,6 +141,35 @@ func (p *part) peek(in io.Reader) error {
 		p.header = r.Header()
 	}
 	return source.err
+}
+
+// maxSearched bounds what is read of an export to find its first checkpoint, in bytes. Routers
+// sign once a second.
+const maxSearched = 64 << 20
+
+// signers are those whose signatures the first checkpoint of an export has, as it says itself;
+// nothing is proved. All is left to be read.
+func (p *part) signers() []note.Signature {
+	if p.in == nil {
+		return nil
+	}
+	var seen bytes.Buffer
+	rest := p.in
+	r, err := audit.NewReader(&remembering{in: io.LimitReader(rest, maxSearched), kept: &seen})
+	p.in = io.MultiReader(&seen, rest)
+	for err == nil {
+		var e *audit.Entry
+		if e, err = r.Next(); err != nil || e.Checkpoint == nil {
+			continue
+		}
+		if _, open := note.Open(e.Checkpoint, note.VerifierList()); open != nil {
+			if unverified, ok := errors.AsType[*note.UnverifiedNoteError](open); ok {
+				return unverified.Note.UnverifiedSigs
+			}
+		}
+		break
+	}
+	return nil
 }
 
 // remembering keeps what was read, and the error that is not the end.

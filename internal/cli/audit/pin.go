@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
@@ -141,6 +142,12 @@ func newPinPath(getenv func(string) string, origin string, others bool, identity
 // of reports whether the log of a pin is signed with one of these keys.
 func (p *pinFile) of(identity []verifierkeys.Key) bool {
 	return slices.ContainsFunc(verifierkeys.Texts(identity), func(text string) bool { return slices.Contains(p.Keys, text) })
+}
+
+// has reports whether a signature names a key of the pin; it is not checked.
+func (p *pinFile) has(s note.Signature) (bool, error) {
+	keys, err := p.addKeys(nil, p.Keys)
+	return slices.ContainsFunc(keys, func(k verifierkeys.Key) bool { return k.Name() == s.Name && k.KeyHash() == s.Hash }), err
 }
 
 // keepPins remembers the heads that were verified.

@@ -81,7 +81,7 @@ func recordText(p *term.Printer, r *query.Record) string {
 // skipped says why a hook's answer counts for nothing.
 func skipped(r *query.Record) string {
 	if r.Action == "in_vain" {
-		return "called in vain"
+		return "answer discarded"
 	}
 	return "skipped"
 }
@@ -94,7 +94,7 @@ func (p *parts) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(fo
 // text adds a value with a name in front, unless the value is empty.
 func (p *parts) text(name, value string) {
 	if value != "" {
-		p.add("%s%s", name, term.Clip(term.Printable(value), 2*term.MaxValue))
+		p.add("%s%s", name, term.Clip(term.OneLine(value), 2*term.MaxValue))
 	}
 }
 
@@ -122,7 +122,7 @@ func about(r *query.Record) string {
 			p.add("output hidden")
 		}
 		p.text(term.Printable(r.Level)+": ", r.Message)
-	case audit.ApprovalRequested, audit.ApprovalDecided, audit.ApprovalReviewed:
+	case audit.ApprovalRequested, audit.ApprovalDecided, audit.ApprovalReviewed, audit.ApprovalRevealed:
 		p.approval(r)
 	default:
 		p.order(r)
@@ -149,6 +149,8 @@ func (p *parts) approval(r *query.Record) {
 	case audit.ApprovalReviewed:
 		p.text("", r.Review())
 		p.text("claims to be ", r.ClaimedBy)
+	case audit.ApprovalRevealed:
+		p.text("by ", r.By)
 	}
 }
 

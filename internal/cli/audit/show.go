@@ -127,9 +127,16 @@ type approvalView struct {
 	ClaimedBy  string `json:"claimed_by,omitempty"`
 	Holds      string `json:"holds,omitempty"` // what an "Allow always" is for, and until when
 
-	Reviews []string `json:"reviews,omitempty"` // answers that ended nothing
+	Reviews  []string     `json:"reviews,omitempty"`  // answers that ended nothing
+	Revealed []revelation `json:"revealed,omitempty"` // who was shown its secrets
 
 	request, decision *query.Record
+}
+
+// revelation is that somebody was shown the secrets of an approval request.
+type revelation struct {
+	By   string `json:"by"`
+	Time string `json:"time"`
 }
 
 func newChainView(c *query.Chain) *chainView {
@@ -194,10 +201,21 @@ func (a *approvalView) add(r *query.Record) {
 		}
 	case audit.ApprovalReviewed:
 		a.Reviews = append(a.Reviews, r.Review())
-	default:
+	case audit.ApprovalRevealed:
+		a.Revealed = append(a.Revealed, revelation{r.By, r.Time.UTC().Format(RecordTime)})
+	case audit.ApprovalDecided:
 		a.decision, a.Decided = r, r.Time.UTC().Format(RecordTime)
 		a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Holds = r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Holds()
 	}
+}
+
+// answer is the decision on the last approval request; nil if the chain asked nobody, or nobody
+// has answered.
+func (s *chainView) answer() *query.Record {
+	if len(s.Approvals) == 0 {
+		return nil
+	}
+	return s.Approvals[len(s.Approvals)-1].decision
 }
 
 // compareData lists how data changed: as it was recorded, with the old values where they

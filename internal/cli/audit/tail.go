@@ -13,14 +13,14 @@ import (
 // TailCmd is `hookctl audit tail`.
 type TailCmd struct {
 	FilterFlags
-	Lines  int  `short:"n" default:"10" placeholder:"N" help:"How many of the newest records; default 10."`
+	Limit  int  `short:"n" aliases:"lines" default:"10" placeholder:"N" help:"How many of the newest records; default 10."`
 	Follow bool `short:"f" help:"Keep showing new records, until interrupted."`
 }
 
 // Run shows the end of the log.
 func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
-	if c.Lines < 0 {
-		return fmt.Errorf("use -n %d: it can't be negative", c.Lines)
+	if c.Limit < 0 {
+		return fmt.Errorf("read --limit %d: it can't be negative", c.Limit)
 	}
 	f, err := c.Filter(e, time.Now())
 	if err != nil {
@@ -30,7 +30,7 @@ func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	newest, end, err := l.Newest(ctx, f, c.Lines)
+	newest, end, err := l.Newest(ctx, f, c.Limit)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ type QueryCmd struct {
 // Run shows records, the newest first.
 func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
-		return fmt.Errorf("use --limit %d: it can't be negative", c.Limit)
+		return fmt.Errorf("read --limit %d: it can't be negative", c.Limit)
 	}
 	f, err := c.Filter(e, time.Now())
 	if err != nil {

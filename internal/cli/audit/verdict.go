@@ -92,15 +92,14 @@ func (v *verification) show(verdict audit.Verdict) {
 		said = term.Printable(worst.what) + ": " + said
 	}
 	rows := term.Facts{{verdictPaint(verdict).Cell(string(verdict)), term.Bold.Cell(said)}}
-	add := rows.Add
 	for i, p := range doc.Parts {
 		if len(doc.Parts) > 1 {
 			rows = append(rows, term.Row(""), []term.Cell{term.Cyan.Cell(p.Of), verdictPaint(p.Verdict).Cell(string(p.Verdict))})
 			if !p.Verdict.OK() && v.parts[i] != worst {
-				add("because", v.where(v.parts[i].report)+p.Reason, term.Plain)
+				rows.Add("because", v.where(v.parts[i].report)+p.Reason, term.Plain)
 			}
 		}
-		p.rows(add)
+		p.rows(&rows)
 	}
 	if len(doc.Parts) > 1 {
 		rows = append(rows, term.Row(""))
@@ -110,15 +109,16 @@ func (v *verification) show(verdict audit.Verdict) {
 		trust = ", taken on trust when it was first seen"
 	}
 	if len(v.trust.routers) > 0 {
-		add("keys", verifierkeys.Names(v.trust.routers)+trust, term.Plain)
+		rows.Add("keys", verifierkeys.Names(v.trust.routers)+trust, term.Plain)
 	}
 	if len(v.trust.witnesses) > 0 {
-		add("witnesses", verifierkeys.Names(v.trust.witnesses), term.Plain)
+		rows.Add("witnesses", verifierkeys.Names(v.trust.witnesses), term.Plain)
 	}
 	out.Table(rows)
 }
 
-func (p verifiedPart) rows(add func(head, text string, color term.Color)) {
+func (p verifiedPart) rows(rows *term.Facts) {
+	add := rows.Add
 	add("log", term.Printable(p.Origin), term.Plain)
 	if p.Origin != "" {
 		add("read", fmt.Sprintf("%s with %s and %s", term.Plural(int(p.Messages), "message"), term.Plural(int(p.Records), "record"), term.Plural(int(p.Checkpoints), "checkpoint")), term.Plain)
@@ -138,7 +138,8 @@ func (p verifiedPart) rows(add func(head, text string, color term.Color)) {
 		if p.Verdict.OK() {
 			text += fmt.Sprintf(", %d now", p.Messages)
 		}
-		add("pin", text+": "+term.Printable(p.PinFile), term.Plain)
+		add("pin", text, term.Plain)
+		rows.AddWhole("", term.Printable(p.PinFile))
 	}
 	for _, text := range p.Notes {
 		add("note", term.Printable(text), term.Yellow)

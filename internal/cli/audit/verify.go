@@ -56,7 +56,7 @@ func (c *VerifyCmd) Run(ctx context.Context, e *cli.Env) error {
 		return errors.New("use --pin or --no-pin: one of them")
 	}
 	if c.RemovedBefore < 0 {
-		return errors.New("use --removed-before: it can't be negative")
+		return errors.New("read --removed-before: it can't be negative")
 	}
 	v := &verification{cmd: c, env: e}
 	run := v.files

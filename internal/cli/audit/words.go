@@ -49,10 +49,11 @@ func checkKind(want string) error {
 
 // unknown is the error for a word that a flag does not take.
 func unknown(flag, word string, known []string) error {
+	begin := fmt.Sprintf("read %s %q: records have no such %s", flag, term.Clip(word, term.MaxValue), strings.TrimPrefix(flag, "--"))
 	if best := meant(word, known); best != "" {
-		return fmt.Errorf("use %s %q: no record has it: did you mean %q?", flag, term.Clip(word, term.MaxValue), best)
+		return fmt.Errorf("%s: did you mean %q?", begin, best)
 	}
-	return fmt.Errorf("use %s %q: no record has it; there are %s", flag, term.Clip(word, term.MaxValue), strings.Join(known, ", "))
+	return fmt.Errorf("%s; there are %s", begin, strings.Join(known, ", "))
 }
 
 // meant is the known word that another one is a form of or resembles, such as deny for denied;

@@ -32,9 +32,11 @@ QUESTION  SPAN  SPAN   s1       tool:pre  deploy-guard
 	f.Run("approvals", "list").See(t, cli.ExitOK, `{"approvals":[{"id":"QUESTION","session_id":"s1","event":"tool:pre","hook":"deploy-guard",`+
 		`"prompt":"Deploy\u001b[2J?","options":["Allow once","Deny"],"default":"deny","created":"TIME","expires":"TIME","data_sha256":"DIGEST"}],"total":1}`)
 	f.Run("--text", "approvals", "show", id).See(t, cli.ExitOK, `
-QUESTION
-state    waits for an answer
-left     SPAN, then deny
+QUESTION  waits for an answer; time left: SPAN, then deny
+
+prompt
+Deploy␛[2J?
+
 hook     deploy-guard (ask)
 tool     Deploy
 event    tool:pre
@@ -44,12 +46,6 @@ reason   production
 chain    ID
 options  Allow once | Deny
 sha256   DIGEST
-
-prompt
-Deploy␛[2J?
-
-changed since it was emitted
-+ session_id: "s1"
 
 data
 session_id: s1

@@ -57,12 +57,22 @@ func TestSecretsAreRevealedOnDemand(t *testing.T) {
 	const secret = "AKIAIOSFODNN7EXAMPLE"
 	f, auth := withIdentities(t)
 	_, id := f.Asking(chain.Question("Run it?"), `{"tool_name":"Bash","tool_input":{"command":"curl -H `+secret+`"}}`)
-	if got := f.Run("--text", "approvals", "show", id); got.Code != cli.ExitOK || strings.Contains(got.Stdout, secret) || !strings.Contains(got.Stdout, "[REDACTED:") {
+	reveal := "secrets are masked; this shows them, and is recorded:\n  hookctl approvals reveal " + id + "\n"
+	if got := f.Run("--text", "approvals", "show", id); got.Code != cli.ExitOK || strings.Contains(got.Stdout, secret) || !strings.Contains(got.Stdout, "[REDACTED:") || !strings.Contains(got.Stdout, reveal) {
 		t.Errorf("show: %+v", got)
 	}
 	for _, format := range []string{"--text", "--json"} {
-		if got := f.Run(format, "approvals", "reveal", id); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, secret) {
+		if got := f.Run(format, "approvals", "reveal", id); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, secret) || strings.Contains(got.Stdout, reveal) {
 			t.Errorf("reveal %s: %+v", format, got)
+		}
+	}
+	for command, want := range map[string]string{ // who saw them stands wherever the request does
+		"audit query --kind approval.revealed": "revealed  " + id + "; by nats admin/admin",
+		"audit show " + id:                     "its secrets were shown to nats admin/admin",
+		"why " + id:                            "revealed its secrets, to nats admin/admin\n",
+	} {
+		if got := f.Run(append(strings.Fields(command), "--text", "--wide")...); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, want) {
+			t.Errorf("%s: %+v; want %q", command, got, want)
 		}
 	}
 	if got := f.Run("approvals", "reveal", id, "--creds", filepath.Join(auth, "creds", "agent.creds")); got.Code == cli.ExitOK || strings.Contains(got.Stdout, secret) {

@@ -79,9 +79,9 @@ func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
 		"--last 2026-03-01":                        "a duration is needed",
 		"--last 1h --since 1h":                     "--since and --last can't be used together",
 		"--action denied":                          `did you mean "deny"?`,
-		"--action nonsense":                        "there are continue, deny",
+		"--action nonsense":                        `read --action "nonsense": records have no such action; there are continue, deny`,
 		"--kind hook.result,chain.results":         `did you mean "chain.result"?`,
-		"--kind foo":                               "there are hook.result",
+		"--kind foo":                               `read --kind "foo": records have no such kind; there are hook.result`,
 		"--kind foo.*":                             "there are hook.result",
 		"--limit=-1":                               "negative",
 		"--since 99999999999999999999d":            "a time is needed",
@@ -127,9 +127,11 @@ func TestAuditTailGoesOnOverSegments(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, auditctl)
 	f.Fill(3)
-	got := f.Run("audit", "tail", "-n", "2", "--kind", "chain.result", "--json")
-	if diff := cmp.Diff([]string{"2:5 chain.result", "3:5 chain.result"}, clibus.Places(t, got.Stdout)); diff != "" {
-		t.Errorf("-want +got:\n%s%s", diff, got.Stderr)
+	for _, flag := range []string{"-n", "--limit", "--lines"} {
+		got := f.Run("audit", "tail", flag, "2", "--kind", "chain.result", "--json")
+		if diff := cmp.Diff([]string{"2:5 chain.result", "3:5 chain.result"}, clibus.Places(t, got.Stdout)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s%s", flag, diff, got.Stderr)
+		}
 	}
 
 	b := f.Start(cli.Process{}, "audit", "tail", "-f", "-n", "1", "--hook", "no-rm", "--json")

@@ -35,18 +35,14 @@ took         5001.0ms, 3 hooks called, 1 skipped
 recorded     2026-03-01 12:00:01.000Z, at 2:5 of HOOKS_AUDIT
 
 came in
-{
-  "tool_name": "Bash",
-  "tool_input": {
-    "command": "rm -rf /"
-  }
-}
+tool_name: Bash
+command: rm -rf /
 
 hooks
  1  cwd  modify  0.4ms
       + tool_input.cwd: "/srv"
  2  slow  FAILED OPEN  timeout: no answer within 5s  5000.0ms
- 3  lint  skipped  its match said no
+ 3  lint  skipped  its match was false
  4  no-rm  deny  rm is not for agents  0.5ms
  5  trial  would deny  would not have it  1.0ms
 

@@ -420,6 +420,9 @@ func TestAuditVerifyRequire(t *testing.T) {
 	if got := verify("nonsense"); got != cli.ExitLocal {
 		t.Errorf("--require nonsense exits with %d", got)
 	}
+	if got := f.Run("audit", "verify", "--require", "pined").Stderr; !strings.Contains(got, `must be one of any, pinned, witnessed, not "pined": did you mean "pinned"?`) {
+		t.Errorf("--require pined: %s", got)
+	}
 	if got := f.Run("audit", "verify", "--key", clibus.NewKey(t, 3, "hook-router").Text, "--no-pin", "--require", "any"); got.Code != audit.Invalid.ExitCode() {
 		t.Errorf("a log of somebody else: %+v", got)
 	}
@@ -444,45 +447,5 @@ func TestAuditVerifyBlamesThePinOnlyForWhatItDecided(t *testing.T) {
 	v, got := verdictOf(f, export(other, 1))
 	if v.Verdict != audit.Invalid || !strings.Contains(got.Stderr, "use --pin with a file of its own") {
 		t.Errorf("an export of another deployment: %+v %s", v, got.Stderr)
-	}
-}
-
-// A second installation has a log of the same name, signed with another key.
-func TestAuditPinsAreThoseOfAKey(t *testing.T) {
-	t.Parallel()
-	first, second := clibus.NewAudit(t, auditctl), clibus.NewAudit(t, auditctl)
-	second.Keys = clibus.NewKey(t, 9, "hook-router")
-	second.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
-	first.Fill(3)
-	second.Fill(2)
-	first.Announce(first.Keys.Text)
-	second.Announce(second.Keys.Text)
-	for i, want := range []audit.Verdict{audit.OKUnanchored, audit.OKPinned} {
-		v, _ := verdictOf(first)
-		if v.Verdict != want {
-			t.Errorf("%d: the first: %+v", i, v)
-		}
-		v, _ = verdictOf(second)
-		if v.Verdict != want {
-			t.Errorf("%d: the second: %+v", i, v)
-		}
-		if told := len(v.Parts[0].Notes) > 0 && strings.Contains(v.Parts[0].Notes[0], "another log of this name"); told != (i == 0) {
-			t.Errorf("%d: the second has the notes %q", i, v.Parts[0].Notes)
-		}
-	}
-	file := export(first, 1)
-	if v, _ := verdictOf(first, file, "--key", first.Keys.Text); v.Verdict != audit.OKPinned {
-		t.Errorf("an export of the first, with its key: %+v", v)
-	}
-	if got := first.Run("audit", "verify", file); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "say with --key which one") {
-		t.Errorf("an export without a key: %+v", got)
-	}
-	// The one that was pinned, cut off: its key finds the pin.
-	cut := clibus.NewAudit(t, auditctl)
-	cut.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
-	cut.Fill(1)
-	cut.Announce(cut.Keys.Text)
-	if v, _ := verdictOf(cut); v.Verdict.OK() {
-		t.Errorf("a log with the key of the first, cut off: %+v", v)
 	}
 }

@@ -142,17 +142,17 @@ about    make deploy
 hook     guard
 rule     guards.yaml:9 cel.rules[2]
 reason   no window
-asked    denied ("Deny") by unauthenticated, who claims to be ann, after SPAN
+answer   denied ("Deny") by unauthenticated, who claims to be ann, after SPAN
 when     TIME, took MS
 agent    hookctl
 session  s1
 event    ID
 chain    ID  at PLACE of HOOKS_AUDIT
 
- 1  normal  modify  MS
+  normal  modify  MS
     a.yaml:3 cel.rules[0]
     + cwd: "/srv"
- 2  guard  ask_user  MS
+  guard  ask_user  MS
 next     hookctl audit show ID`
 	got := f.Run("--text", "why", id)
 	shown := regexp.MustCompile(` at \d+:\d+ of `).ReplaceAllString(clitest.Still(got.Stdout), " at PLACE of ")
@@ -177,11 +177,11 @@ func TestAHookCalledInVainIsNotSkipped(t *testing.T) {
 	result.Kind, result.Action, result.Detail = audit.ChainResult, "deny", audit.Chain{DeniedBy: "command-guard", Called: 2}
 	f.Write(denial, vain, result)
 	for command, want := range map[string]string{
-		"why":        " 2  metadata-and-console  called in vain: another hook denied or added labels\n",
-		"audit show": " 2  metadata-and-console  called in vain  another hook denied or added labels",
+		"why":        "  metadata-and-console  answer discarded: another hook denied or added labels\n",
+		"audit show": " 2  metadata-and-console  answer discarded  another hook denied or added labels",
 	} {
 		got := f.Run(append(strings.Fields(command), "c1", "--text")...)
-		if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, want) || strings.Contains(got.Stdout, "match said no") {
+		if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, want) || strings.Contains(got.Stdout, "match was false") {
 			t.Errorf("%s: %+v; want %q", command, got, want)
 		}
 	}
@@ -201,8 +201,11 @@ func TestAGuardWithoutAWorkerSaysWhatToDo(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(got.Stdout), "\n")
 	command, note, _ := strings.Cut(strings.TrimSpace(lines[len(lines)-1]), "  # ")
-	if note != "or start its worker" {
+	if note != "only if nobody is to serve it any more" {
 		t.Errorf("the last line is %q", lines[len(lines)-1])
+	}
+	if !strings.Contains(got.Stdout, "\nnext     # no worker serves guard: start it again\n") {
+		t.Errorf("to start its worker does not come first:\n%s", got.Stdout)
 	}
 	if got := f.Run(append(strings.Fields(command)[1:], "--text")...); got.Stdout != "removed hook guard\n" {
 		t.Errorf("%s: %+v", command, got)

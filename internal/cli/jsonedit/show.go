@@ -10,6 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/approvalview"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/textdiff"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // Describe is the change in one line, for people.
@@ -38,8 +39,11 @@ func DiffLines(patch json.RawMessage) (lines []term.Cell) {
 			lines = append(lines, text...)
 			continue
 		}
-		name := term.Printable(c.name())
-		name = cmp.Or(name, "everything")
+		name := term.Printable(cmp.Or(c.name(), "everything"))
+		if approvalview.Masked(c.Old, c.Value) {
+			lines = append(lines, term.Yellow.Cell(name+": a secret was replaced; both values are masked"))
+			continue
+		}
 		if c.Old != nil || c.Op == "remove" {
 			lines = append(lines, diffLine("- ", name, c.Old, term.Red)...)
 		}
@@ -80,25 +84,54 @@ func (c Change) textDiff() []term.Cell {
 	if c.Op != "replace" || c.Old == nil || !strings.Contains(strings.TrimRight(old, "\n"), "\n") && !strings.Contains(strings.TrimRight(value, "\n"), "\n") {
 		return nil
 	}
-	d := textdiff.Of(old, value)
-	head := term.Plain.Cell(fmt.Sprintf("%s: %s removed, %d added", term.Printable(cmp.Or(c.name(), "everything")), term.Plural(d.Removed, "line"), d.Added))
+	return edit(cmp.Or(c.name(), "everything"), textdiff.Of(old, value))
+}
+
+// edit is a diff below the name of what changes.
+func edit(name string, d textdiff.Diff) []term.Cell {
+	head := term.Plain.Cell(fmt.Sprintf("%s: %s removed, %d added", term.Printable(name), term.Plural(d.Removed, "line"), d.Added))
 	return append([]term.Cell{head}, Diff(d)...)
 }
 
-func diffLine(sign, name string, value json.RawMessage, color term.Color) []term.Cell {
-	list := term.PrintableLines(Indented(value), term.MaxLines)
-	list[0] = name + ": " + list[0]
-	for i, line := range list {
-		list[i] = sign + line
+func diffLine(sign, name string, value json.RawMessage, color term.Color) (lines []term.Cell) {
+	text := approvalview.Lines(value)
+	switch isText := bytes.HasPrefix(value, []byte(`"`)); {
+	case isText && strings.Contains(text, "\n"):
+		lines = append(lines, color.Cell(sign+name+":"))
+		sign, name, text = sign+"  ", "", approval.Visible(text)
+	case isText: // in quotes, which tell it from a number
+		text = string(value)
 	}
-	return term.Cells(list, color)
+	for i, line := range term.PrintableLines(text, term.MaxLines) {
+		if i == 0 && name != "" {
+			line = name + ": " + line
+		}
+		lines = append(lines, color.Cell(sign+line))
+	}
+	return lines
 }
 
-// Indented is JSON over several lines, its numbers and texts as they are.
-func Indented(text json.RawMessage) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, text, "", "  "); err != nil {
-		return string(text)
+// Data is the data of a view: its values by name, and then its edits as diffs.
+func Data(v approvalview.View) []term.Cell {
+	lines := Rest(v.Rest)
+	for _, e := range v.Edits {
+		lines = append(lines, edit(e.Name, e.Diff)...)
 	}
-	return b.String()
+	return lines
+}
+
+// Rest are values by name, on the same line if they have only one.
+func Rest(values []approvalview.Text) (lines []term.Cell) {
+	for _, value := range values {
+		text := term.PrintableLines(value.Text, term.MaxLines)
+		if len(text) == 1 {
+			lines = append(lines, term.Plain.Cell(term.Printable(value.Name)+": "+text[0]))
+			continue
+		}
+		lines = append(lines, term.Plain.Cell(term.Printable(value.Name)+":"))
+		for _, line := range text {
+			lines = append(lines, term.Plain.Cell("  "+line))
+		}
+	}
+	return lines
 }

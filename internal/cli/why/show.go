@@ -32,7 +32,7 @@ func (s screen) row(name, text string, color term.Color, most int) {
 	if text == "" {
 		return
 	}
-	lines := wrapped(term.Printable(text), width-head, most)
+	lines := wrapped(term.OneLine(text), width-head, most)
 	for i, line := range lines {
 		if i > 0 {
 			name = ""
@@ -43,7 +43,7 @@ func (s screen) row(name, text string, color term.Color, most int) {
 
 // wrapped is a text in lines of a width, the last one ending in … where it is cut.
 func wrapped(text string, width, most int) []string {
-	lines := strings.Split(ansi.Hardwrap(ansi.Wordwrap(text, width, ""), width, true), "\n")
+	lines := term.Wrap(text, width)
 	if len(lines) > most {
 		lines = lines[:most]
 		lines[most-1] = ansi.Truncate(lines[most-1]+" …", width, "…")
@@ -62,16 +62,19 @@ func show(p *term.Printer, story why.Story) {
 	}
 	s.Print("%s  %s\n", s.Paint(term.Bold+";"+color, verdict), s.Paint(term.Bold, ansi.Truncate(term.Printable(what), width-len(verdict)-2, "…")))
 	s.row("about", story.Subject, term.Bold, maxTextRows)
-	s.row("hook", story.Hook, term.Cyan, 1)
-	if story.Rule == "" && answered(story) {
-		s.row("rule", "its worker names none", term.Dim, 1)
-	}
-	s.row("rule", story.Rule, term.Cyan, 2)
+	s.deciders(story)
 	s.row("reason", story.Reason, term.Plain, maxTextRows)
 	for _, a := range story.Approval {
-		s.row("asked", asked(a), term.Plain, maxTextRows)
+		if a.Decided == "" {
+			s.row("asked", "not answered yet: "+a.Prompt, term.Plain, maxTextRows)
+		} else {
+			s.row("answer", answer(a), term.Plain, maxTextRows)
+		}
 		for _, review := range a.Reviews {
 			s.row("", review, term.Plain, 1)
+		}
+		if len(a.Revealed) > 0 {
+			s.row("revealed", "its secrets, to "+strings.Join(a.Revealed, ", "), term.Yellow, 2)
 		}
 		if a.ShadowRule != "" {
 			s.row("shadow", "rule "+a.ShadowRule+" would "+a.ShadowDecision, term.Yellow, 2)
@@ -106,6 +109,27 @@ func show(p *term.Printer, story why.Story) {
 	}
 }
 
+// deciders are the hooks that decided, or asked, and by which rules.
+func (s screen) deciders(story why.Story) {
+	if len(story.Askers) == 0 {
+		s.row("hook", story.Hook, term.Cyan, 1)
+		if story.Rule == "" && answered(story) {
+			s.row("rule", "its worker names none", term.Dim, 1)
+		}
+		s.row("rule", story.RuleText, term.Cyan, 2)
+		return
+	}
+	s.row("hooks", strings.Join(story.Askers, ", "), term.Cyan, 2)
+	name := "rules"
+	for _, id := range story.Askers[:min(len(story.Askers), maxHooks)] {
+		i := slices.IndexFunc(story.Hooks, func(h why.Hook) bool { return h.ID == id && story.Decided(h) })
+		if i >= 0 && story.Hooks[i].Rule != "" {
+			s.row(name, story.Hooks[i].RuleText, term.Cyan, 2)
+			name = ""
+		}
+	}
+}
+
 // answered reports whether a worker answered for the hook that decided.
 func answered(story why.Story) bool {
 	return slices.ContainsFunc(story.Hooks, func(h why.Hook) bool { return h.ID == story.Hook && !h.Shadow && !h.Skipped && h.Failure == "" })
@@ -131,14 +155,18 @@ func who(s why.Story) string {
 	return term.Agent(s.Agent)
 }
 
-// asked is an approval request in a sentence.
-func asked(a why.Approval) string {
-	if a.Decided == "" {
-		return "not answered yet: " + a.Prompt
-	}
+// answer is the answer to an approval request, and whose it is.
+func answer(a why.Approval) string {
 	text := "denied"
 	if a.Granted {
 		text = "granted"
+	}
+	waited := (time.Duration(a.Waited) * time.Millisecond).Round(100 * time.Millisecond)
+	switch {
+	case a.TimedOut && a.Waited > 0:
+		return text + ": nobody answered within " + waited.String()
+	case a.TimedOut:
+		return text + ": nobody answered in time"
 	}
 	if a.Option != "" {
 		text += fmt.Sprintf(" (%q)", a.Option)
@@ -151,7 +179,7 @@ func asked(a why.Approval) string {
 		text += ", who claims to be " + a.ClaimedBy
 	}
 	if a.Waited > 0 {
-		text += ", after " + (time.Duration(a.Waited) * time.Millisecond).Round(100*time.Millisecond).String()
+		text += ", after " + waited.String()
 	}
 	return text
 }
@@ -161,7 +189,7 @@ func asked(a why.Approval) string {
 func (s screen) hooks(story why.Story) {
 	shown := map[int]bool{}
 	for _, wanted := range [...]func(why.Hook) bool{
-		func(h why.Hook) bool { return h.ID == story.Hook && !h.Shadow },
+		story.Decided,
 		func(h why.Hook) bool { return !dull(h) },
 		func(why.Hook) bool { return true },
 	} {
@@ -175,11 +203,11 @@ func (s screen) hooks(story why.Story) {
 	room := maxDetails
 	for i, h := range story.Hooks {
 		if shown[i] {
-			room = s.hook(i+1, h, h.ID == story.Hook && !h.Shadow, room)
+			room = s.hook(h, story.Decided(h), room)
 		}
 	}
 	if hidden := len(story.Hooks) - len(shown); hidden > 0 {
-		s.row("", fmt.Sprintf("… and %s more, which --json lists", term.Plural(hidden, "hook")), term.Dim, 1)
+		s.Print("%s\n", s.Paint(term.Dim, fmt.Sprintf("  … and %d more, which --json lists", hidden)))
 	}
 }
 
@@ -189,7 +217,7 @@ func dull(h why.Hook) bool {
 }
 
 // hook is a line, and more as far as there is room; it returns what is left of that.
-func (s screen) hook(n int, h why.Hook, decided bool, room int) int {
+func (s screen) hook(h why.Hook, decided bool, room int) int {
 	color, did := term.Plain, h.Action
 	switch {
 	case h.Failure != "" && h.FailedOpen:
@@ -197,16 +225,16 @@ func (s screen) hook(n int, h why.Hook, decided bool, room int) int {
 	case h.Failure != "":
 		color, did = term.Red, "failed ("+h.Failure+")"
 	case h.Action == "in_vain":
-		color, did = term.Dim, "called in vain: another hook denied or added labels"
+		color, did = term.Dim, "answer discarded: another hook denied or added labels"
 	case h.Skipped:
-		color, did = term.Dim, "skipped: its match said no"
+		color, did = term.Dim, "skipped: its match was false"
 	case decided:
 		color = term.Bold
 	}
 	if h.Shadow {
 		did += ", in shadow"
 	}
-	text := fmt.Sprintf("%2d  %s  %s", n, term.Printable(h.ID), term.Printable(did))
+	text := "  " + term.Printable(h.ID) + "  " + term.Printable(did)
 	if !h.Skipped {
 		text += "  " + term.Micros(h.Micros)
 	}
@@ -228,7 +256,7 @@ func (s screen) hook(n int, h why.Hook, decided bool, room int) int {
 // decided.
 func details(h why.Hook, decided bool) (lines []term.Cell) {
 	if h.Rule != "" && !decided {
-		lines = append(lines, term.Dim.Cell(term.Printable(h.Rule)))
+		lines = append(lines, term.Dim.Cell(term.Printable(h.RuleText)))
 	}
 	if h.Policy != "" {
 		lines = append(lines, term.Dim.Cell("policy "+term.Printable(h.Policy)))

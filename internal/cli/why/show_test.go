@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/why"
 )
@@ -28,6 +30,45 @@ func TestAStoryFitsTheScreen(t *testing.T) {
 	}
 	if !strings.HasPrefix(lines[0], "DENY  tool:pre") || !strings.Contains(out.String(), "guard") {
 		t.Errorf("the screen:\n%s", out.String())
+	}
+}
+
+// Everybody who asked is named with the rule, an answer that nobody gave is called so, and hooks
+// that are left out leave no holes in a list of numbers.
+func TestWhoAskedAndWhatIsLeftOut(t *testing.T) {
+	story := why.Story{
+		Verdict: why.Denied, Event: "tool:pre", Hook: "paths", Askers: []string{"paths", "commands"}, Time: "TIME", ChainID: "c1", Place: "1:0", Stream: "S",
+		Approval: []why.Approval{{Decided: "TIME", DecidedBy: "timeout", TimedOut: true, Waited: 300_000, Revealed: []string{"nats admin/ann"}}},
+		Hooks: []why.Hook{
+			{ID: "first", Action: "continue"},
+			{ID: "paths", Action: "ask_user", Rule: "a", RuleText: "rule a"},
+			{ID: "second", Skipped: true, Action: "skipped"},
+			{ID: "third", Action: "continue"},
+			{ID: "commands", Action: "ask_user", Rule: "b", RuleText: "rule b"},
+			{ID: "fourth", Skipped: true, Action: "in_vain"},
+			{ID: "fifth", Action: "continue"},
+		},
+	}
+	var out bytes.Buffer
+	show(term.NewPrinter(&out, false, true, false), story)
+	const want = `DENIED  tool:pre
+hooks    paths, commands
+rules    rule a
+         rule b
+answer   denied: nobody answered within 5m0s
+revealed its secrets, to nats admin/ann
+when     TIME, took 0.0ms
+chain    c1  at 1:0 of S
+
+  first  continue  0.0ms
+  paths  ask_user  0.0ms
+  second  skipped: its match was false
+  third  continue  0.0ms
+  commands  ask_user  0.0ms
+  … and 2 more, which --json lists
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

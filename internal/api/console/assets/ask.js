@@ -64,8 +64,7 @@ function fill(q, record, view) {
   $("ask-tool").textContent = visible(text(record, "tool_name") || q.event);
   showMore();
   $("ask-prompt").textContent = visible(q.prompt, true);
-  const reason = text(record, "reason");
-  $("ask-reason").textContent = q.prompt.includes(reason) ? "" : visible(reason, true); // guards ask with it
+  $("ask-reason").textContent = visible(view.reason || "", true);
   const facts = { event: q.event, session: q.session_id, agent: agentName(text(record, "agent")), approvals: text(record, "progress") };
   if (record.has("shadow_rule")) facts["in shadow"] = "rule " + text(record, "shadow_rule") + " would " + text(record, "shadow_decision");
   $("ask-facts").replaceChildren(...[...Object.entries(facts), ...said(JSON.parse(record.get("reviews") || "[]"))].filter(([, value]) => value).map(([name, value]) =>
@@ -73,9 +72,7 @@ function fill(q, record, view) {
   const chain = text(record, "chain_id");
   if (chain) $("ask-facts").append(el("div", {}, el("dt", { textContent: "chain" }), el("dd", {}, el("a", { href: "/why/" + encodeURIComponent(chain), target: "_blank", textContent: visible(chain) }))));
   show(view);
-  const data = record.get("data") || "{}";
-  $("ask-data").textContent = visible(indented(data), true);
-  noteMasked(data, q);
+  $("ask-data").textContent = visible(indented(record.get("data") || "{}"), true);
   $("ask-note").value = "";
   $("ask-outcome").hidden = true;
   $("ask-answer").hidden = $("ask-clock").hidden = false;
@@ -109,6 +106,7 @@ function show(view) {
   $("ask-edits").hidden = view.edits.length === 0;
   $("ask-changes").replaceChildren(...(view.changed.length ? edits(view.changed) : [el("p", { class: "muted", textContent: "Nothing: this is what the agent sent." })]));
   $("ask-arguments").replaceChildren(rest(view.rest));
+  $("ask-masked").hidden = !view.masked;
 }
 
 // showMore says how many approval requests wait besides the one that is open.
@@ -117,20 +115,10 @@ function showMore() {
   $("ask-more").textContent = others > 0 ? others + " more waiting" : "";
 }
 
-// noteMasked says so where the data shown is not what the digest is of.
-async function noteMasked(data, q) {
-  if (!crypto.subtle) return;
-  const sum = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(data));
-  const hex = Array.from(new Uint8Array(sum), (b) => b.toString(16).padStart(2, "0")).join("");
-  if (hex !== q.data_sha256 && question === q) {
-    const button = el("button", { type: "button", textContent: "Reveal" });
-    button.addEventListener("click", () => reveal(q));
-    $("ask-arguments").prepend(el("p", { class: "muted", textContent: "Parts are masked here. The answer is for the whole. " }, button));
-  }
-}
-
 // reveal shows what is masked, which is recorded in the name of who asks for it.
-async function reveal(q) {
+async function reveal(event) {
+  const q = question;
+  if (q === null || early(event)) return;
   try {
     const view = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id) + "/reveal", { method: "POST" }));
     if (question !== q) return;
@@ -228,6 +216,7 @@ export const dismiss = () => closed?.();
 
 const aside = () => { if (closed && !sending) closed(); };
 
+$("ask-reveal").addEventListener("click", reveal);
 $("ask-close").addEventListener("click", aside);
 dialog.addEventListener("cancel", (event) => {
   event.preventDefault();

@@ -1,7 +1,7 @@
 // The audit log: how far it is signed, a search, and the way to the story of a chain.
 import { $, call, el, why } from "./dom.js";
 import { line, search, verdict, when } from "./records.js";
-import { agentName, visible } from "./text.js";
+import { agentName, stamp, visible } from "./text.js";
 
 const find = search("audit", "/v1/audit", "records", (r) => el("li", {},
   el("div", { class: "top" }, verdict(r.failure ? "failure" : r.action, r.failure || r.action || r.kind), el("b", { textContent: visible([r.event, r.tool].filter(Boolean).join(" ")) }),
@@ -22,7 +22,7 @@ async function showState() {
 }
 
 function fill(s) {
-  const size = (of) => of.size + " of " + s.messages + " messages, " + new Date(of.time).toLocaleString();
+  const size = (of) => of.size + " of " + s.messages + " messages, " + stamp(of.time);
   const facts = [["log", s.origin + (s.segments > 1 ? ", segment " + s.segments : "")],
     ["signed", s.signed ? size(s.signed) + ", by " + s.signed.by : "no: this router has no key for it"],
     ["witnessed", s.witnesses.map((w) => size(w) + ", by " + w.by).join("; ") || "by nobody"],

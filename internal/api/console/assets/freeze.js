@@ -1,12 +1,12 @@
 // Freezing: what is frozen is said across the page; who may freeze has the button.
 import { $, call, toast } from "./dom.js";
-import { visible } from "./text.js";
+import { stamp, visible } from "./text.js";
 
 const every = 10000; // ms between two looks at what is frozen
 
 const name = (order) => order.agent ? "agent " + order.agent : order.session_id ? "session " + order.session_id : "everything";
 
-const sentence = (order) => name(order) + (order.by ? " by " + order.by : "") + " at " + new Date(order.time).toLocaleTimeString() + ": " + order.reason;
+const sentence = (order) => name(order) + (order.by ? " by " + order.by : "") + " at " + stamp(order.time) + ": " + order.reason;
 
 export async function showFrozen() {
   let answer;

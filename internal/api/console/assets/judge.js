@@ -1,6 +1,7 @@
 // What a person judges: the router lays it out (GET /v1/approvals/ID/view), the same for
 // terminals, and this draws it.
 import { el } from "./dom.js";
+import { masked } from "./question.js";
 import { visible } from "./text.js";
 
 // subject is the command or the path that it is about.
@@ -8,8 +9,9 @@ export const subject = (view) => view.subject.map(({ name, text }) =>
   el("div", { class: "subject" }, el("span", { class: "muted", textContent: visible(name) }), el("pre", { textContent: visible(text, true) })));
 
 // edits are diffs.
-export const edits = (list) => list.map(({ name, diff }) => el("div", { class: "change" },
-  el("code", { textContent: visible(name) + ": " + diff.removed + " removed, " + diff.added + " added" }), lines(diff)));
+export const edits = (list) => list.map((change) => el("div", { class: "change" },
+  el("code", { textContent: visible(change.name) + (change.masked ? masked : ": " + change.diff.removed + " removed, " + change.diff.added + " added") }),
+  change.masked ? null : lines(change.diff)));
 
 const sign = { "-": "del", "+": "ins", " ": "span" };
 

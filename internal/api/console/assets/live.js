@@ -1,6 +1,6 @@
 // The live view: one row for each run of a chain, the newest first.
 import { $, call, el, label, why } from "./dom.js";
-import { indented, members, parts, visible } from "./text.js";
+import { indented, members, parts, stamp, visible } from "./text.js";
 
 const most = 500; // rows
 const announced = /^approval:|^user:notification$/; // by routers: no hook is asked, so that no result follows
@@ -86,7 +86,7 @@ function add(message, text, fresh) {
 }
 
 function fill({ message: m, hooks, data, body }) {
-  const at = new Date(m.time), time = at.toTimeString().slice(0, 8) + "." + String(at.getMilliseconds()).padStart(3, "0");
+  const at = stamp(m.time) + "." + String(new Date(m.time).getMilliseconds()).padStart(3, "0");
   const about = el("td", { class: "name" }, el("b", { textContent: visible(m.name) }));
   if (data) {
     const details = el("details", {}, el("summary", { textContent: brief(data) }));
@@ -98,7 +98,7 @@ function fill({ message: m, hooks, data, body }) {
     about.append(el("div", { class: "muted", textContent: m.data_bytes + " bytes of data" }));
   }
   body.replaceChildren(
-    el("td", { class: "num muted", textContent: time, title: m.time }),
+    el("td", { class: "num muted", textContent: at.slice("2026-01-02 ".length), title: at }),
     about,
     el("td", { class: "name", textContent: visible(m.session_id || "") }),
     el("td", {}, m.action ? badge(m.action, m.action) : el("span", { class: "muted", textContent: m.kind === "event" && !announced.test(m.name) ? "…" : "" }),

@@ -1,6 +1,6 @@
 // What is read of the audit log: history and audit are a filter, a list and "Older".
 import { $, call, el } from "./dom.js";
-import { visible } from "./text.js";
+import { stamp, visible } from "./text.js";
 
 const hour = 3600e3;
 
@@ -42,7 +42,7 @@ export function search(name, path, member, entry) {
 }
 
 // when is a time for people, by their own clock.
-export const when = (time) => el("time", { dateTime: time, textContent: new Date(time).toLocaleString() });
+export const when = (time) => el("time", { dateTime: time, textContent: stamp(time) });
 
 export const verdict = (kind, text) => el("span", { class: "badge", "data-action": kind, textContent: visible(text) });
 

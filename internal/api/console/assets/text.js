@@ -87,22 +87,32 @@ export const text = (object, name) => object.has(name) ? String(JSON.parse(objec
 
 const nests = (text) => text[0] === "{" || text[0] === "[";
 
-// indented lays JSON text out over lines, every value as it came.
-export function indented(text, margin = "") {
+// barred lays a text of several lines out, with a bar before each; null for any other value.
+function barred(value, margin) {
+  const text = value[0] === '"' ? visible(JSON.parse(value), true) : "";
+  return text.includes("\n") ? text.replace(/\n$/, "").split("\n").map((line) => margin + "│ " + line).join("\n") : null;
+}
+
+// indented lays JSON text out over lines, every value as it came. To be read, texts of several
+// lines stand below their names, as in what the router lays out.
+export function indented(text, margin = "", read = false) {
   text = text.trim();
   if (!nests(text)) return text;
-  const list = parts(text), inner = margin + "  ";
-  if (list.length === 0) return text[0] === "{" ? "{}" : "[]";
-  const lines = list.map(([name, value]) =>
-    inner + (text[0] === "{" ? JSON.stringify(name) + ": " : "") + indented(value, inner));
-  return text[0] + "\n" + lines.join(",\n") + "\n" + margin + (text[0] === "{" ? "}" : "]");
+  const list = parts(text), inner = margin + "  ", object = text[0] === "{";
+  if (list.length === 0) return object ? "{}" : "[]";
+  const lines = list.map(([name, value], i) => {
+    const lines = read ? barred(value, object ? inner + "  " : inner) : null, head = object ? inner + JSON.stringify(name) + ":" : "";
+    if (lines !== null) return (object ? head + "\n" : "") + lines;
+    return (object ? head + " " : inner) + indented(value, inner, read) + (i < list.length - 1 ? "," : "");
+  });
+  return text[0] + "\n" + lines.join("\n") + "\n" + margin + (object ? "}" : "]");
 }
 
 // shown is a value for a person: a text without quotes and with its line breaks,
 // everything else as JSON.
 export function shown(text) {
   text = text.trim();
-  return visible(text[0] === '"' ? JSON.parse(text) : indented(text), true);
+  return visible(text[0] === '"' ? JSON.parse(text) : indented(text, "", true), true);
 }
 
 // left says how much time there is, in milliseconds.
@@ -112,6 +122,12 @@ export function left(ms) {
   if (s < 3600) return Math.floor(s / 60) + ":" + two(s % 60);
   if (s < 86400) return Math.floor(s / 3600) + " h " + two(Math.floor(s / 60) % 60) + " min";
   return Math.floor(s / 86400) + " d " + Math.floor(s / 3600) % 24 + " h";
+}
+
+// stamp is a time by the reader's own clock, in the one form that the console has.
+export function stamp(time) {
+  const t = new Date(time), two = (n) => String(n).padStart(2, "0");
+  return t.getFullYear() + "-" + two(t.getMonth() + 1) + "-" + two(t.getDate()) + " " + [t.getHours(), t.getMinutes(), t.getSeconds()].map(two).join(":");
 }
 
 // agentName is an agent as people read it: a CloudEvents source without its first slash.
