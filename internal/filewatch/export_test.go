@@ -5,4 +5,4 @@ import "time"
 // Settled is [Settle] for tests on the real clock.
 const Settled = 80 * time.Millisecond
 
-func init() { settleTime, retryAfter = Settled, Settled }
+func init() { SettleAfter(Settled) }

@@ -15,11 +15,15 @@ import (
 // pauses of a program that writes a file in pieces.
 const Settle = 500 * time.Millisecond
 
-// Tests shorten these.
+// Tests shorten these with [SettleAfter].
 var (
 	settleTime = Settle
 	retryAfter = time.Second // how soon a directory that could not be watched is tried again
 )
+
+// SettleAfter replaces [Settle] for all watchers of this process. It is for tests, which call
+// it before they make one.
+func SettleAfter(d time.Duration) { settleTime, retryAfter = d, d }
 
 // Watcher watches files. Close it.
 type Watcher struct {

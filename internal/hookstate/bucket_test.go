@@ -251,8 +251,13 @@ func TestAnUnreachableStoreIsAnErrorInTime(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfSessionsThatEnded has many sessions come and go.
+// TestNothingIsLeftOfSessionsThatEnded has many sessions come and go. What a few of them left
+// on the heap would not show there: only larger tiers look, with nothing beside them.
 func TestNothingIsLeftOfSessionsThatEnded(t *testing.T) {
+	few := testkit.CurrentTier(t) == testkit.Smoke
+	if few {
+		t.Parallel()
+	}
 	s := natstest.Server(t)
 	store := hookstate.Of[int](open(t, s), "reads.monitor")
 	sessions := testkit.Volume(t, 500, 2000, 100_000)
@@ -289,6 +294,9 @@ func TestNothingIsLeftOfSessionsThatEnded(t *testing.T) {
 	before := heap()
 	live(sessions/10, sessions)
 	testkit.Eventually(t, "the bucket is empty", empty)
+	if few {
+		return
+	}
 	after := heap()
 	t.Logf("heap: %d KiB after the first tenth, %d KiB after all", before>>10, after>>10)
 	if after > before+before/2+8<<20 {

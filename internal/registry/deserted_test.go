@@ -17,8 +17,9 @@ import (
 func TestAHookToWhichNobodyListensHasNoLiveInstance(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	first := replica(t, server, registry.Options{Replica: "first", TTL: time.Minute})
-	second := replica(t, server, registry.Options{Replica: "second", TTL: time.Minute})
+	const ttl = 8 * time.Second // a renewal reaches the other replica within a fifteenth
+	first := replica(t, server, registry.Options{Replica: "first", TTL: ttl})
+	second := replica(t, server, registry.Options{Replica: "second", TTL: ttl})
 	revision := register(t, first, hook("killed", "i"))
 	register(t, first, hook("alive", "i"))
 	both := func(killed int) func() bool {
@@ -56,7 +57,7 @@ func TestAWorkerThatStoppedListeningIsNotListed(t *testing.T) {
 		heard.Store(heard.Load() || yes)
 		return yes
 	}
-	first := replica(t, server, registry.Options{Replica: "first", TTL: 10 * time.Second, Listens: listens})
+	first := replica(t, server, registry.Options{Replica: "first", TTL: 6 * time.Second, Listens: listens}) // looks who listens 15 times in it
 	second := replica(t, server, registry.Options{Replica: "second", TTL: time.Minute})
 	listen := func() *nats.Conn {
 		worker := natstest.Conn(t, server)

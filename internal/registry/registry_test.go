@@ -289,7 +289,7 @@ func (c *cut) set(off bool) {
 // lease, and no longer; then they may change what it would still have used.
 func TestAReplicaThatIsCutOffIsStale(t *testing.T) {
 	t.Parallel()
-	const lease = time.Second
+	const lease = 700 * time.Millisecond
 	server := natstest.Server(t)
 	line := &cut{Server: server}
 	away := replica(t, line, registry.Options{Replica: "away", Lease: lease})

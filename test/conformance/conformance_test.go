@@ -16,6 +16,7 @@ const caseLimit = 2 * time.Minute
 // TestConformance replays the suite. Each lane is a router with a prefix of its
 // own; the cases of a lane run one after another, the lanes side by side.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	cases, err := Load("testdata/public.json")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +25,7 @@ func TestConformance(t *testing.T) {
 	slices.SortStableFunc(cases, func(a, b Case) int { return cmp.Compare(b.slowest(), a.slowest()) })
 	start := starter(t)
 	var targets []Target
-	for _, prefix := range lanes() {
+	for _, prefix := range lanes(t) {
 		targets = append(targets, start(prefix))
 	}
 

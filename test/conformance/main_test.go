@@ -17,6 +17,6 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	testkit.Parallel(12) // as many as there are lanes: cases wait for time-outs
+	testkit.Parallel(30) // more than there are lanes: cases wait for time-outs
 	os.Exit(m.Run())
 }

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
@@ -21,9 +23,18 @@ const (
 )
 
 // lanes are the prefixes among which the suite is divided.
-func lanes() []string {
+func lanes(t *testing.T) []string {
+	t.Helper()
 	if os.Getenv(envURL) == "" {
-		return []string{"lane0", "lane1", "lane2", "lane3", "lane4", "lane5", "lane6", "lane7", "lane8", "lane9", "lane10", "lane11"}
+		n := 24 // they wait for time-outs
+		if testkit.CurrentTier(t) > testkit.Smoke {
+			n = 12 // the race detector makes routers slow
+		}
+		list := make([]string, n)
+		for i := range list {
+			list[i] = fmt.Sprint("lane", i)
+		}
+		return list
 	}
 	if prefixes := os.Getenv(envPrefix); prefixes != "" {
 		return strings.Split(prefixes, ",")

@@ -131,7 +131,9 @@ func TestAWitnessOutlivesTheServer(t *testing.T) {
 	b := newBench(t)
 	b.write(3, "fine")
 	b.sign()
-	stop, done := b.run()
+	o := b.options()
+	o.Every = 400 * time.Millisecond // so long that it asks nothing while the server stops: it would wait 5 s for the answer
+	stop, done := b.runWith(o)
 	b.until("HOOKS_AUDIT", 3)
 	b.restart()
 	b.bus.Close()

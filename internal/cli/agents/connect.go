@@ -50,7 +50,7 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 		return err
 	}
 	if c.Timeout < 10*time.Second {
-		return fmt.Errorf("use --timeout %s: a person needs at least 10s", c.Timeout)
+		return fmt.Errorf("--timeout %s is too short: a person needs at least 10s", c.Timeout)
 	}
 	h := hooks{timeout: c.Timeout.Truncate(time.Second), target: t}
 	if h.program, err = c.program(); err != nil {

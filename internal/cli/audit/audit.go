@@ -56,7 +56,7 @@ func (f FilterFlags) Filter(e *cli.Env, now time.Time) (query.Filter, error) {
 		return out, err
 	}
 	if !out.Since.IsZero() && !out.Until.IsZero() && !out.Since.Before(out.Until) {
-		return out, fmt.Errorf("use --since %s --until %s: nothing is since the one and before the other", cmp.Or(f.Since, f.Last), f.Until)
+		return out, fmt.Errorf("--since %s is not before --until %s", cmp.Or(f.Since, f.Last), f.Until)
 	}
 	return out, nil
 }

@@ -20,7 +20,7 @@ type TailCmd struct {
 // Run shows the end of the log.
 func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
-		return fmt.Errorf("read --limit %d: it can't be negative", c.Limit)
+		return fmt.Errorf("--limit %d can't be negative", c.Limit)
 	}
 	f, err := c.Filter(e, time.Now())
 	if err != nil {
@@ -67,7 +67,7 @@ type QueryCmd struct {
 // Run shows records, the newest first.
 func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
-		return fmt.Errorf("read --limit %d: it can't be negative", c.Limit)
+		return fmt.Errorf("--limit %d can't be negative", c.Limit)
 	}
 	f, err := c.Filter(e, time.Now())
 	if err != nil {

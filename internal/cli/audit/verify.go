@@ -53,10 +53,10 @@ what is verified later must go on from it.`
 // Run verifies files, or the running log.
 func (c *VerifyCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.NoPin && c.Pin != "" {
-		return errors.New("use --pin or --no-pin: one of them")
+		return errors.New("--pin and --no-pin exclude each other")
 	}
 	if c.RemovedBefore < 0 {
-		return errors.New("read --removed-before: it can't be negative")
+		return errors.New("--removed-before can't be negative")
 	}
 	v := &verification{cmd: c, env: e}
 	run := v.files

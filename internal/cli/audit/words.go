@@ -49,7 +49,7 @@ func checkKind(want string) error {
 
 // unknown is the error for a word that a flag does not take.
 func unknown(flag, word string, known []string) error {
-	begin := fmt.Sprintf("read %s %q: records have no such %s", flag, term.Clip(word, term.MaxValue), strings.TrimPrefix(flag, "--"))
+	begin := fmt.Sprintf("%s %q: no record has that %s", flag, term.Clip(word, term.MaxValue), strings.TrimPrefix(flag, "--"))
 	if best := meant(word, known); best != "" {
 		return fmt.Errorf("%s: did you mean %q?", begin, best)
 	}

@@ -58,7 +58,7 @@ func (c *BootstrapCmd) Run(ctx context.Context, e *cli.Env) error {
 	switch c.Replicas {
 	case 0, 1, 3, 5:
 	default:
-		return fmt.Errorf("use --replicas %d: 1, 3 or 5", c.Replicas)
+		return fmt.Errorf("--replicas %d: it must be 1, 3 or 5", c.Replicas)
 	}
 	b, err := e.Connect()
 	if err != nil {

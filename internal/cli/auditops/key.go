@@ -40,7 +40,7 @@ type ShownKey struct {
 // Run makes a key.
 func (c *keyNewCmd) Run(e *cli.Env) error {
 	if c.Name == "" || strings.ContainsFunc(c.Name, notInName) {
-		return fmt.Errorf("use --name %q: letters, digits and signs without a blank or a +", c.Name)
+		return fmt.Errorf("--name %q: it may have letters, digits and signs, but no blank or +", c.Name)
 	}
 	private, public, err := sumdb.GenerateKey(rand.Reader, c.Name)
 	if err != nil {

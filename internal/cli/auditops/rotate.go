@@ -50,7 +50,7 @@ func attach(ctx context.Context, e *cli.Env) (*natsx.Conn, *store.Log, error) {
 // Run closes the live segment.
 func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Wait < 0 {
-		return errors.New("use --wait: it can't be negative")
+		return errors.New("--wait can't be negative")
 	}
 	_, t, err := attach(ctx, e)
 	if err != nil {

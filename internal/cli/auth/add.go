@@ -136,7 +136,7 @@ func (c *addCmd) limits() (*identity.Limits, error) {
 		l.Priority = &identity.Band{}
 		low, high, ok := strings.Cut(c.Priority, "..")
 		if _, err := fmt.Sscan(low+" "+high, &l.Priority.Min, &l.Priority.Max); err != nil || !ok {
-			return nil, fmt.Errorf("read --priority %q: give a range such as 100..200", c.Priority)
+			return nil, fmt.Errorf("--priority %q is no range: give one such as 100..200", c.Priority)
 		}
 	}
 	if len(c.May) > 0 {

@@ -36,7 +36,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"add worker w --hook a.b":            "a.b",
 		"add agent a --hook x":               "only a worker answers for hooks",
 		"add worker w --hook a --may allow":  `action "allow"`,
-		"add worker w --hook a --priority 9": "give a range such as 100..200",
+		"add worker w --hook a --priority 9": "give one such as 100..200",
 		"add king a":                         "must be one of",
 		"rotate nobody":                      "hookctl auth list",
 	} {

@@ -59,7 +59,7 @@ func (a *emitArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (conne
 		return nil, err
 	}
 	if err := connected.SetDefaultFields(a.fields); err != nil {
-		return nil, fmt.Errorf("use --default: %w", err)
+		return nil, fmt.Errorf("--default: %w", err)
 	}
 	return connected, nil
 }

@@ -101,10 +101,10 @@ func (c *ReplayCmd) Run(ctx context.Context, e *cli.Env) error {
 func (c *ReplayCmd) filter(e *cli.Env) (evaluate.RecordingFilter, error) {
 	f, err := audit.FilterFlags{Session: c.Session, Chain: c.Chain, Event: c.Event, Period: c.Period, Until: c.Until}.Filter(e, time.Now())
 	if err == nil && c.Worker == "" && (c.WithRecorded || c.RunAll || c.HookWorker != "") {
-		err = errors.New("use --with-recorded and --run-all with --worker")
+		err = errors.New("--with-recorded and --run-all need --worker")
 	}
 	if err == nil && (c.Limit < 0 || c.Parallel < 1 || c.Rate < 0 || c.Show < 0) {
-		err = errors.New("use --limit, --rate and --show from 0 on, and --parallel from 1")
+		err = errors.New("--limit, --rate and --show can't be negative, and --parallel must be at least 1")
 	}
 	return evaluate.RecordingFilter{Session: f.Session, Chain: f.Chain, Event: f.Event, Since: f.Since, Until: f.Until, Limit: c.Limit}, err
 }

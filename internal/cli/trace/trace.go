@@ -27,7 +27,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	case (c.Chain == "") == (c.TraceID == ""):
 		return errors.New("trace which chain: give its id, or --trace-id; `hookctl audit query --kind chain.result` finds chains")
 	case c.TraceID != "" && c.Jaeger == "":
-		return errors.New("use --trace-id: only Jaeger knows traces by their ids; say where it is with --jaeger")
+		return errors.New("--trace-id needs Jaeger, which alone knows traces by their ids: say where it is with --jaeger")
 	}
 	t, from, err := c.read(ctx, e)
 	if err != nil {
