@@ -79,6 +79,30 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// With less and less memory, an answer of the router of this user is whole, or it blocks.
+func TestOutOfMemoryBesideTheRouter(t *testing.T) {
+	t.Parallel()
+	testkit.From(t, testkit.CI)
+	const no = `{"hookSpecificOutput":{"permissionDecision":"deny"}}`
+	o := startOwn(t, func(x *exchange) { x.accept("5000"); x.answer("0", "", no) })
+	answered, blocked := 0, 0
+	for kb := 2_000_000; kb > 10_000; kb = kb * 19 / 20 {
+		c := in(t, fmt.Sprintf(`ulimit -c 0; ulimit -v %d; exec "$@"`, kb), o.agent(t, "claude-code"))
+		switch got := run(t, c); {
+		case got.code == 0 && got.stdout == no:
+			answered++
+		case denied(got):
+			blocked++
+		case kb >= 64_000 || got.code != -1 && got.code != 127: // below, a signal: it did not start
+			t.Errorf("with %d KB: %+v; want a block", kb, got)
+		}
+	}
+	t.Logf("%d answered, %d blocked", answered, blocked)
+	if answered == 0 || blocked == 0 {
+		t.Error("the limits do not reach from enough to too little")
+	}
+}
+
 // onFullDisk is a script that has a home, and a place for other files, on a disk that is full.
 const onFullDisk = `mount -t tmpfs -o size=64k,mode=0777 none "$HOME" || exit 99
 head -c 1000000 /dev/zero > "$HOME/full" 2>&- ; TMPDIR=$HOME exec "$@"`

@@ -79,15 +79,22 @@ func serve(c net.Conn, key nkeys.KeyPair, respond func(x *exchange)) {
 	}, key, c})
 }
 
-// freeAddr is an address of the loopback at which nobody listens.
+// freeAddr is an address of the loopback at which nobody listens while the test runs.
 func freeAddr(t *testing.T) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
 }
 
 // credentials writes the context and the credentials that hook-agent finds, with a tag.
@@ -193,8 +200,11 @@ func TestNobodyElseAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := run(t, startOwn(t, respond).agent(t, "claude-code")); !denied(got) || !strings.Contains(got.stdout, "can't be reached") {
-				t.Errorf("%+v; want a block", got)
+			o := startOwn(t, respond)
+			for range testkit.Volume(t, 1, 10, 100) {
+				if got := run(t, o.agent(t, "claude-code")); !denied(got) || !strings.Contains(got.stdout, "can't be reached") {
+					t.Fatalf("%+v; want a block", got)
+				}
 			}
 		})
 	}
