@@ -243,6 +243,7 @@ func TestEverySubjectOfTheRouterIsInTheAPI(t *testing.T) {
 // TestMessagesAreAsDescribed plays one of each and compares what is on the wire
 // with the schemas.
 func TestMessagesAreAsDescribed(t *testing.T) {
+	t.Parallel()
 	_, plain := loadAPI(t)
 	s := natstest.Server(t)
 	key, err := signer.LoadKey(filepath.Join(t.TempDir(), "audit.key"))
@@ -413,6 +414,7 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 
 // TestSchemasNameTheFieldsOfTheCode compares the schemas with the Go types.
 func TestSchemasNameTheFieldsOfTheCode(t *testing.T) {
+	t.Parallel()
 	_, plain := loadAPI(t)
 	properties := func(path ...string) []string {
 		at, _ := resolve(plain, "#/components/schemas/"+strings.Join(path, "/"))

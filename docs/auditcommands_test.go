@@ -3,8 +3,6 @@ package docs_test
 import (
 	"context"
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,28 +11,32 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
 // hookctl returns a function that runs it in a role.
 func (f *fenced) hookctl(t *testing.T, ctx context.Context) func(role, inbox string, args ...string) (said string, code int) {
 	t.Helper()
-	dir := t.TempDir()
-	program := testkit.Program(t, "hookctl")
+	state := t.TempDir()
 	return func(role, inbox string, args ...string) (string, int) {
 		t.Helper()
-		cmd := exec.CommandContext(ctx, program, append([]string{"audit"}, args...)...)
-		cmd.Env = append(os.Environ(), "NATS_URL=nats://"+f.server.Addr().String(), "NATS_USER="+role, "NATS_PASSWORD=secret", "NATS_INBOX_PREFIX=_INBOX_"+inbox, "XDG_STATE_HOME="+filepath.Join(dir, "state"))
-		out, err := cmd.CombinedOutput()
-		if cmd.ProcessState == nil {
-			t.Fatal(err)
+		env := map[string]string{
+			"NATS_URL": "nats://" + f.server.Addr().String(), "NATS_USER": role, "NATS_PASSWORD": "secret", "NATS_INBOX_PREFIX": "_INBOX_" + inbox,
+			"HOME": state, "XDG_STATE_HOME": state,
 		}
-		t.Logf("%s %v:\n%s", role, args, out)
-		if said := strings.ToLower(string(out)); strings.Contains(said, "permission") {
-			t.Errorf("%s %v lacks a right:\n%s", role, args, out)
+		var out clitest.Diagnostics
+		code := hookctl.Run(ctx, append([]string{"audit"}, args...), cli.Process{
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(name string) string { return env[name] },
+		})
+		t.Logf("%s %v:\n%s", role, args, &out)
+		if said := strings.ToLower(out.String()); strings.Contains(said, "permission") {
+			t.Errorf("%s %v lacks a right:\n%s", role, args, &out)
 		}
-		return string(out), cmd.ProcessState.ExitCode()
+		return out.String(), code
 	}
 }
 
@@ -51,9 +53,9 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 	}
 	run := func(t *testing.T, f *fenced, steps []step) {
 		t.Helper()
-		hookctl := f.hookctl(t, ctx)
+		runs := f.hookctl(t, ctx)
 		for _, s := range steps {
-			if said, code := hookctl(s.role, s.inbox, s.args...); code != s.code {
+			if said, code := runs(s.role, s.inbox, s.args...); code != s.code {
 				t.Errorf("%s %v: exit code %d, not %d:\n%s", s.role, s.args, code, s.code, said)
 			}
 		}

@@ -136,6 +136,7 @@ func text(t *testing.T, signed string) audit.Checkpoint {
 // TestAuditorsProveTheLogFromAMirror runs the accounts of the operator's reference: an
 // auditor verifies what a router wrote, and a witness co-signs it.
 func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f, key := audited(t, ctx)
@@ -212,6 +213,7 @@ func TestAuditorsProveTheLogFromAMirror(t *testing.T) {
 // TestAuditorsOnlyRead has an auditor and a witness try to write to the log, the
 // second way being an answer of NATS that is led there.
 func TestAuditorsOnlyRead(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f, _ := audited(t, ctx)
@@ -226,7 +228,7 @@ func TestAuditorsOnlyRead(t *testing.T) {
 				t.Errorf("the role %s may publish on %s", role, subject)
 			}
 		}
-		if f.permits(t, role, func(nc *nats.Conn) error { _, err := nc.SubscribeSync("audit.copy.>"); return err }) {
+		if f.permits(t, role, func(nc *nats.Conn) error { _, err := nc.Subscribe("audit.copy.>", func(*nats.Msg) {}); return err }) {
 			t.Errorf("the role %s may subscribe to audit.copy.>", role)
 		}
 	}
@@ -287,6 +289,7 @@ func (f *fenced) lead(t *testing.T, ctx context.Context, role, reply string) {
 // TestNobodyLeadsAnswersIntoTheLog has each role that is not the router's ask whoever
 // answers it, with a reply subject in the log.
 func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
@@ -339,6 +342,7 @@ func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
 // TestRoutersGoOnInANewSegment rotates the log with the rights of a keeper, while routers
 // have only theirs.
 func TestRoutersGoOnInANewSegment(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)

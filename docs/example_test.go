@@ -55,6 +55,7 @@ func watched(_ context.Context, ev worker.Event) (worker.Result, error) {
 }
 
 func TestTheHookKeepsEtc(t *testing.T) {
+	t.Parallel()
 	bus := hooktest.Start(t)
 	bus.Register(t, worker.Registration{ID: "etc", Events: []string{events.ToolPre}, OnFailure: chain.FailClosed}, watched)
 
@@ -70,6 +71,7 @@ func TestTheHookKeepsTheContract(t *testing.T) {
 
 // TestTheOtherSnippetsRun runs the functions above and those of the agent's guide.
 func TestTheOtherSnippetsRun(t *testing.T) {
+	t.Parallel()
 	ctx, bus := t.Context(), hooktest.Start(t)
 	register := func(id, event string, hook worker.Handler) {
 		bus.Register(t, worker.Registration{ID: id, Events: []string{event}}, hook)

@@ -89,6 +89,7 @@ func (w whenWritten) Write(b []byte) (int, error) {
 
 // TestTheSnippetsOfExecuteRun runs the functions above.
 func TestTheSnippetsOfExecuteRun(t *testing.T) {
+	t.Parallel()
 	bus := hooktest.Start(t, hooktest.Options{Listen: true})
 	for id, hook := range map[string]struct {
 		event string

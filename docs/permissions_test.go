@@ -265,6 +265,7 @@ func asked(t *testing.T, ctx context.Context, p *approver.Approver) approval.Req
 // TestThePermissionsAreEnough runs each role with the rights that the operator's
 // reference gives it, on a server that grants nothing else.
 func TestThePermissionsAreEnough(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
@@ -361,6 +362,7 @@ func TestThePermissionsAreEnough(t *testing.T) {
 // TestARemovedHookIsRegisteredAgain has a router, with no more than its rights, look at
 // the mark that a removed hook leaves in the registry.
 func TestARemovedHookIsRegisteredAgain(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
@@ -424,6 +426,7 @@ func remembers(t *testing.T, ctx context.Context, states hookstate.Store) {
 // TestWhatHooksRememberIsInAnAccountOfItsOwn runs the accounts of the operator's
 // reference.
 func TestWhatHooksRememberIsInAnAccountOfItsOwn(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := accounts(t, "### What hooks remember\n")
@@ -449,6 +452,7 @@ func TestWhatHooksRememberIsInAnAccountOfItsOwn(t *testing.T) {
 // TestNobodyDecidesWhoMayNot has each role try, while an approval request is open, what
 // would decide it or forge an answer.
 func TestNobodyDecidesWhoMayNot(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
@@ -498,7 +502,7 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 		"approver": {"_INBOX.>", "_INBOX_router.>", "_INBOX_agent.>", "hooks.call.guard", "hooks.event.>", "hooks.audit.>", "hooks.approve.*", "$KV.>"},
 	} {
 		for _, subject := range subjects {
-			if f.permits(t, role, func(nc *nats.Conn) error { _, err := nc.SubscribeSync(subject); return err }) {
+			if f.permits(t, role, func(nc *nats.Conn) error { _, err := nc.Subscribe(subject, func(*nats.Msg) {}); return err }) {
 				t.Errorf("the role %s may subscribe to %s", role, subject)
 			}
 		}
@@ -519,6 +523,7 @@ func TestNobodyDecidesWhoMayNot(t *testing.T) {
 // TestAWorkerWinsNoRightByItsAnswers has a worker answer its call with a reply
 // subject of its own, which allow_responses would grant it if the answer came back.
 func TestAWorkerWinsNoRightByItsAnswers(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := newFenced(t, ctx)
@@ -611,6 +616,7 @@ func accounts(t *testing.T, heading string) *fenced {
 
 // TestAccountsProveWhoAnswered runs the accounts of the operator's reference.
 func TestAccountsProveWhoAnswered(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := accounts(t, "### Who answered\n")
@@ -652,6 +658,7 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 // TestAgentsOfAnAccountCannotAnswerForTheRouter: what an agent subscribes to in its own
 // account gets the requests of the other agents before the router does.
 func TestAgentsOfAnAccountCannotAnswerForTheRouter(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := accounts(t, "### Who answered\n")

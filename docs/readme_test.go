@@ -69,8 +69,9 @@ type user struct {
 
 func newcomer(t *testing.T) user {
 	t.Helper()
-	home, path := t.TempDir(), []string{}
-	for _, name := range []string{"hook-router", "hook-agent", "hookctl"} {
+	home, path := t.TempDir(), []string{t.TempDir()}
+	beThis(t, filepath.Join(path[0], "hookctl"))
+	for _, name := range []string{"hook-router", "hook-agent"} {
 		path = append(path, filepath.Dir(testkit.Program(t, name)))
 	}
 	if err := os.Mkdir(filepath.Join(home, ".claude"), 0o700); err != nil {

@@ -29,6 +29,7 @@ func listFiles(ctx context.Context, s *agent.Session) error {
 }
 
 func TestAToolRunsBehindItsHooks(t *testing.T) {
+	t.Parallel()
 	b := hooktest.Start(t)
 	script := hooktest.Script(chain.Result{}, chain.Denial("not today"))
 	b.Register(t, worker.Registration{ID: "guard", Events: []string{events.ToolPre}}, script.Handle)

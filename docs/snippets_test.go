@@ -23,6 +23,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/people"
@@ -38,16 +40,20 @@ import (
 )
 
 // TestMain lets this binary stand in for the nats command line, which tests must
-// not need: see fakeNATS.
+// not need: see fakeNATS. It also is hookctl, which it links anyway: so nobody waits
+// until that is built.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "nats" {
+	switch filepath.Base(os.Args[0]) {
+	case "nats":
 		if err := fakeNATS(os.Args[1:], os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "nats:", err)
 			os.Exit(1)
 		}
 		os.Exit(0)
+	case "hookctl":
+		os.Exit(hookctl.Run(context.Background(), os.Args[1:], cli.Process{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv}))
 	}
-	testkit.Parallel(4) // the programs they start wait for routers
+	testkit.Parallel(12) // they wait for routers and checkpoints
 	os.Exit(m.Run())
 }
 
@@ -256,19 +262,25 @@ func startRouter(t *testing.T, addr string) {
 func shellEnvironment(t *testing.T) (env []string, addr string) {
 	t.Helper()
 	dir, files := t.TempDir(), t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(dir, "nats")); err != nil {
-		t.Fatal(err)
-	}
+	beThis(t, filepath.Join(dir, "nats"))
 	addr, health, agents := freeAddr(t), freeAddr(t), freeAddr(t)
 	env = append(os.Environ(),
 		"PATH="+dir+":"+os.Getenv("PATH"), "NATS_URL=nats://"+addr, "HOOK_WORKER_NATS_URL=nats://"+addr,
 		"HOOK_ROUTER_NATS_LISTEN="+addr, "HOOK_ROUTER_HTTP_LISTEN="+health, "HOOK_ROUTER_AGENT_HTTP_LISTEN="+agents, "HOOK_ROUTER_STORE_DIR="+filepath.Join(dir, "store"),
 		"GOBIN="+dir, "TMPDIR="+files, "XDG_STATE_HOME="+files, "XDG_CONFIG_HOME="+files)
 	return env, addr
+}
+
+// beThis makes a program that is this binary: see TestMain.
+func beThis(t *testing.T, program string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, program)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func freeAddr(t *testing.T) string {

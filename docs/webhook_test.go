@@ -101,6 +101,7 @@ func TestTheSignatureCheckOfTheDocument(t *testing.T) {
 }
 
 func TestTheSignatureCheckInPython(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no python3")

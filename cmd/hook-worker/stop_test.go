@@ -41,7 +41,7 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			url := listen(t)
-			file := write(t, "hooks:\n  - {id: slow, events: [a], timeout_ms: 2500, exec: {command: [sh, -c, 'echo > \"$1\"; exec sleep 1000', sh, "+running+"]}}\n")
+			file := write(t, "hooks:\n  - {id: slow, events: [a], timeout_ms: 1500, exec: {command: [sh, -c, 'echo > \"$1\"; exec sleep 1000', sh, "+running+"]}}\n")
 			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)

@@ -11,12 +11,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 func load(path string) evaluate.Loader {
-	return func(w kind.Worker) (*workerfile.File, error) { return workerfile.Load(path, kinds.All(w)) }
+	return func(w kind.Worker) (*workerfile.File, error) { return workerfile.Load(path, basic.Kinds(w)) }
 }
 
 // failing runs the tests of a policy and returns how many fail, and the report.

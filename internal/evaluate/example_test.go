@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
 func ExampleRunTests() {
@@ -22,7 +22,7 @@ tests:
 `)
 	report := &evaluate.Report{Out: term.NewPrinter(os.Stdout, false, false, false)}
 	err := evaluate.RunTests(context.Background(), "worker.yaml", func(w kind.Worker) (*workerfile.File, error) {
-		return workerfile.Parse("worker.yaml", text, kinds.All(w))
+		return workerfile.Parse("worker.yaml", text, basic.Kinds(w))
 	}, evaluate.Options{}, report.Add)
 	if err == nil {
 		err = report.End()

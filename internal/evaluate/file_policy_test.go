@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
 func TestAFileDecidesWithTheRecordedHooks(t *testing.T) {
@@ -30,7 +30,7 @@ hooks:
     match: data.tool_name == 'E'
     exec: {command: [sh, -c, 'exit 1']}
 `
-	loaded, err := workerfile.Parse("worker.yaml", []byte(file), kinds.All(kind.Worker{}))
+	loaded, err := workerfile.Parse("worker.yaml", []byte(file), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -26,7 +26,7 @@ import (
 // event that it remembers.
 func loader(text string) evaluate.Loader {
 	return func(w kind.Worker) (*workerfile.File, error) {
-		opts := kinds.All(w)
+		opts := basic.Kinds(w)
 		opts.Kinds["count"] = kind.Of("Counts.", func(s kind.Section, _ struct{}) (kind.Hook, error) {
 			return kind.Hook{Handler: func(ctx context.Context, _ events.Event) (r chain.Result, err error) {
 				err = s.Worker.States.Update(ctx, "count", func(old []byte) ([]byte, error) {

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 	if mode := os.Getenv(serverVariable); mode != "" {
 		os.Exit(serve(mode))
 	}
+	testkit.Parallel(8) // they wait for processes and routers
 	goleak.VerifyTestMain(m)
 }
 

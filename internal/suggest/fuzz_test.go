@@ -8,9 +8,10 @@ import (
 	"github.com/hookrouter/hookrouter/examples/policies"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/suggest"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -29,13 +30,17 @@ func FuzzSuggest(f *testing.F) {
 	} {
 		f.Add(seed[0], seed[1], seed[2], seed[3], seed[4])
 	}
-	for _, ending := range []string{"yaml", "json", "php", "conf", "pem", "key", "txt"} {
+	endings := []string{"yaml", "key", "json", "php", "conf", "pem", "txt"}
+	if testkit.CurrentTier(f) == testkit.Smoke {
+		endings = endings[:2]
+	}
+	for _, ending := range endings {
 		for name := range strings.FieldsSeq("credentials secrets service_account wp-config appsettings.production appsettings.local hook-worker nats-server my-key server privkey ca master id_rsa coding-agent worker audit") {
 			f.Add("cat", "conf/a."+ending, "conf/b."+ending, "conf/c."+ending, name)
 			f.Add("acme check", "conf/a."+ending, "conf/b."+ending, "conf/c."+ending, name)
 		}
 	}
-	options := kinds.All(kind.Worker{})
+	options := basic.Kinds(kind.Worker{})
 	options.FileOnly = true
 	file, err := workerfile.Parse("coding-agent.yaml", policies.CodingAgent, options)
 	if err != nil {

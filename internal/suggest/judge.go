@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -29,7 +29,7 @@ type Judge struct {
 // NewJudge makes a judge of the starter policy for coding agents, whose guards here let
 // everything pass but what they know to be harmful. Close it.
 func NewJudge() (*Judge, error) {
-	options := kinds.All(kind.Worker{})
+	options := basic.Kinds(kind.Worker{})
 	options.FileOnly = true
 	file, err := workerfile.Parse("coding-agent.yaml", bytes.Replace(policies.CodingAgent, []byte("otherwise: ask"), []byte("otherwise: allow"), 1), options)
 	if err != nil {

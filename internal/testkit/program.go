@@ -24,8 +24,8 @@ var programs struct {
 	built map[string]string // by name and flags
 }
 
-// Program returns the path of a program of cmd, as it is in this tree; flags are those of
-// go build, for instance [RaceFlags]. It stays in the user's cache, where the next test,
+// Program returns the path of a program of cmd, as it is in this tree, or of another
+// directory, as examples/guard; flags are those of go build, for instance [RaceFlags]. It stays in the user's cache, where the next test,
 // package or run finds it: one test of a run has the go command look whether it has
 // changed, and the others take what that built.
 func Program(t testing.TB, name string, flags ...string) string {
@@ -47,14 +47,17 @@ func Program(t testing.TB, name string, flags ...string) string {
 	return path
 }
 
-// buildProgram builds a copy of what the cache has, and puts it in its place in one step:
+// buildProgram builds over what the cache has, and puts it in its place in one step:
 // other test processes may build or run the same program.
 func buildProgram(t testing.TB, name string, flags []string) (string, error) {
 	dir, err := programDir(name, flags)
 	if err != nil {
 		return "", err
 	}
-	file := name
+	file, from := filepath.Base(name), name
+	if file == name {
+		from = "cmd/" + name
+	}
 	if runtime.GOOS == "windows" {
 		file += ".exe"
 	}
@@ -68,10 +71,10 @@ func buildProgram(t testing.TB, name string, flags []string) (string, error) {
 	}
 	defer func() { _ = os.RemoveAll(own) }()
 	fresh := filepath.Join(own, file)
-	if err := copyFile(path, fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := reuse(path, fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", fresh}, flags, []string{module + "/cmd/" + name})
+	args := slices.Concat([]string{"build", "-buildvcs=false", "-o", fresh}, flags, []string{module + "/" + from})
 	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
@@ -118,7 +121,12 @@ func programDir(name string, flags []string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-func copyFile(from, to string) error {
+// reuse gives a program another name, for the go command to leave it or to put a new one
+// there: it never writes into a file that is there.
+func reuse(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
 	in, err := os.Open(from)
 	if err != nil {
 		return err

@@ -21,20 +21,26 @@ const (
 // environment names one that does not exist.
 func CurrentTier(t testing.TB) Tier {
 	t.Helper()
+	tier, known := tier()
+	if !known {
+		t.Fatalf("HOOKROUTER_TEST_TIER is %q, want smoke, ci or full", os.Getenv("HOOKROUTER_TEST_TIER"))
+	}
+	return tier
+}
+
+func tier() (t Tier, known bool) {
 	if os.Getenv("HOOKROUTER_FULL") != "" {
-		return Full
+		return Full, true
 	}
-	switch name := os.Getenv("HOOKROUTER_TEST_TIER"); name {
+	switch os.Getenv("HOOKROUTER_TEST_TIER") {
 	case "", "smoke":
-		return Smoke
+		return Smoke, true
 	case "ci":
-		return CI
+		return CI, true
 	case "full":
-		return Full
-	default:
-		t.Fatalf("HOOKROUTER_TEST_TIER is %q, want smoke, ci or full", name)
-		return Smoke
+		return Full, true
 	}
+	return Smoke, false
 }
 
 // Volume is how often a test repeats what it does, by tier. It logs the number, and

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -15,7 +15,7 @@ func TestAsync(t *testing.T) {
 	t.Parallel()
 	parse := func(said string) (*workerfile.File, error) {
 		text := "hooks:\n  - id: lint\n    events: [tool:post]\n    " + said + "\n    cel:\n      rules:\n        - inject: 2 warnings\n"
-		return workerfile.Parse("worker.yaml", []byte(text), kinds.All(kind.Worker{}))
+		return workerfile.Parse("worker.yaml", []byte(text), basic.Kinds(kind.Worker{}))
 	}
 	for _, said := range []string{"async: true", "mode: async", "async: false"} {
 		f, err := parse(said)

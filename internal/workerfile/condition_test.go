@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
 // TestAConditionThatIsProbablyNotMeantIsAWarning has conditions that compile, each as a
@@ -37,7 +37,7 @@ func TestAConditionThatIsProbablyNotMeantIsAWarning(t *testing.T) {
 			{hook("    match: " + condition + "\n" + anyRule), "hooks[0].match", 4, 12},
 			{hook("    cel:\n      rules:\n        - when: " + condition + "\n          deny: no\n"), "hooks[0].cel.rules[0].when", 6, 17},
 		} {
-			f, err := workerfile.Parse("w.yaml", []byte(place.text), kinds.All(kind.Worker{}))
+			f, err := workerfile.Parse("w.yaml", []byte(place.text), basic.Kinds(kind.Worker{}))
 			if err != nil {
 				t.Errorf("%s: %v", condition, err)
 				continue
@@ -61,7 +61,7 @@ func TestAnAnswerThatSaysNothingIsAnError(t *testing.T) {
 		"ask: {prompt: a, options: [Allow, b, Allow]}": `w.yaml:6:48: hooks[0].cel.rules[0].ask.options[2]: the option "Allow" stands there already`,
 		`{when: "tool.command.matches('(')", deny: a}`: "hooks[0].cel.rules[0].when: the pattern of matches is no regular expression (RE2): missing closing ): `(`",
 	} {
-		if _, err := workerfile.Parse("w.yaml", []byte(rule(action)), kinds.All(kind.Worker{})); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := workerfile.Parse("w.yaml", []byte(rule(action)), basic.Kinds(kind.Worker{})); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", action, err, want)
 		}
 	}

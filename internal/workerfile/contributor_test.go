@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
 func TestContributorsGive(t *testing.T) {
@@ -29,7 +29,7 @@ contributors:
   - {id: no-json, channels: [c], exec: {command: [echo, so what]}}
   - {id: ends, channels: [c], exec: {command: [sh, -c, "echo broken >&2; exit 3"]}}
   - {id: long, channels: [c], exec: {command: [echo, "'xxxxxxxxxx'"], max_output: 4}}
-`), kinds.All(kind.Worker{Dir: dir}))
+`), basic.Kinds(kind.Worker{Dir: dir}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,12 +75,12 @@ func TestWrongContributors(t *testing.T) {
 		"an id twice":     {`{id: a, channels: [c], data: 1}, {id: a, channels: [c], data: 1}`, `contributors[1].id: hook id "a" is taken already, in line 1`},
 		"no value":        {`{id: a, channels: [c], data: }`, "contributors[0].data: has no value"},
 	} {
-		_, err := workerfile.Parse("w.yaml", []byte("contributors: ["+tt.text+"]"), kinds.All(kind.Worker{}))
+		_, err := workerfile.Parse("w.yaml", []byte("contributors: ["+tt.text+"]"), basic.Kinds(kind.Worker{}))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v; want %s", name, err, tt.want)
 		}
 	}
-	_, err := workerfile.Parse("w.yaml", []byte("hooks: [{id: a, events: [e], cel: {rules: [{deny: x}]}}]\ncontributors: [{id: a, channels: [c], data: 1}]"), kinds.All(kind.Worker{}))
+	_, err := workerfile.Parse("w.yaml", []byte("hooks: [{id: a, events: [e], cel: {rules: [{deny: x}]}}]\ncontributors: [{id: a, channels: [c], data: 1}]"), basic.Kinds(kind.Worker{}))
 	if err == nil || !strings.Contains(err.Error(), `contributors[0].id: hook id "a" is taken already, in line 1`) {
 		t.Errorf("an id of a hook: %v", err)
 	}
@@ -88,7 +88,7 @@ func TestWrongContributors(t *testing.T) {
 
 // What this machine lacks of a contributor is no error where the file alone is looked at.
 func TestAContributorThatCannotRunHere(t *testing.T) {
-	opts := kinds.All(kind.Worker{})
+	opts := basic.Kinds(kind.Worker{})
 	opts.FileOnly = true
 	file, err := workerfile.Parse("w.yaml", []byte("contributors: [{id: a, channels: [c], exec: {command: [no-such-program]}}]"), opts)
 	if err != nil || file.Contributors[0].Lacks == nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -22,7 +22,7 @@ hooks:
       rules:
         - when: data.tool_input.file_path.startsWith('/etc/')
           deny: "Access denied: {{ data.tool_input.file_path }} is protected"
-`), kinds.All(kind.Worker{}))
+`), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -45,7 +45,7 @@ hooks:
     events: [tool:pre]
     match: dta.tool_name == 'Write'
     cel: {rules: [{deny: "no"}]}
-`), kinds.All(kind.Worker{}))
+`), basic.Kinds(kind.Worker{}))
 	for _, e := range workerfile.Errors(err) {
 		fmt.Printf("%s\n%s", e, e.Snippet())
 	}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // FuzzParse reads whatever it is given: it never panics, every error has a
 // place, and a file that loads has hooks whose handlers answer.
 func FuzzParse(f *testing.F) {
-	opts := kinds.All(kind.Worker{})
+	opts := basic.Kinds(kind.Worker{})
 	delete(opts.Kinds, "exec")
 	for _, text := range []string{
 		good, hook(anyRule), rule("        - when: |\n            true\n          modify: {set: {a.b: '1'}, remove: [/x~1y]}\n"),

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -51,7 +51,7 @@ hooks:
 `
 
 func TestParse(t *testing.T) {
-	f, err := workerfile.Parse("worker.yaml", []byte(good), kinds.All(kind.Worker{}))
+	f, err := workerfile.Parse("worker.yaml", []byte(good), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		t.Fatalf("Parse: %v", err)
 	}
@@ -86,7 +86,7 @@ func TestLoadFindsCommandsBesideTheFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("hooks: [{id: lint, events: ['tool:post'], exec: {command: [./lint.sh, --fast]}}]\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f, err := workerfile.Load(file, kinds.All(kind.Worker{Dir: dir}))
+	f, err := workerfile.Load(file, basic.Kinds(kind.Worker{Dir: dir}))
 	if err != nil {
 		t.Fatalf("Load: %v", err)
 	}
@@ -96,14 +96,14 @@ func TestLoadFindsCommandsBesideTheFile(t *testing.T) {
 }
 
 func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
-	if _, err := workerfile.Load(filepath.Join(t.TempDir(), "none.yaml"), kinds.All(kind.Worker{})); !errors.Is(err, os.ErrNotExist) {
+	if _, err := workerfile.Load(filepath.Join(t.TempDir(), "none.yaml"), basic.Kinds(kind.Worker{})); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Load = %v; want %v", err, os.ErrNotExist)
 	}
 	big := filepath.Join(t.TempDir(), "big.yaml")
 	if err := os.WriteFile(big, make([]byte, 5<<20), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := workerfile.Load(big, kinds.All(kind.Worker{})); err == nil || !strings.Contains(err.Error(), "at most 4194304 are allowed") {
+	if _, err := workerfile.Load(big, basic.Kinds(kind.Worker{})); err == nil || !strings.Contains(err.Error(), "at most 4194304 are allowed") {
 		t.Errorf("Load of 5 MiB = %v; want its limit", err)
 	}
 }
@@ -210,15 +210,14 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"one with options":               {hook("    builtin: {path-gard: {}}\n"), `w.yaml:4:15: hooks[0].builtin.path-gard: there is no builtin "path-gard": did you mean "path-guard"?`},
 		"an option that is misspelt":     {hook("    builtin:\n      path-guard:\n        denny: [x]\n"), `w.yaml:6:9: hooks[0].builtin.path-guard: unknown key "denny": did you mean "deny"?`},
 
-		"a key of a rule beside its kind":   {hook("    when: data.x\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "when": it belongs to cel.rules: indent it deeper, below that`},
-		"a key of a kind beside it":         {hook("    command: [sh]\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "command": it belongs to exec: indent it deeper, below that`},
-		"a kind beside the hooks":           {hook(anyRule) + "cel: {}\n", `w.yaml:5:1: unknown key "cel": it belongs to a hook: indent it deeper, below that`},
-		"a text where a mapping must be":    {rule("        - ask: Really?\n"), "w.yaml:6:16: hooks[0].cel.rules[0].ask: must be a mapping (key: value), not a text: its keys are prompt, options, timeout, default, key, unlabel"},
-		"a builtin that nobody thinks of":   {hook("    builtin: rate-limiter\n"), `w.yaml:4:14: hooks[0].builtin: there is no builtin "rate-limiter": known are approval-policy, `},
-		"a space that does not break":       {hook("\u00a0   name: x\n" + anyRule), "w.yaml:4:11: mapping value is not allowed in this context: the line has a space that does not break (U+00A0)"},
-		"a text with a reserved character":  {rule("        - deny: @here\n"), "w.yaml:6:17: '@' is a reserved character: put the text in quotes"},
-		"a policy in the syntax before 1.0": {hook("    rego:\n      policy: |\n        package hooks\n        deny[msg] { input.x }\n"), "w.yaml:7:9: hooks[0].rego.policy: rego_parse_error: `if` keyword is required before rule body: write deny contains msg if { ... }, or say v0: true"},
-		"a variable that is a member":       {rule("        - when: tool_name == 'Bash'\n          deny: a\n"), "w.yaml:6:17: hooks[0].cel.rules[0].when: undeclared reference to 'tool_name': an event has event, session_id, data, tool, labels, emitter and lineage, such as data.tool_name"},
+		"a key of a rule beside its kind":  {hook("    when: data.x\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "when": it belongs to cel.rules: indent it deeper, below that`},
+		"a key of a kind beside it":        {hook("    command: [sh]\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "command": it belongs to exec: indent it deeper, below that`},
+		"a kind beside the hooks":          {hook(anyRule) + "cel: {}\n", `w.yaml:5:1: unknown key "cel": it belongs to a hook: indent it deeper, below that`},
+		"a text where a mapping must be":   {rule("        - ask: Really?\n"), "w.yaml:6:16: hooks[0].cel.rules[0].ask: must be a mapping (key: value), not a text: its keys are prompt, options, timeout, default, key, unlabel"},
+		"a builtin that nobody thinks of":  {hook("    builtin: rate-limiter\n"), `w.yaml:4:14: hooks[0].builtin: there is no builtin "rate-limiter": known are approval-policy, `},
+		"a space that does not break":      {hook("\u00a0   name: x\n" + anyRule), "w.yaml:4:11: mapping value is not allowed in this context: the line has a space that does not break (U+00A0)"},
+		"a text with a reserved character": {rule("        - deny: @here\n"), "w.yaml:6:17: '@' is a reserved character: put the text in quotes"},
+		"a variable that is a member":      {rule("        - when: tool_name == 'Bash'\n          deny: a\n"), "w.yaml:6:17: hooks[0].cel.rules[0].when: undeclared reference to 'tool_name': an event has event, session_id, data, tool, labels, emitter and lineage, such as data.tool_name"},
 
 		"UTF-16":                     {"\xff\xfeh\x00o\x00", "w.yaml:1:1: the file is in UTF-16, as editors on Windows save it: save it as UTF-8"},
 		"UTF-16, the other way":      {"\xfe\xff\x00h\x00o", "w.yaml:1:1: the file is in UTF-16"},
@@ -235,7 +234,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a key of exec misspelt":     {hook("    exec: {comand: [sh]}\n"), `w.yaml:4:12: hooks[0].exec: unknown key "comand": did you mean "command"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := workerfile.Parse("w.yaml", []byte(c.text), kinds.All(kind.Worker{}))
+			_, err := workerfile.Parse("w.yaml", []byte(c.text), basic.Kinds(kind.Worker{}))
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Fatalf("Parse of\n%s\n= %v\nwant %s", c.text, err, c.want)
 			}
@@ -268,7 +267,7 @@ func TestTheLineOfAnExpressionIsNamedHoweverItIsWritten(t *testing.T) {
 		"single quotes in one line": {"'event == ''x'' && dta'\n", "6:36"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := workerfile.Parse("w.yaml", []byte(rule("        - when: "+c.when+"          deny: a\n")), kinds.All(kind.Worker{}))
+			_, err := workerfile.Parse("w.yaml", []byte(rule("        - when: "+c.when+"          deny: a\n")), basic.Kinds(kind.Worker{}))
 			if want := "w.yaml:" + c.want + ": hooks[0].cel.rules[0].when: undeclared reference to 'dta' (did you mean 'data'?)"; err == nil || err.Error() != want {
 				t.Errorf("Parse = %v\nwant %s", err, want)
 			}
@@ -306,7 +305,6 @@ nets: {}
 		"what is missing":             {"hooks:\n  - priority: x\n", []string{"2:5: hooks[0]", "2:5: hooks[0]", "2:5: hooks[0]", "2:15: hooks[0].priority"}},
 		"values that are none":        {hook("    name:\n    match: *x\n    cel:\n"), []string{"4:10: hooks[0].name", "5:12: hooks[0].match", "6:10: hooks[0].cel"}},
 		"keys twice":                  {hook("    name: a\n    name: b\n    match: dta\n" + anyRule), []string{"5:5: hooks[0]", "6:12: hooks[0].match"}},
-		"a policy":                    {hook("    rego:\n      policy: |\n        package hooks\n        deny if foo\n        allow if bar\n"), []string{"7:17: hooks[0].rego.policy", "8:18: hooks[0].rego.policy"}},
 		"no follow-up of a key":       {"hoks: []\n", []string{"1:1: "}},
 		"no follow-up of a section":   {hook("    exec: {comand: [sh]}\n"), []string{"4:12: hooks[0].exec"}},
 		"no follow-up of a condition": {rule("        - wen: data.x\n          deny: a\n        - deny: b\n"), []string{"6:11: hooks[0].cel.rules[0]"}},
@@ -314,7 +312,7 @@ nets: {}
 		"no follow-up of a builtin":   {"hooks: [{id: a, builtin: nobody-knows-it}]\n", []string{"1:26: hooks[0].builtin"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := workerfile.Parse("w.yaml", []byte(c.text), kinds.All(kind.Worker{}))
+			_, err := workerfile.Parse("w.yaml", []byte(c.text), basic.Kinds(kind.Worker{}))
 			var got []string
 			for _, e := range workerfile.Errors(err) {
 				got = append(got, fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Path))
@@ -328,7 +326,7 @@ nets: {}
 
 func TestAFileOfAnyEditorIsRead(t *testing.T) {
 	for name, text := range map[string]string{"a mark": "\ufeff" + good, "Windows": strings.ReplaceAll(good, "\n", "\r\n"), "an old Mac": strings.ReplaceAll(good, "\n", "\r")} {
-		if f, err := workerfile.Parse("w.yaml", []byte(text), kinds.All(kind.Worker{})); err != nil || len(f.Hooks) != 2 {
+		if f, err := workerfile.Parse("w.yaml", []byte(text), basic.Kinds(kind.Worker{})); err != nil || len(f.Hooks) != 2 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -342,7 +340,7 @@ func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
 		"['sesion:*']":            "w.yaml:3:14: hooks[0].events[0]: there is no standard event sesion:*: did you mean session:*?",
 		"[tool:post_compile, deploy:start, 'deploy:*', tool:use, error:tool, 'tool:*', '*']": "",
 	} {
-		f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    events: "+events+"\n"+anyRule), kinds.All(kind.Worker{}))
+		f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    events: "+events+"\n"+anyRule), basic.Kinds(kind.Worker{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +359,7 @@ func TestABuiltinThatDoesNothingHereIsAWarning(t *testing.T) {
 		"builtin: notify":                                    "w.yaml:3:14: hooks[0].builtin: nobody is notified",
 		"mode: enforce\n    builtin: {event-log: {keep: 3}}": "w.yaml:4:26: hooks[0].builtin.event-log: answers nothing",
 	} {
-		f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    "+section+"\n"), kinds.All(kind.Worker{Dir: t.TempDir()}))
+		f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    "+section+"\n"), basic.Kinds(kind.Worker{Dir: t.TempDir()}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,7 +371,7 @@ func TestABuiltinThatDoesNothingHereIsAWarning(t *testing.T) {
 }
 
 func TestQuotingIsNotAdvisedWhereItIsThere(t *testing.T) {
-	_, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - {id: \"*\", events: ['*', \"{{\"]\n"), kinds.All(kind.Worker{}))
+	_, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - {id: \"*\", events: ['*', \"{{\"]\n"), basic.Kinds(kind.Worker{}))
 	if want := "w.yaml:2:5: could not find flow mapping end token '}'"; err == nil || err.Error() != want {
 		t.Errorf("Parse = %v; want %s", err, want)
 	}
@@ -384,7 +382,7 @@ func TestParseReportsEveryHookThatIsWrong(t *testing.T) {
   - {id: a, events: [x], match: dta, cel: {rules: [{deny: a}]}}
   - {id: b, events: [x], cel: {rules: [{deny: a}]}}
   - {id: c, events: [x], exec: {command: []}}
-`), kinds.All(kind.Worker{}))
+`), basic.Kinds(kind.Worker{}))
 	var got []string
 	for _, e := range workerfile.Errors(err) {
 		got = append(got, e.Path)
@@ -395,7 +393,7 @@ func TestParseReportsEveryHookThatIsWrong(t *testing.T) {
 }
 
 func TestSnippetMarksThePlace(t *testing.T) {
-	_, err := workerfile.Parse("w.yaml", []byte(rule("        - when: data.x.startWith('a')\n          deny: a\n")), kinds.All(kind.Worker{}))
+	_, err := workerfile.Parse("w.yaml", []byte(rule("        - when: data.x.startWith('a')\n          deny: a\n")), basic.Kinds(kind.Worker{}))
 	all := workerfile.Errors(err)
 	if len(all) != 1 {
 		t.Fatalf("Errors = %v; want one", all)
@@ -415,7 +413,7 @@ func TestSnippetsMoveNoCursor(t *testing.T) {
 		"  - {id: a\u202e, evnts: [b]}":   "  - {id: a\ufffd, evnts: [b]}\n",
 		"  - {id: a\u009b2J, evnts: [b]}": "  - {id: a\ufffd2J, evnts: [b]}\n",
 	} {
-		_, err := workerfile.Parse("w.yaml", []byte("hooks:\n"+line+"\n"), kinds.All(kind.Worker{}))
+		_, err := workerfile.Parse("w.yaml", []byte("hooks:\n"+line+"\n"), basic.Kinds(kind.Worker{}))
 		all := workerfile.Errors(err)
 		if len(all) == 0 {
 			t.Errorf("%q has no errors: %v", line, err)
@@ -428,7 +426,7 @@ func TestSnippetsMoveNoCursor(t *testing.T) {
 			}
 		}
 	}
-	_, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - {id: a, events: [b], cel: {rules: [{modify: {set: {\"\\ec\": \"'\"}}}]}}\n"), kinds.All(kind.Worker{}))
+	_, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - {id: a, events: [b], cel: {rules: [{modify: {set: {\"\\ec\": \"'\"}}}]}}\n"), basic.Kinds(kind.Worker{}))
 	if err == nil || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("the path of an error: %q", err)
 	}
@@ -437,7 +435,7 @@ func TestSnippetsMoveNoCursor(t *testing.T) {
 func TestHooksAreTheSameByTheirSections(t *testing.T) {
 	parse := func(text string) workerfile.Hook {
 		t.Helper()
-		f, err := workerfile.Parse("worker.yaml", []byte(text), kinds.All(kind.Worker{}))
+		f, err := workerfile.Parse("worker.yaml", []byte(text), basic.Kinds(kind.Worker{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -461,7 +459,7 @@ func TestHooksAreTheSameByTheirSections(t *testing.T) {
 }
 
 func TestAHookKnowsItsPlace(t *testing.T) {
-	f, err := workerfile.Parse("worker.yaml", []byte(good), kinds.All(kind.Worker{}))
+	f, err := workerfile.Parse("worker.yaml", []byte(good), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -478,7 +476,7 @@ func TestAHookKnowsItsPlace(t *testing.T) {
 // and fails with it.
 func TestAHookThatLacksSomethingIsBuiltWhereOnlyTheFileCounts(t *testing.T) {
 	const text = "hooks:\n  - {id: a, events: [e], exec: {command: [no-such-program-anywhere]}}\n  - {id: b, events: [e], cel: {rules: [{deny: no}]}}\n"
-	opts := kinds.All(kind.Worker{})
+	opts := basic.Kinds(kind.Worker{})
 	if _, err := workerfile.Parse("w.yaml", []byte(text), opts); err == nil {
 		t.Error("a program that is missing is no error")
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -44,18 +44,10 @@ const ruled = `hooks:
     events: [tool:pre]
     exec:
       command: [sh, -c, 'echo "{\"action\":\"deny\",\"reason\":\"no\"}"']
-  - id: rego
-    events: [tool:pre]
-    rego:
-      policy: |
-        package hooks
-
-        deny contains "a" if input.tool.command == "rm x"
-        deny contains "b" if input.tool.command == "rm y"
 `
 
 func TestAnswersNameTheirRule(t *testing.T) {
-	file, err := workerfile.Parse("guards.yaml", []byte(ruled), kinds.All(kind.Worker{}))
+	file, err := workerfile.Parse("guards.yaml", []byte(ruled), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +65,6 @@ func TestAnswersNameTheirRule(t *testing.T) {
 		{"policy", "Bash", `{"command":"rm x"}`, "guards.yaml:29 approval-policy.rules[1]"},
 		{"policy", "WebFetch", `{"url":"https://example.com"}`, "guards.yaml:28 approval-policy.rules[0]"},
 		{"script", "Bash", `{"command":"ls"}`, "guards.yaml:33 exec"},
-		{"rego", "Bash", `{"command":"rm y"}`, "guards.yaml:37 rego.policy deny at line 3,4 of the policy"},
 	} {
 		got, err := answer(t, file, c.hook, `{"tool_name":"`+c.tool+`","tool_input":`+c.input+`}`)
 		if got != c.want || err != nil {
@@ -98,7 +89,7 @@ func answer(t *testing.T, file *workerfile.File, hook, data string) (rule string
 }
 
 func TestTheNameOfAFileLeavesRoomForItsRule(t *testing.T) {
-	file, err := workerfile.Parse("/"+strings.Repeat("deep/", 900)+"guards.yaml", []byte(ruled), kinds.All(kind.Worker{}))
+	file, err := workerfile.Parse("/"+strings.Repeat("deep/", 900)+"guards.yaml", []byte(ruled), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
 // tests wraps a test; it begins in line 6.
@@ -24,7 +24,7 @@ func TestTestsAreRead(t *testing.T) {
       - event: tool:post
         after: 1h30m
         expect: {action: deny, by: guard, reason: "no", inject: {contains: a}, ask: {matches: "^a+$"}, data: {x: null}, hooks: {guard: not reached}}
-`)), kinds.All(kind.Worker{}))
+`)), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestTestsAreRead(t *testing.T) {
 }
 
 func TestATestWithoutATimeHasAlwaysTheSame(t *testing.T) {
-	f, err := workerfile.Parse("w.yaml", []byte(tests("    event: a:b\n    expect: {action: continue}\n")), kinds.All(kind.Worker{}))
+	f, err := workerfile.Parse("w.yaml", []byte(tests("    event: a:b\n    expect: {action: continue}\n")), basic.Kinds(kind.Worker{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestParseNamesThePlaceOfEachErrorInTests(t *testing.T) {
 		"no value in data":        {tests("    event: a:b\n    data: {x: }\n" + deny), "w.yaml:8:"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := workerfile.Parse("w.yaml", []byte(c.text), kinds.All(kind.Worker{}))
+			_, err := workerfile.Parse("w.yaml", []byte(c.text), basic.Kinds(kind.Worker{}))
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Fatalf("Parse of\n%s\n= %v\nwant %s", c.text, err, c.want)
 			}

@@ -30,7 +30,7 @@ import (
 // TestMain starts the clock of the NATS server's statistics, which belongs to no
 // bubble of virtual time.
 func TestMain(m *testing.M) {
-	testkit.Parallel(8) // they wait for connections and deadlines
+	testkit.Parallel(16) // they wait for connections and deadlines
 	ats.Register()
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }

@@ -27,7 +27,7 @@ import (
 // TestMain starts the clock of the NATS server's statistics, which belongs to no
 // bubble of virtual time.
 func TestMain(m *testing.M) {
-	testkit.Parallel(8) // they wait for renewals
+	testkit.Parallel(16) // they wait for renewals
 	ats.Register()
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }

@@ -269,7 +269,7 @@ func (w *authBus) rights(connect func(...nats.Option) *nats.Conn) (publish, subs
 		if err := nc.PublishRequest(subject, "_INBOX.nobody.x", []byte("-")); err != nil {
 			w.t.Fatal(err)
 		}
-		if _, err := nc.SubscribeSync(subject); err != nil {
+		if _, err := nc.Subscribe(subject, func(*nats.Msg) {}); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testkit.Parallel(8) // they wait for routers, leases and people
+	testkit.Parallel(12) // they wait for routers, leases and people
 	os.Exit(m.Run())
 }

@@ -17,6 +17,6 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	testkit.Parallel(30) // more than there are lanes: cases wait for time-outs
+	testkit.Parallel(26) // more than there are lanes: cases wait for time-outs
 	os.Exit(m.Run())
 }

@@ -26,7 +26,7 @@ const (
 func lanes(t *testing.T) []string {
 	t.Helper()
 	if os.Getenv(envURL) == "" {
-		n := 24 // they wait for time-outs
+		n := 20 // they wait for time-outs
 		if testkit.CurrentTier(t) > testkit.Smoke {
 			n = 12 // the race detector makes routers slow
 		}

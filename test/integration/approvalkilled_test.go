@@ -26,40 +26,35 @@ import (
 // know it, whatever was killed before.
 const recoversWithin = 5 * time.Second
 
-// The answer of a person holds, whichever processes are killed while they think.
-func TestApprovalsOutliveProcesses(t *testing.T) {
-	t.Parallel()
-	program := testkit.Program(t, "hook-router", testkit.RaceFlags...)
-	for name, check := range map[string]func(*testing.T, string){
-		"the router that holds the wait": holderKilled,
-		"all routers":                    everyRouterKilled,
-		"NATS with its router":           natsKilled,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, program)
-		})
-	}
-}
-
-// holderKilled kills the routers of several lanes side by side: most of the time
-// is waiting.
-func holderKilled(t *testing.T, program string) {
+// The answer of a person holds when the router that holds the wait for it is killed. Where
+// that happens more than once, it does so in several lanes side by side: most of the time is
+// waiting.
+func TestAnAnswerOutlivesTheRouterThatHoldsTheWait(t *testing.T) {
 	const wide = 5
-	kills := testkit.Volume(t, 2, 5, 50)
+	waiting := early(t)
+	program, kills := testkit.Program(t, "hook-router", testkit.RaceFlags...), testkit.Volume(t, 1, 5, 50)
 	var mu sync.Mutex // guards longest
 	var longest time.Duration
+	run := func(t *testing.T, n int, waiting func()) {
+		l := newLane(t, program)
+		for round := range (kills + wide - 1 - n) / wide {
+			l.fill(t)
+			w := l.holderKilled(t, round*wide+n)
+			if round == 0 {
+				waiting() // an agent notices in 4 s that its router is gone
+			}
+			took := l.answered(t, w)
+			mu.Lock()
+			longest = max(longest, took)
+			mu.Unlock()
+		}
+	}
+	run(t, 0, waiting)
 	t.Run("lanes", func(t *testing.T) {
-		for n := range min(wide, kills) {
+		for n := 1; n < min(wide, kills); n++ {
 			t.Run(fmt.Sprint(n), func(t *testing.T) {
 				t.Parallel()
-				l := newLane(t, program)
-				for round := range (kills + wide - 1 - n) / wide {
-					took := l.round(t, round*wide+n)
-					mu.Lock()
-					longest = max(longest, took)
-					mu.Unlock()
-				}
+				run(t, n, func() {})
 			})
 		}
 	})
@@ -76,8 +71,7 @@ type lane struct {
 func newLane(t *testing.T, program string) *lane {
 	s := natstest.Listening(t)
 	l := &lane{program: program, url: s.ClientURL(), nc: natstest.Conn(t, s), routers: map[string]*routerProcess{}}
-	l.start(t)
-	l.start(t)
+	l.fill(t)
 	askingHook(t, testkit.Within(t, 20*time.Second), l.nc)
 	return l
 }
@@ -100,6 +94,14 @@ func (l *lane) start(t *testing.T) {
 		}
 	}
 	t.Fatal("discovery does not know the new router")
+}
+
+// fill starts routers until there are two.
+func (l *lane) fill(t *testing.T) {
+	t.Helper()
+	for len(l.routers) < 2 {
+		l.start(t)
+	}
 }
 
 // kill kills a router.
@@ -167,9 +169,17 @@ func waits(t *testing.T, url string, nc *nats.Conn, routers int) (q verdict.Appr
 	return q, holder, verdicts
 }
 
-// round is one agent that waits, the death of the router that holds its wait, and
-// the answer after it, through the other router or a new one.
-func (l *lane) round(t *testing.T, n int) time.Duration {
+// waiting is an agent that waits for an answer.
+type waiting struct {
+	q      verdict.Approval
+	told   <-chan agent.Execution
+	option string // the answer
+}
+
+// holderKilled is one agent that waits, and the death of the router that holds its wait. The
+// other router is left, or a new one.
+func (l *lane) holderKilled(t *testing.T, n int) waiting {
+	t.Helper()
 	q, holder, told := waits(t, l.url, l.nc, len(l.routers))
 	l.kill(t, holder)
 	if n%2 == 1 {
@@ -178,13 +188,15 @@ func (l *lane) round(t *testing.T, n int) time.Duration {
 		}
 		l.start(t)
 	}
-	option := [...]string{"Allow once", "Deny", "Deny", "Allow once"}[n%4]
-	answer(t, l.nc, q.ID, option)
-	took := expect(t, told, q, option)
-	oneDecision(t, l.nc, q.ID, option)
-	for len(l.routers) < 2 {
-		l.start(t)
-	}
+	return waiting{q, told, [...]string{"Allow once", "Deny", "Deny", "Allow once"}[n%4]}
+}
+
+// answered is the answer that an agent waits for, and how long after it the agent knew it.
+func (l *lane) answered(t *testing.T, w waiting) time.Duration {
+	t.Helper()
+	answer(t, l.nc, w.q.ID, w.option)
+	took := expect(t, w.told, w.q, w.option)
+	oneDecision(t, l.nc, w.q.ID, w.option)
 	return took
 }
 
@@ -256,23 +268,26 @@ func oneDecision(t *testing.T, nc *nats.Conn, id, option string) {
 	}
 }
 
-// everyRouterKilled leaves nobody who knows the approval request but the store.
-func everyRouterKilled(t *testing.T, program string) {
-	l := newLane(t, program)
+// When all routers are killed, nobody knows the approval request but the store.
+func TestAnAnswerOutlivesAllRouters(t *testing.T) {
+	waiting := early(t)
+	l := newLane(t, testkit.Program(t, "hook-router", testkit.RaceFlags...))
 	q, _, told := waits(t, l.url, l.nc, len(l.routers))
 	for id := range l.routers {
 		l.kill(t, id)
 	}
-	l.start(t)
-	l.start(t)
+	l.fill(t)
+	waiting() // the agent notices in 4 s that its router is gone
 	stillOpen(t, l.nc, q)
 	answer(t, l.nc, q.ID, "Allow once")
 	t.Logf("all routers killed: the verdict %v after the answer", expect(t, told, q, "Allow once").Round(time.Millisecond))
 	oneDecision(t, l.nc, q.ID, "Allow once")
 }
 
-// natsKilled kills the store with the router.
-func natsKilled(t *testing.T, program string) {
+// The store is killed with the router.
+func TestAnAnswerOutlivesNATS(t *testing.T) {
+	t.Parallel()
+	program := testkit.Program(t, "hook-router", testkit.RaceFlags...)
 	store, addr := t.TempDir(), testkit.FreeAddrs(t, 1)[0]
 	r := startRouter(t, program, store, addr, "")
 	nc := r.conn(t)

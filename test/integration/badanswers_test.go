@@ -193,7 +193,7 @@ func TestTooManyQuestionsOfASession(t *testing.T) {
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 120*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
-	n, opened := testkit.Volume(t, 300, 1000, 10_000), 0
+	n, opened := testkit.Volume(t, 120, 1000, 10_000), 0
 	for i := range n {
 		m := request(t, ctx, nc, "hooks.execute.tool.pre", event(fmt.Sprint("e", i), "Hook-Wait-Ms", "1"), `{}`)
 		switch code(m) {

@@ -22,7 +22,7 @@ import (
 // startNode runs a whole node: server, router, console, webhooks.
 func startNode(t *testing.T, o server.Options) *server.Server {
 	t.Helper()
-	o.StoreDir, o.HTTPListen = t.TempDir(), "127.0.0.1:0"
+	o.StoreDir, o.HTTPListen = natstest.StoreDir(t), "127.0.0.1:0"
 	ctx, stop := context.WithCancel(context.Background())
 	n, err := server.Start(ctx, o)
 	if err != nil {

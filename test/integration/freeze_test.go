@@ -107,7 +107,7 @@ func (f *frozenFleet) order(t *testing.T, ctx context.Context, verb, body string
 	t.Helper()
 	began := time.Now()
 	testkit.Until(t, ctx, verb+" is carried out", func() bool {
-		short, cancel := context.WithTimeout(ctx, 5*time.Second)
+		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		m, err := f.nc.RequestWithContext(short, "hooks."+verb, []byte(body))
 		return err == nil && code(m) == ""
@@ -155,7 +155,7 @@ func TestNothingIsPermittedOnceAFreezeReturned(t *testing.T) {
 		tier         testkit.Tier
 		rounds, each int
 	}{
-		"lines are cut and stalled":        {newFrozenFleet, testkit.Smoke, testkit.Volume(t, 3, 12, 50), testkit.Volume(t, 200, 2_000, 2_000)},
+		"lines are cut and stalled":        {newFrozenFleet, testkit.Smoke, testkit.Volume(t, 3, 12, 50), testkit.Volume(t, 60, 2_000, 2_000)},
 		"processes are killed and stopped": {newKilledFleet, testkit.CI, testkit.Volume(t, 2, 2, 6), testkit.Volume(t, 200, 400, 2_000)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +171,10 @@ func TestNothingIsPermittedOnceAFreezeReturned(t *testing.T) {
 // events after each freeze returned.
 func (f *frozenFleet) freezeAndThaw(t *testing.T, ctx context.Context, rounds, each int) {
 	t.Helper()
-	const agents = 16
+	agents, pause := testkit.Volume(t, 4, 16, 16), time.Millisecond
+	if testkit.CurrentTier(t) == testkit.Smoke {
+		pause *= 5
+	}
 	sent, permits, before := atomic.Int64{}, atomic.Int64{}, atomic.Int64{}
 	for n := range rounds {
 		fault := f.faults[n%len(f.faults)]
@@ -181,11 +184,13 @@ func (f *frozenFleet) freezeAndThaw(t *testing.T, ctx context.Context, rounds, e
 		var load sync.WaitGroup
 		for range agents {
 			load.Go(func() {
+				tick := time.NewTicker(pause)
+				defer tick.Stop()
 				for {
 					select {
 					case <-stop:
 						return
-					default:
+					case <-tick.C:
 					}
 					after := frozen.Load()
 					switch yes := f.permitted(ctx); {
@@ -203,7 +208,7 @@ func (f *frozenFleet) freezeAndThaw(t *testing.T, ctx context.Context, rounds, e
 				}
 			})
 		}
-		testkit.Until(t, ctx, "events are permitted", func() bool { return before.Load() > int64(n)*agents })
+		testkit.Until(t, ctx, "events are permitted", func() bool { return before.Load() > int64(n*agents) })
 		fault(true)
 		f.order(t, ctx, "freeze", fmt.Sprintf(`{"all":true,"reason":"round %d"}`, n))
 		frozen.Store(true)
@@ -213,7 +218,7 @@ func (f *frozenFleet) freezeAndThaw(t *testing.T, ctx context.Context, rounds, e
 		close(stop)
 		f.order(t, ctx, "thaw", `{"all":true}`)
 		testkit.Until(t, ctx, "events are permitted again", func() bool { return f.permitted(ctx) })
-		before.Store(int64(n+1) * agents)
+		before.Store(int64((n + 1) * agents))
 	}
 	t.Logf("%d permits of %d events that were sent after a freeze returned", permits.Load(), sent.Load())
 	if permits.Load() > 0 {

@@ -44,8 +44,9 @@ func TestAForgedSenderProvesNothing(t *testing.T) {
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
 	required := listen(t, nc, "hooks.event.approval.required")
-	execute(t, ctx, agent, event("e1", "Hook-Wait-Ms", "1"), `{}`)
+	told := execute(t, ctx, agent, event("e1", "Hook-Wait-Ms", "1"), `{}`)
 	q := openQuestion(t, ctx, required)
+	take(t, ctx, told)
 	const version, claim = "NATS/1.0\r\n", `{"acc":"APPROVERS","user":"ann"}`
 	for sentence, header := range map[string]string{
 		"behind a bare newline":        version + "X: y\nNats-Request-Info: " + claim,

@@ -90,7 +90,7 @@ func TestWhatIsNoDecisionDenies(t *testing.T) {
 	routertest.Start(t, s, router.Options{})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
-	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":5,"approval_default":"allow"}`))
+	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":2,"approval_default":"allow"}`))
 	required := listen(t, nc, "hooks.event.approval.required")
 	const granted = `"option":"Allow","granted":true,"decided_by":"ann","decided":"2026-03-01T12:00:00.000Z"}`
 	for n, body := range []string{
@@ -105,7 +105,7 @@ func TestWhatIsNoDecisionDenies(t *testing.T) {
 		if _, err := nc.RequestWithContext(ctx, subject, []byte(strings.ReplaceAll(body, "ID", q.ID))); err != nil {
 			t.Fatal(err)
 		}
-		v := take(t, testkit.Within(t, 4*time.Second), waiting) // the approval request's time is longer
+		v := take(t, testkit.Within(t, 1500*time.Millisecond), waiting) // the approval request's time is longer
 		if v.Action != verdict.Deny || v.Data != nil || v.Approval.DecidedBy != "error" || v.Approval.TimedOut {
 			t.Errorf("%s: the agent was told %+v %+v", body, v, v.Approval)
 		}

@@ -26,8 +26,9 @@ func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
 	s := natstest.Listening(t)
 	ctx := testkit.Within(t, 60*time.Second)
 	nc := natstest.Conn(t, s)
+	const lease = 2 * time.Second
 	hooks := &natstest.Stall{Subject: "$KV.hooks_registry.hook."}
-	routertest.Start(t, s, router.Options{}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
+	routertest.Start(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
 	}
 	follows := take(t, ctx, stream.ConsumerNames(ctx).Name()) // the only one yet
 	renewal := next(t, ctx, listen(t, nc, "$KV.hooks_registry.replica.*")).Subject
-	first := follow(t, ctx, s, "first")
+	first := follow(t, ctx, s, "first", lease)
 	guard, err := nc.Subscribe("hooks.call.h", func(m *nats.Msg) { _ = m.Respond([]byte(`{"action":"deny"}`)) })
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
 	}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for range 60 { // the renewal's lease would last much longer
+	for range 40 { // the renewal's lease would last much longer, and the next comes later
 		<-tick.C
 		emit()
 	}

@@ -98,7 +98,7 @@ func TestPoliciesUnderLoad(t *testing.T) {
 	var answered, lost, open, failed atomic.Int64
 	var mu sync.Mutex
 	reasons := map[string]string{} // by the chain
-	senders := testkit.Volume(t, 14, 56, 56)
+	senders := testkit.Volume(t, 7, 56, 56)
 	rate := 10 * senders // a second
 	loading, stop := context.WithCancel(ctx)
 	began := time.Now()
@@ -150,7 +150,9 @@ func TestPoliciesUnderLoad(t *testing.T) {
 		both(push(2*n+2), fmt.Sprintf("version %d.", 2*n+2), workers[:]...)
 		before := 2*n + 1
 		both(version("rollback", "production"), fmt.Sprintf("version %d.", before), workers[:]...)
-		both(push(2*n+3), fmt.Sprintf("version %d.", 2*n+3), workers[:]...)
+		if n < rounds-1 {
+			both(push(2*n+3), fmt.Sprintf("version %d.", 2*n+3), workers[:]...)
+		}
 	}
 	if n := failed.Load(); n > 0 {
 		t.Errorf("%d calls failed before a worker was killed", n)
@@ -186,7 +188,7 @@ func TestPoliciesUnderLoad(t *testing.T) {
 		}
 	}
 	t.Logf("%d changes under %.0f events/s: %d answered, %d lost, %d failed open, %d of %d answers name their version; %d calls failed closed at the killed worker",
-		3*rounds+1, float64(answered.Load())/took.Seconds(), answered.Load(), lost.Load(), open.Load(), len(reasons), answered.Load()-failed.Load(), failed.Load())
+		3*rounds, float64(answered.Load())/took.Seconds(), answered.Load(), lost.Load(), open.Load(), len(reasons), answered.Load()-failed.Load(), failed.Load())
 }
 
 // versions are those that the audit log has of the calls of a hook, by the chain, and the

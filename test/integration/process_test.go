@@ -18,32 +18,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// TestProcesses checks how processes start and end, which no test within one process can.
-func TestProcesses(t *testing.T) {
+// A router is ready fast, and small when idle. This prints the figures, and fails only far
+// above them: other programs run on this machine too.
+func TestARouterIsReadyFastAndSmallWhenIdle(t *testing.T) {
 	program := testkit.Program(t, "hook-router")
-	t.Run("ready fast, small when idle", func(t *testing.T) { startsFast(t, program) })
-	for name, check := range map[string]func(*testing.T, string){
-		"what it logs":                                  logsOneLine,
-		"a worker is killed mid-call":                   workerKilled,
-		"the router ends under load, with its own NATS": func(t *testing.T, program string) { drained(t, program, false) },
-		"the router ends under load, on another's NATS": func(t *testing.T, program string) { drained(t, program, true) },
-		"the router is told twice to end":               endedAtOnce,
-		"the router is killed and comes back":           routerKilled,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check(t, program)
-		})
-	}
-}
-
-// startsFast prints the figures, and fails only far above them: other programs
-// run on this machine too.
-func startsFast(t *testing.T, program string) {
 	const readyWithin, idleBelow, slack = 300 * time.Millisecond, 60 << 10, 3
 	r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", "")
-	idle := time.NewTimer(time.Second)
-	<-idle.C
+	if testkit.CurrentTier(t) > testkit.Smoke {
+		<-time.After(time.Second) // until it is idle; before that it holds no less
+	}
 	resident := r.Resident(t)
 	t.Logf("ready after %d ms (by itself: %s); idle: %.1f MB resident", r.Startup().Milliseconds(), r.claim, float64(resident)/1024)
 	if r.Startup() > slack*readyWithin {
@@ -57,15 +40,26 @@ func startsFast(t *testing.T, program string) {
 	}
 }
 
+func TestARouterEndsUnderLoadWithItsOwnNATS(t *testing.T) {
+	t.Parallel()
+	drained(t, false)
+}
+
+func TestARouterEndsUnderLoadOnAnothersNATS(t *testing.T) {
+	t.Parallel()
+	drained(t, true)
+}
+
 // drained ends a router with SIGTERM while sixteen agents emit. What a hook was
 // called for is answered; nothing is waited for in vain.
-func drained(t *testing.T, program string, joins bool) {
+func drained(t *testing.T, joins bool) {
+	t.Helper()
 	ctx := testkit.Within(t, 60*time.Second)
 	url := ""
 	if joins {
 		url = natstest.Listening(t).ClientURL()
 	}
-	r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", url)
+	r := startRouter(t, testkit.Program(t, "hook-router"), natstest.StoreDir(t), "127.0.0.1:0", url)
 	var answering sync.WaitGroup
 	defer answering.Wait()
 	var called sync.Map // the events that a hook was called for
@@ -82,21 +76,26 @@ func drained(t *testing.T, program string, joins bool) {
 	var done sync.Map
 	var wg sync.WaitGroup
 	for i := range 16 {
-		nc := r.conn(t)
+		nc, gone := r.conn(t), make(chan struct{})
+		nc.SetClosedHandler(func(*nats.Conn) { close(gone) })
+		// A channel keeps what came before the connection was closed; a request would not.
+		inbox, replies := nats.NewInbox(), make(chan *nats.Msg, 1)
+		if _, err := nc.ChanSubscribe(inbox, replies); err != nil {
+			t.Fatal(err)
+		}
 		wg.Go(func() {
 			for n := 0; ; n++ {
-				short, cancel := context.WithTimeout(ctx, 10*time.Second)
 				key := fmt.Sprintf(`{"n":"%d-%d"`, i, n)
-				m, err := nc.RequestWithContext(short, "hooks.emit.e", []byte(key+`,"x":1}`))
-				cancel()
+				err := nc.PublishRequest("hooks.emit.e", inbox, []byte(key+`,"x":1}`))
+				m := reply(ctx, replies, gone)
 				switch {
-				case err == nil && code(m) == "" && m.Header.Get("Hook-Count") == "1":
+				case m != nil && code(m) == "" && m.Header.Get("Hook-Count") == "1":
 					answered.Add(1)
 					done.Store(key, true)
 					continue
-				case errors.Is(err, nats.ErrNoResponders):
+				case m != nil && m.Header.Get("Status") == "503":
 					refused.Add(1)
-				case !joins && errors.Is(err, nats.ErrConnectionClosed):
+				case !joins && m == nil && nc.IsClosed():
 					cut.Add(1) // its server is gone: the router did not take it, see below
 				default:
 					t.Errorf("a request ended with %v %v", err, m)
@@ -105,7 +104,7 @@ func drained(t *testing.T, program string, joins bool) {
 			}
 		})
 	}
-	enough := int64(testkit.Volume(t, 300, 1000, 10_000))
+	enough := int64(testkit.Volume(t, 100, 1000, 10_000))
 	testkit.Until(t, ctx, "the load runs", func() bool { return answered.Load() >= enough })
 	if err := r.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("the exit code is not 0: %v", err)
@@ -120,10 +119,31 @@ func drained(t *testing.T, program string, joins bool) {
 	t.Logf("%d answered, %d told that there are no responders, %d cut off untaken", answered.Load(), refused.Load(), cut.Load())
 }
 
-// endedAtOnce ends a router while a hook has time left, and then does not wait for it.
-func endedAtOnce(t *testing.T, program string) {
+// reply is the next reply to an agent; nil where none comes within 10 s, or before the
+// connection is gone.
+func reply(ctx context.Context, replies <-chan *nats.Msg, gone <-chan struct{}) *nats.Msg {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	select {
+	case m := <-replies:
+		return m
+	case <-gone:
+	case <-ctx.Done():
+	}
+	select {
+	case m := <-replies:
+		return m
+	default:
+		return nil
+	}
+}
+
+// A router is told to end while a hook has time left, and then again: it does not wait for the
+// hook any more.
+func TestARouterIsToldTwiceToEnd(t *testing.T) {
+	t.Parallel()
 	ctx := testkit.Within(t, 60*time.Second)
-	r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", "")
+	r := startRouter(t, testkit.Program(t, "hook-router"), natstest.StoreDir(t), "127.0.0.1:0", "")
 	nc := r.conn(t)
 	called := make(chan struct{}, 1)
 	hook(t, ctx, nc, "silent", `{"events":["e"],"timeout_ms":25000}`, func(*nats.Msg) []byte {
@@ -145,9 +165,11 @@ func endedAtOnce(t *testing.T, program string) {
 	}
 }
 
-// routerKilled kills a router that has its own store, twice: on the same store
-// the guard is there at once; on an empty one the worker comes back by itself.
-func routerKilled(t *testing.T, program string) {
+// A router that has its own store is killed, twice: on the same store the guard is there at
+// once; on an empty one the worker comes back by itself.
+func TestARouterIsKilledAndComesBack(t *testing.T) {
+	t.Parallel()
+	program := testkit.Program(t, "hook-router")
 	ctx := testkit.Within(t, 60*time.Second)
 	store, addr := t.TempDir(), testkit.FreeAddrs(t, 1)[0]
 	r := startRouter(t, program, store, addr, "")
@@ -165,7 +187,7 @@ func routerKilled(t *testing.T, program string) {
 		calls.Add(1)
 		return worker.Result{}, nil
 	})
-	for round := range testkit.Volume(t, 2, 2, 20) {
+	for round := range testkit.Volume(t, 1, 2, 20) {
 		_ = r.End(t, syscall.SIGKILL)
 		r = startRouter(t, program, store, addr, "")
 		nc := r.conn(t)

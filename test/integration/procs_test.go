@@ -60,7 +60,7 @@ type routerProcess struct {
 // or with the URL of another.
 func startRouter(t *testing.T, program, store, listen, joins string, more ...string) *routerProcess {
 	t.Helper()
-	args := append([]string{"--http-listen=127.0.0.1:0", "--log-level=warn"}, more...)
+	args := append([]string{"--http-listen=127.0.0.1:0", "--log-level=warn", "--audit-timeout=10s"}, more...)
 	if joins != "" {
 		args = append(args, "--nats-url="+joins)
 	} else {

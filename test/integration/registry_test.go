@@ -33,7 +33,7 @@ func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
 	}
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
-	for round := range testkit.Volume(t, 20, 30, 300) {
+	for round := range testkit.Volume(t, 5, 30, 300) {
 		id := fmt.Sprintf("h%d", round)
 		sub, err := nc.QueueSubscribe("hooks.call."+id, id, func(m *nats.Msg) { _ = m.Respond([]byte(`{"action":"deny","reason":"seen"}`)) })
 		if err != nil {
@@ -65,7 +65,7 @@ func TestARegisteredHookIsSeenByEveryReplicaAtOnce(t *testing.T) {
 func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
-	lease := 1500 * time.Millisecond
+	lease := 800 * time.Millisecond
 	routertest.Start(t, s, router.Options{Lease: lease})
 	stall := &natstest.Stall{Subject: "$KV."}
 	slow, _ := routertest.Start(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
@@ -78,7 +78,7 @@ func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
 	defer stall.Go()
 	began := time.Now()
 	for done := false; !done && ctx.Err() == nil; { // the stalled replica may be the one that is asked
-		short, cancel := context.WithTimeout(ctx, 4*time.Second)
+		short, cancel := context.WithTimeout(ctx, 1500*time.Millisecond)
 		m, err := nc.RequestMsgWithContext(short, &nats.Msg{Subject: "hooks.register.guard", Data: []byte(`{"events":["e"]}`)})
 		cancel()
 		done = err == nil && code(m) == ""
@@ -95,14 +95,10 @@ func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
 			}
 		})
 	}
-	for slow.Ready() == nil && ctx.Err() == nil { // its lease ends by itself
-		emits.one(inTime)
-	}
+	testkit.Until(t, ctx, "its lease ends by itself", func() bool { emits.one(inTime); return slow.Ready() != nil })
 	wg.Wait()
 	stall.Go()
-	for slow.Ready() != nil && ctx.Err() == nil {
-		emits.one(inTime)
-	}
+	testkit.Until(t, ctx, "it is current again", func() bool { emits.one(inTime); return slow.Ready() == nil })
 	for range bothReplicas {
 		emits.one(inTime)
 	}
@@ -240,8 +236,7 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 		return len(list)
 	}
 	denied("at once")
-	for count() > 1 && ctx.Err() == nil { // until the hook that is no guard is gone
-	}
+	testkit.Until(t, ctx, "the hook that is no guard is gone", func() bool { return count() == 1 })
 	denied("after the time-to-live")
 	_ = r
 	stop()

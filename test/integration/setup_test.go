@@ -26,12 +26,27 @@ func TestMain(m *testing.M) {
 	default:
 		os.Exit(workerRole())
 	}
-	if os.Getenv("HOOKROUTER_FULL") != "" || os.Getenv("HOOKROUTER_TEST_TIER") == "full" {
+	switch tier := os.Getenv("HOOKROUTER_TEST_TIER"); {
+	case os.Getenv("HOOKROUTER_FULL") != "" || tier == "full":
 		testkit.Parallel(1) // at full volume they compute, and their deadlines need the machine
-	} else {
+	case tier == "ci":
 		testkit.Parallel(8) // they wait more than they compute
+	default:
+		testkit.Parallel(20)
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// early lets a test that waits for some seconds begin before those that run in parallel, so
+// that the time passes while they run. The test calls waiting where that begins. From the
+// tier ci on it waits for its turn as the others do, which may take longer than it has time.
+func early(t *testing.T) (waiting func()) {
+	t.Helper()
+	if testkit.CurrentTier(t) == testkit.Smoke {
+		return t.Parallel
+	}
+	t.Parallel()
+	return func() {}
 }
 
 func newWorker(t *testing.T, nc *nats.Conn, o worker.Options) *worker.Worker {
@@ -75,6 +90,20 @@ func insist(t *testing.T, ctx context.Context, nc *nats.Conn, subject, body stri
 		return code(m) != "503"
 	})
 	return m
+}
+
+// seldom is [testkit.Until] for what it costs something to ask.
+func seldom(t *testing.T, ctx context.Context, what string, holds func() bool) {
+	t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("timed out waiting until %s", what)
+		}
+	}
 }
 
 // next is the next message of a subscription.

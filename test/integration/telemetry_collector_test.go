@@ -25,17 +25,17 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 	for name, hangs := range map[string]bool{"nobody listens": false, "it hangs": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+collector(t, hangs))
-			t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "200") // ms
+			t.Setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "20") // ms
 			t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "500")
 			t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10")
-			t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "300")
+			t.Setenv("OTEL_BSP_EXPORT_TIMEOUT", "30")
 			log := &lockedBuffer{}
 			shown, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters(), Log: slog.New(slog.NewTextHandler(log, nil))})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
-				late, cancel := context.WithTimeout(context.Background(), time.Second)
+				late, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 				defer cancel()
 				_ = shown.Stop(late) // what waits can't be sent
 			})
@@ -45,7 +45,7 @@ func TestACollectorThatIsGoneIsNotNoticedByAgents(t *testing.T) {
 			nc := natstest.Conn(t, s)
 			w := newWorker(t, natstest.Conn(t, s), worker.Options{})
 			register(t, ctx, w, worker.Registration{ID: "h1", Events: []string{"*"}}, nothing)
-			n, slowest, before := testkit.Volume(t, 300, 1000, 10_000), time.Duration(0), heap()
+			n, slowest, before := testkit.Volume(t, 200, 1000, 10_000), time.Duration(0), heap()
 			for range n {
 				began := time.Now()
 				if m := request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{"session_id":"s1"}`); m.Header.Get("Hook-Count") != "1" {
@@ -116,7 +116,7 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 	if testkit.RaceFlags != nil {
 		t.Skip("the race detector drops what pools keep")
 	}
-	rounds := testkit.Volume(t, 50, 200, 200)
+	rounds := testkit.Volume(t, 20, 200, 200)
 	perHop := func(o router.Options) float64 {
 		s := natstest.Server(t)
 		ctx := testkit.Within(t, 2*time.Minute)

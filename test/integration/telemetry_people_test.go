@@ -116,6 +116,13 @@ func TestADecisionElsewhereIsLinkedToTheWait(t *testing.T) {
 // trace context is none.
 func TestADecisionIsBelowWhoAnswers(t *testing.T) {
 	t.Parallel()
+	s := natstest.Server(t)
+	ctx := testkit.Within(t, 60*time.Second)
+	shown, made := spansOf(t)
+	routertest.Start(t, s, router.Options{Telemetry: shown})
+	nc := natstest.Conn(t, s)
+	hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
+	granted := listen(t, nc, "hooks.event.approval.granted")
 	for name, tt := range map[string]struct {
 		parent, state string
 		below         bool
@@ -130,20 +137,13 @@ func TestADecisionIsBelowWhoAnswers(t *testing.T) {
 		"of letters above hex": {strings.ToUpper(traceparent), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := natstest.Server(t)
-			ctx := testkit.Within(t, 60*time.Second)
-			shown, made := spansOf(t)
-			routertest.Start(t, s, router.Options{Telemetry: shown})
-			nc := natstest.Conn(t, s)
-			hook(t, ctx, nc, "asker", `{"events":["tool:pre"]}`, says(`{"action":"ask_user"}`))
-			granted := listen(t, nc, "hooks.event.approval.granted")
-			q := executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)
+			q := executed(t, nc, "tool:pre", event(strings.ReplaceAll(name, " ", "-"), "Hook-Wait-Ms", "1"), `{}`)
 			header := nats.Header{"traceparent": {tt.parent}, "tracestate": {tt.state}}
 			if m := request(t, ctx, nc, "hooks.approve."+q.Approval.ID, header, `{"option":"Allow"}`); code(m) != "" {
 				t.Fatal(m.Header)
 			}
 			news := next(t, ctx, granted)
-			decision := made.named("decide asker")[0]
+			decision := made.having("decide asker", telemetry.KeyApproval, q.Approval.ID)
 			if below := decision.Parent().SpanID().String() == theirSpan && decision.SpanContext().TraceID().String() == theirTrace; below != tt.below {
 				t.Errorf("below who answered: %v, want %v", below, tt.below)
 			}

@@ -10,13 +10,14 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // loggedRouter starts a hook-router that traces, and whose log is kept.
 func loggedRouter(t *testing.T, program string) (*testkit.Process, *nats.Conn, *lockedBuffer) {
 	t.Helper()
 	log := &lockedBuffer{}
-	cmd := exec.Command(program, "--http-listen=127.0.0.1:0", "--nats-listen=127.0.0.1:0", "--store-dir="+t.TempDir(), "--auth=off") //nolint:noctx // it is ended by a signal
+	cmd := exec.Command(program, "--http-listen=127.0.0.1:0", "--nats-listen=127.0.0.1:0", "--store-dir="+natstest.StoreDir(t), "--auth=off") //nolint:noctx // it is ended by a signal
 	cmd.Dir, cmd.Stderr = t.TempDir(), log
 	cmd.Env = append(cmd.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+collector(t, false))
 	p := started(t, cmd, "health", nil)
@@ -53,11 +54,12 @@ func count(list []logLine, is func(logLine) bool) (n int) {
 	return n
 }
 
-// logsOneLine: standard error has JSON, one line at info for each event that is denied,
+// Standard error has JSON, one line at info for each event that is denied,
 // which names its trace, and none for others; SIGUSR1 turns debug lines on and off while the router runs.
-func logsOneLine(t *testing.T, program string) {
+func TestWhatARouterLogs(t *testing.T) {
+	t.Parallel()
 	ctx := testkit.Within(t, 60*time.Second)
-	p, nc, log := loggedRouter(t, program)
+	p, nc, log := loggedRouter(t, testkit.Program(t, "hook-router"))
 	isEvent := func(l logLine) bool { return l.Msg == "event denied" }
 	isAllowed := func(l logLine) bool { return l.Msg == "event" && l.Level == "DEBUG" }
 	registered := func(id string) func(logLine) bool {

@@ -301,7 +301,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	}()
 	question := take(t, ctx, pending)
 	age := regexp.MustCompile(`(?m)^hookrouter_approvals_oldest_age_seconds ([1-9]|0\.)`)
-	testkit.Until(t, ctx, "the open approval request is counted, and has an age", func() bool {
+	seldom(t, ctx, "the open approval request is counted, and has an age", func() bool {
 		text := metrics(t, shown)
 		return strings.Contains(text, "hookrouter_approvals_pending 1") && age.MatchString(text)
 	})
@@ -329,7 +329,7 @@ func TestAWaitForAPersonAndItsDecisionAreLinked(t *testing.T) {
 	if attr(wait, telemetry.KeyAction) != "continue" || attr(wait, telemetry.KeyDecidedBy) == "" || attr(got["hooks.execute tool:pre"], telemetry.KeyAction) != "pending" {
 		t.Errorf("the wait: %v", wait.Attributes())
 	}
-	testkit.Until(t, ctx, "no approval request is open", func() bool {
+	seldom(t, ctx, "no approval request is open", func() bool {
 		text := metrics(t, shown)
 		return strings.Contains(text, "hookrouter_approvals_pending 0") && strings.Contains(text, `hookrouter_approvals_decided_total{kind="person",outcome="granted"} 1`)
 	})
@@ -366,9 +366,7 @@ func TestACollectIsATraceToo(t *testing.T) {
 		t.Error("the failure is not counted")
 	}
 	for _, line := range []string{"hookrouter_agents_seen 1", "hookrouter_agents_ungated 1"} { // a collect stops no tool
-		if text := metrics(t, shown); !strings.Contains(text, line+"\n") {
-			t.Errorf("%q is not there", line)
-		}
+		testkit.Until(t, ctx, line+" is there", func() bool { return strings.Contains(metrics(t, shown), line+"\n") })
 	}
 }
 
@@ -476,7 +474,7 @@ func TestScrapesUnderLoad(t *testing.T) {
 			}
 		})
 	}
-	n := testkit.Volume(t, 200, 200, 2000)
+	n := testkit.Volume(t, 50, 200, 2000)
 	slowest := time.Duration(0)
 	for range n {
 		began := time.Now()

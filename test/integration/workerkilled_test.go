@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,10 +21,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// workerKilled: the call in flight fails by its time-out, every later one is
+// A worker is killed mid-call: the call in flight fails by its time-out, every later one is
 // known at once to have no worker, or goes to the other worker.
-func workerKilled(t *testing.T, program string) {
-	for _, tt := range []struct {
+func TestAWorkerIsKilledMidCall(t *testing.T) {
+	t.Parallel()
+	r := startRouter(t, testkit.Program(t, "hook-router"), natstest.StoreDir(t), "127.0.0.1:0", "")
+	for n, tt := range []struct {
 		name    string
 		policy  chain.Policy
 		workers int
@@ -36,17 +39,17 @@ func workerKilled(t *testing.T, program string) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel() // each waits for the time-out
 			ctx := testkit.Within(t, 60*time.Second)
-			r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", "")
 			nc := r.conn(t)
-			inside := listen(t, nc, "test.inside")
+			id, event := fmt.Sprintf("hook%d", n), fmt.Sprintf("e%d", n)
+			inside := listen(t, nc, "test.inside."+id)
 			workers := map[string]*testkit.Process{}
 			for range tt.workers {
-				w := startWorker(t, r.url, worker.Registration{ID: "hook", Events: []string{"e"}, OnFailure: tt.policy, TimeoutMS: 3000})
+				w := startWorker(t, r.url, worker.Registration{ID: id, Events: []string{event}, OnFailure: tt.policy, TimeoutMS: 1500})
 				workers[w.Pid()] = w
 			}
 			answer := make(chan *nats.Msg, 1)
 			go func() {
-				m, err := nc.RequestWithContext(ctx, "hooks.emit.e", []byte(`{"hang":true}`))
+				m, err := nc.RequestWithContext(ctx, "hooks.emit."+event, []byte(`{"hang":true}`))
 				if err != nil {
 					t.Errorf("the call in flight: %v", err)
 				}
@@ -54,18 +57,19 @@ func workerKilled(t *testing.T, program string) {
 			}()
 			pid := string(next(t, ctx, inside).Data)
 			_ = workers[pid].End(t, syscall.SIGKILL)
-			failedBy(t, <-answer, tt.policy, "timeout", "no_responder")
+			failedBy(t, <-answer, id, tt.policy, "timeout", "no_responder")
 			delete(workers, pid)
 
 			for range 5 {
 				began := time.Now()
-				m := request(t, ctx, nc, "hooks.emit.e", nil, `{}`)
+				m := request(t, ctx, nc, "hooks.emit."+event, nil, `{}`)
 				if took := time.Since(began); took > 2*time.Second {
 					t.Errorf("the next call took %v", took)
 				}
 				if tt.workers == 1 {
-					failedBy(t, m, tt.policy, "no_responder")
-					if list := decode[[]registry.Listing](t, request(t, ctx, nc, "hooks.registry", nil, "").Data); len(list) != 1 || len(list[0].Instances) != 0 {
+					failedBy(t, m, id, tt.policy, "no_responder")
+					list := decode[[]registry.Listing](t, request(t, ctx, nc, "hooks.registry", nil, "").Data)
+					if i := slices.IndexFunc(list, func(l registry.Listing) bool { return l.ID == id }); i < 0 || len(list[i].Instances) != 0 {
 						t.Errorf("the registry still lists the worker as alive: %+v", list)
 					}
 					continue
@@ -79,14 +83,14 @@ func workerKilled(t *testing.T, program string) {
 }
 
 // failedBy checks that a hook failed, in one of these ways, and what that meant.
-func failedBy(t *testing.T, m *nats.Msg, policy chain.Policy, classes ...string) {
+func failedBy(t *testing.T, m *nats.Msg, id string, policy chain.Policy, classes ...string) {
 	t.Helper()
 	if m == nil {
 		return
 	}
 	res := decode[chain.Result](t, m.Data)
 	if policy != chain.FailClosed {
-		if res.Action != chain.Continue || m.Header.Get("Hook-Failed-Open") != "hook" {
+		if res.Action != chain.Continue || m.Header.Get("Hook-Failed-Open") != id {
 			t.Errorf("it did not fail open: %v %s", m.Header, m.Data)
 		}
 		return
@@ -95,7 +99,7 @@ func failedBy(t *testing.T, m *nats.Msg, policy chain.Policy, classes ...string)
 	for _, c := range classes {
 		named = named || strings.Contains(res.Reason, "("+c+")")
 	}
-	if !res.Denied() || m.Header.Get("Hook-Denied-By") != "hook" || !named {
+	if !res.Denied() || m.Header.Get("Hook-Denied-By") != id || !named {
 		t.Errorf("not denied for %v: %v %s", classes, m.Header, m.Data)
 	}
 }
@@ -126,7 +130,7 @@ func workerRole() int {
 	pid := fmt.Sprint(os.Getpid())
 	_, err = w.Register(ctx, reg, func(ctx context.Context, ev worker.Event) (worker.Result, error) {
 		if strings.Contains(string(ev.Data), `"hang":true`) {
-			if err := nc.Publish("test.inside", []byte(pid)); err != nil {
+			if err := nc.Publish("test.inside."+reg.ID, []byte(pid)); err != nil {
 				return worker.Result{}, err
 			}
 			<-ctx.Done()

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/all"
+	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/builtinhook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -24,6 +25,9 @@ func TestANameAloneIsEnough(t *testing.T) {
 		r := file.Hooks[0].Registration
 		if len(r.Events)+len(r.Channels) == 0 || b.Summary == "" {
 			t.Errorf("%s registers %+v, with the summary %q", name, r, b.Summary)
+		}
+		if _, err := match.Compile(r.Match); err != nil && r.Match != "" {
+			t.Errorf("%s registers the match %q: %v", name, r.Match, err)
 		}
 		if slices.Contains(guards, name) && (r.OnFailure != chain.FailClosed || !r.StaysRegistered()) {
 			t.Errorf("%s is a guard, and registers %+v", name, r)

@@ -3,6 +3,7 @@ package initfile_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,11 +12,20 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/cli/initfile"
+	"github.com/hookrouter/hookrouter/internal/cli/policy"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
+
+// hookctl has the command of this package, and the one that runs what it writes.
+func hookctl(ctx context.Context, args []string, p cli.Process) int {
+	return cli.Run(ctx, args, p, &struct {
+		Init initfile.Cmd   `cmd:""`
+		Test policy.TestCmd `cmd:""`
+	}{})
+}
 
 // project makes a directory with these files, and hookctl with no router.
 func project(t *testing.T, files map[string]string) (dir string, f *clitest.Fixture) {
@@ -30,7 +40,7 @@ func project(t *testing.T, files map[string]string) (dir string, f *clitest.Fixt
 			t.Fatal(err)
 		}
 	}
-	return dir, &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
+	return dir, &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
 }
 
 // everything has a file of each thing that is looked for, and targets that try to write rules.

@@ -1,14 +1,22 @@
 package policy_test
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/cli/policy"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
+
+// hookctl has the command that is tested here.
+func hookctl(ctx context.Context, args []string, p cli.Process) int {
+	return cli.Run(ctx, args, p, &struct {
+		Test policy.TestCmd `cmd:""`
+	}{})
+}
 
 func TestTestRunsWorkerFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -25,7 +33,7 @@ tests:
 			t.Fatal(err)
 		}
 	}
-	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
 	test := func(args ...string) clitest.Outcome {
 		return f.With(cli.Process{Stdin: strings.NewReader(`{"event":"deploy:start"}`)}, append([]string{"test"}, args...)...)
 	}
@@ -66,7 +74,7 @@ FAILED  wrong.yaml:4  nobody deploys
 // From a clone, without a worker file there, it runs the tests of the policies that come with it.
 func TestTestRunsFromAClone(t *testing.T) {
 	t.Chdir("../../..")
-	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
 	got := f.Run("test")
 	if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "examples/policies/coding-agent.yaml:") || !strings.HasSuffix(got.Stdout, ", 0 failed\n") {
 		t.Errorf("%+v", got)

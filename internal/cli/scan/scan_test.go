@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -10,9 +11,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
-	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/cli/scan"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
+
+// hookctl has the command of this package.
+func hookctl(ctx context.Context, args []string, p cli.Process) int {
+	return cli.Run(ctx, args, p, &struct {
+		Scan scan.Cmd `cmd:""`
+	}{})
+}
 
 // home is a home directory with transcripts of both agents, and hookctl in it, with no router.
 func home(t *testing.T) (string, *clitest.Fixture) {
@@ -27,7 +35,7 @@ func home(t *testing.T) (string, *clitest.Fixture) {
 			t.Fatal(err)
 		}
 	}
-	return dir, &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": dir, "NATS_URL": "nats://127.0.0.1:1"}}
+	return dir, &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": dir, "NATS_URL": "nats://127.0.0.1:1"}}
 }
 
 type report struct {
@@ -40,7 +48,7 @@ type report struct {
 	}
 }
 
-func scan(t *testing.T, f *clitest.Fixture, args ...string) report {
+func scanned(t *testing.T, f *clitest.Fixture, args ...string) report {
 	t.Helper()
 	got := f.Run(append([]string{"scan"}, args...)...)
 	var r report
@@ -54,17 +62,17 @@ func scan(t *testing.T, f *clitest.Fixture, args ...string) report {
 func TestScan(t *testing.T) {
 	t.Parallel()
 	_, f := home(t)
-	r := scan(t, f)
+	r := scanned(t, f)
 	if r.Calls != 8 || r.Denied != 4 || r.Asked != 1 || r.Passed != 3 || r.Changed != 2 || r.Skipped != 1 || r.Undecided != 0 || r.Files != 3 {
 		t.Errorf("%+v", r)
 	}
 	if r.Days != 3 || r.QuestionsPerDay < 0.33 || r.QuestionsPerDay > 0.34 || r.Sessions["claude-code"] != 1 || r.Sessions["codex"] != 2 {
 		t.Errorf("%d days, %v questions a day, sessions %v", r.Days, r.QuestionsPerDay, r.Sessions)
 	}
-	if since := scan(t, f, "--since", "2026-10-07T00:00:00Z"); since.Calls != 3 || since.Files != 3 {
+	if since := scanned(t, f, "--since", "2026-10-07T00:00:00Z"); since.Calls != 3 || since.Files != 3 {
 		t.Errorf("since a day: %+v", since)
 	}
-	if elsewhere := scan(t, f, "--dir", filepath.Join(f.Env["HOME"], ".codex")); elsewhere.Calls != 4 || elsewhere.Files != 2 {
+	if elsewhere := scanned(t, f, "--dir", filepath.Join(f.Env["HOME"], ".codex")); elsewhere.Calls != 4 || elsewhere.Files != 2 {
 		t.Errorf("in another directory: %+v", elsewhere)
 	}
 }
@@ -79,7 +87,7 @@ func TestScanHasAPolicyOfOnesOwn(t *testing.T) {
 	if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := scan(t, f, "--policy", policy); r.Denied != 2 || r.Asked != 0 || r.Undecided != 1 {
+	if r := scanned(t, f, "--policy", policy); r.Denied != 2 || r.Asked != 0 || r.Undecided != 1 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "made")); !errors.Is(err, os.ErrNotExist) {
@@ -124,7 +132,7 @@ func TestSecretsInCommandsAreMasked(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a.jsonl"), []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl}
 	got := f.Run("scan", "--dir", dir)
 	if !strings.Contains(got.Stdout, "frobnicate") || strings.Contains(got.Stdout, "hunter2") || strings.Contains(got.Stdout, "ghp_") {
 		t.Errorf("%s", got.Stdout)
@@ -133,7 +141,7 @@ func TestSecretsInCommandsAreMasked(t *testing.T) {
 
 func TestNoTranscripts(t *testing.T) {
 	t.Parallel()
-	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOME": t.TempDir()}}
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOME": t.TempDir()}}
 	if got := f.Run("scan"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, ".claude/projects or ") || !strings.Contains(got.Stderr, "--dir reads others") {
 		t.Errorf("%+v", got)
 	}

@@ -130,14 +130,17 @@ func start(options *server.Options, o Options) (*Server, error) {
 }
 
 func ready(ns *server.Server, log *logger, o Options) error {
+	const spin = 20 * time.Microsecond // ReadyForConnections does not sleep in so short a time
+	tick := time.NewTicker(500 * time.Microsecond)
+	defer tick.Stop()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		if ns.ReadyForConnections(5 * time.Millisecond) {
+		if ns.ReadyForConnections(spin) {
 			return nil
 		}
 		select {
 		case cause := <-log.fatal:
 			return fmt.Errorf("start the embedded NATS server: %s", explain(cause, o))
-		default:
+		case <-tick.C:
 		}
 	}
 	return errors.New("start the embedded NATS server: it is not ready after 20 s")

@@ -3,6 +3,7 @@
 package routertest
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -16,8 +17,9 @@ import (
 )
 
 // Start starts a router on a server and waits until it serves. It logs to
-// stderr where HOOKROUTER_TEST_LOG is set. stop drains it; the test's end does so
-// too.
+// stderr where HOOKROUTER_TEST_LOG is set. Its answers wait 10 s for their records unless the
+// options say otherwise, so that none is refused because the machine is busy. stop drains it;
+// the test's end does so too.
 func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options ...natsx.Options) (r *router.Router, stop func()) {
 	t.Helper()
 	var bo natsx.Options
@@ -27,6 +29,7 @@ func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options
 	if bo.InProcess == nil && bo.URL == "" {
 		bo.InProcess = s
 	}
+	o.AuditTimeout = cmp.Or(o.AuditTimeout, 10*time.Second)
 	if o.Log == nil && os.Getenv("HOOKROUTER_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -47,7 +47,7 @@ hooks:
     exec:
       command: [python3, guard.py, seen.json]
       resident: true
-`), kinds.All(kind.Worker{Dir: dir}))
+`), basic.Kinds(kind.Worker{Dir: dir}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ hooks:
   - id: guard
     events: [tool:pre]
     exec: {command: [sh], resident: true, dialect: claude-code, startup_ms: -1}
-`), kinds.All(kind.Worker{Dir: t.TempDir()}))
+`), basic.Kinds(kind.Worker{Dir: t.TempDir()}))
 	if err == nil || !strings.Contains(err.Error(), "startup_ms") {
 		t.Errorf("error %v", err)
 	}
@@ -127,7 +127,7 @@ hooks:
   - id: guard
     events: [tool:pre]
     exec: {command: [sh], resident: true, dialect: claude-code}
-`), kinds.All(kind.Worker{Dir: t.TempDir()}))
+`), basic.Kinds(kind.Worker{Dir: t.TempDir()}))
 	if err == nil || !strings.Contains(err.Error(), "exclude each other") {
 		t.Errorf("error %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/internal/workerfile/regohook"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 func write(t *testing.T, dir string, files map[string]string) {
@@ -28,13 +30,12 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-func parse(dir, section string) error {
+func parse(dir, section string) (*workerfile.File, error) {
 	file := "hooks:\n  - id: a\n    events: ['tool:pre']\n    rego:\n" + section
-	_, err := workerfile.Parse("a.yaml", []byte(file), workerfile.Options{
+	return workerfile.Parse("a.yaml", []byte(file), workerfile.Options{
 		Kinds:  map[string]kind.Kind{"rego": kind.Of("Policies.", regohook.New)},
 		Worker: kind.Worker{Dir: dir},
 	})
-	return err
 }
 
 func TestWhatIsWrongIsNamedWithItsPlace(t *testing.T) {
@@ -53,6 +54,7 @@ func TestWhatIsWrongIsNamedWithItsPlace(t *testing.T) {
 		"two of them":             {"      policy: package a\n      bundle: b\n", "must have one of policy, files and bundle, not 2 of them"},
 		"half a policy":           {"      policy: |\n        package hooks\n\n        deny contains if {\n", "a.yaml:8:"},
 		"a policy with a type":    {"      policy: |\n        package hooks\n\n        deny contains x if {\n          x := 1 + \"a\"\n        }\n", "a.yaml:9:16: hooks[0].rego.policy: rego_type_error"},
+		"the syntax before 1.0":   {"      policy: |\n        package hooks\n        deny[msg] { input.x }\n", "a.yaml:7:9: hooks[0].rego.policy: rego_parse_error: `if` keyword is required before rule body: write deny contains msg if { ... }, or say v0: true"},
 		"a comment alone":         {"      policy: '# nothing'\n", "hooks[0].rego.policy: "},
 		"half a file":             {"      files: [parse.rego]\n", "hooks[0].rego.files: parse.rego:4:"},
 		"an undefined name":       {"      files: [types.rego]\n", "hooks[0].rego.files: types.rego:4:3: rego_unsafe_var_error: var inputs is unsafe"},
@@ -69,10 +71,38 @@ func TestWhatIsWrongIsNamedWithItsPlace(t *testing.T) {
 		"an unknown key":          {"      policies: [a]\n", `unknown key "policies"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := parse(dir, c.section); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := parse(dir, c.section); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Parse = %v; want %s", err, c.want)
 			}
 		})
+	}
+}
+
+func TestEachErrorOfAPolicyHasItsPlace(t *testing.T) {
+	_, err := parse(t.TempDir(), "      policy: |\n        package hooks\n        deny if foo\n        allow if bar\n")
+	var got []string
+	for _, e := range workerfile.Errors(err) {
+		got = append(got, fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Path))
+	}
+	if want := []string{"7:17: hooks[0].rego.policy", "8:18: hooks[0].rego.policy"}; !slices.Equal(got, want) {
+		t.Errorf("places %q; want %q; %v", got, want, err)
+	}
+}
+
+func TestAnAnswerNamesItsRule(t *testing.T) {
+	file, err := parse(t.TempDir(), `      policy: |
+        package hooks
+
+        deny contains "a" if input.tool.command == "rm x"
+        deny contains "b" if input.tool.command == "rm y"
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	result, err := file.Hooks[0].Named()(t.Context(), events.Event{Name: "tool:pre", Data: []byte(`{"tool_name":"Bash","tool_input":{"command":"rm y"}}`)})
+	if want := "a.yaml:5 rego.policy deny at line 3,4 of the policy"; err != nil || result.Rule != want {
+		t.Errorf("%q, %v; want %q", result.Rule, err, want)
 	}
 }
 
@@ -133,7 +163,7 @@ func TestPoliciesAreFound(t *testing.T) {
 func TestASignedBundleIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"b/authz.rego": "package authz\n\nallow := true\n", "b/.signatures.json": `{"signatures":["eyJhbGciOiJIUzI1NiJ9.e30.AAAA"]}`})
-	if err := parse(dir, "      bundle: b\n      query: data.authz\n"); err == nil || !strings.Contains(err.Error(), "hooks[0].rego.bundle: b is signed") {
+	if _, err := parse(dir, "      bundle: b\n      query: data.authz\n"); err == nil || !strings.Contains(err.Error(), "hooks[0].rego.bundle: b is signed") {
 		t.Errorf("Parse = %v; want that it is signed", err)
 	}
 }

@@ -29,7 +29,7 @@ func TestAMemberThatInputNeverHasIsRefused(t *testing.T) {
 		"in a file":          {"      files: [a.rego]\n", "hooks[0].rego.files: a.rego:4:3: rego_type_error: undefined ref: input.tool.clas: did you mean input.tool.class?"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := parse(dir, c.section); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := parse(dir, c.section); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Parse = %v; want %s", err, c.want)
 			}
 		})

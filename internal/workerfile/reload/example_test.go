@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kinds"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
@@ -37,7 +37,7 @@ func Example() {
 		`hooks: [{id: freeze, events: ["deploy:start"], cel: {rules: [{deny: not this week}]}}]`,
 		`hooks: [{id: freeze, events: ["deploy:start"], cel: {rules: [{deny: not this week}]}}]`,
 	} {
-		file, err := workerfile.Parse("worker.yaml", []byte(text), kinds.All(kind.Worker{}))
+		file, err := workerfile.Parse("worker.yaml", []byte(text), basic.Kinds(kind.Worker{}))
 		if err != nil {
 			fmt.Println(err)
 			continue

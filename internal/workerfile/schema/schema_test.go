@@ -3,9 +3,11 @@ package schema_test
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +97,26 @@ func texts(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestEveryKindLoads is a test of package kinds.
+func TestEveryKindLoads(t *testing.T) {
+	if got := slices.Sorted(maps.Keys(kinds.All(kind.Worker{}).Kinds)); !slices.Equal(got, []string{"builtin", "cel", "exec", "http", "rego"}) {
+		t.Errorf("the kinds are %q", got)
+	}
+	for name, config := range map[string]string{
+		"builtin": "date-time", "cel": "{rules: [{deny: no}]}", "exec": "{command: [sh]}", "http": "{url: 'https://127.0.0.1:1/x'}",
+		"rego": `{policy: "package hooks\n\ndeny contains \"no\""}`,
+	} {
+		if text := "hooks: [{id: a, events: ['*'], " + name + ": " + config + "}]"; !loads(t, name, text) {
+			t.Errorf("a hook of kind %s does not load: %s", name, text)
+		}
+	}
+	_, err := workerfile.Parse("worker.yaml", []byte(`hooks: [{id: a, events: ["*"], match: session == "s1", cel: {rules: [{deny: no}]}}]`), kinds.All(kind.Worker{}))
+	const want = "worker.yaml:1:39: hooks[0].match: undeclared reference to 'session' (did you mean 'session_id'?)"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v; want %s", err, want)
+	}
 }
 
 func TestWhatLoadsIsAccepted(t *testing.T) {
