@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/hookrouter/hookrouter/internal/strictyaml"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -19,21 +17,21 @@ const maxFile = 1 << 20
 
 // person is one person of a file.
 type person struct {
-	Identities []string `yaml:"identities"`
-	Agents     []string `yaml:"agents"`
+	Identities []string `json:"identities"`
+	Agents     []string `json:"agents"`
 }
 
 // need is what the questions of some hooks take.
 type need struct {
-	Hook             string      `yaml:"hook"`
-	Event            string      `yaml:"event"`
-	Approvers        []approvers `yaml:"approvers"`
-	ExcludeRequester bool        `yaml:"exclude_requester"`
+	Hook             string      `json:"hook"`
+	Event            string      `json:"event"`
+	Approvers        []approvers `json:"approvers"`
+	ExcludeRequester bool        `json:"exclude_requester"`
 }
 
 type approvers struct {
-	Group string `yaml:"group"`
-	Count int    `yaml:"count"`
+	Group string `json:"group"`
+	Count int    `json:"count"`
 }
 
 func (n need) approval() *chain.Approval {
@@ -63,20 +61,14 @@ func (n need) approval() *chain.Approval {
 //
 // Unknown keys are refused.
 func Parse(name string, text []byte) (*People, error) {
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s: the file has %d bytes: at most %d are allowed", name, len(text), maxFile)
-	}
-	if _, err := strictyaml.Parse(text, `write "people: {}" for nobody`); err != nil {
-		return nil, fmt.Errorf("%s:%w", name, err)
-	}
 	var file struct {
-		People    map[string]person   `yaml:"people"`
-		Models    []string            `yaml:"models"`
-		Groups    map[string][]string `yaml:"groups"`
-		Approvals []need              `yaml:"approvals"`
+		People    map[string]person   `json:"people"`
+		Models    []string            `json:"models"`
+		Groups    map[string][]string `json:"groups"`
+		Approvals []need              `json:"approvals"`
 	}
-	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	if err := strictyaml.Decode(text, maxFile, `write "people: {}" for nobody`, &file); err != nil {
+		return nil, fmt.Errorf("%s:%w", name, err)
 	}
 	s := newSet()
 	for _, who := range slices.Sorted(maps.Keys(file.People)) {

@@ -177,6 +177,7 @@ func TestWrongFiles(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(file)
 	f.Add("people: {ann: {identities: [console ann]}}\ngroups: {a: [ann]}")
+	f.Add("groups:\n a: !0\n0\n  -0")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := people.Parse("groups.yaml", []byte(text))
 		if err != nil {

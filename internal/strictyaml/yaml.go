@@ -37,14 +37,18 @@ func Parse(text []byte, empty string) (ast.Node, error) {
 // Document reads a file that is one mapping, of at most limit bytes. empty is that of [Parse].
 // Errors begin with "line:column: ".
 func Document(text []byte, limit int, empty string) ([]Pair, error) {
-	if len(text) > limit {
-		return nil, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), limit)
-	}
-	body, err := Parse(text, empty)
+	body, err := document(text, limit, empty)
 	if err != nil {
 		return nil, err
 	}
 	return Mapping(body)
+}
+
+func document(text []byte, limit int, empty string) (ast.Node, error) {
+	if len(text) > limit {
+		return nil, fmt.Errorf("1:1: the file has %d bytes: at most %d are allowed", len(text), limit)
+	}
+	return Parse(text, empty)
 }
 
 // Pair is a member of a mapping.
