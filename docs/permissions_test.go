@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -389,7 +390,7 @@ func (f *fenced) makeState(t *testing.T, ctx context.Context) {
 		t.Fatal(err)
 	}
 	defer keeper.Close()
-	if _, err := keeper.OpenBucket(ctx, hookstate.Options(keeper.Prefix(), 0)); err != nil {
+	if _, err := keeper.OpenBucket(ctx, bucket.Options(keeper.Prefix(), 0)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -397,7 +398,7 @@ func (f *fenced) makeState(t *testing.T, ctx context.Context) {
 // state is what hooks remember, as a role sees it.
 func (f *fenced) state(t *testing.T, role string) hookstate.Store {
 	t.Helper()
-	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(natsx.Options{URL: f.url(role), Log: f.logger}) })
+	states := bucket.New(func() (*natsx.Conn, error) { return natsx.Connect(natsx.Options{URL: f.url(role), Log: f.logger}) })
 	t.Cleanup(states.Close)
 	return states
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/examples/policies"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
-	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -191,7 +191,7 @@ func (w *policyWorker) serve(ctx context.Context, n *server.Server, tel *telemet
 		}
 	}
 	url, prefix := n.ClientURL(), w.up.Router.Prefix
-	states := hookstate.NewBucket(func() (*natsx.Conn, error) {
+	states := bucket.New(func() (*natsx.Conn, error) {
 		return natsx.Connect(natsx.Options{URL: url, InProcess: n.InProcess(), Prefix: prefix, Name: "hook-worker state", Role: "state", Log: log})
 	})
 	defer states.Close()

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/clientconn"
-	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -59,7 +59,7 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	none := &workerfile.File{}
 	url, prefix := s.url(none), s.prefix(none)
 	memory := s.memory(url, prefix, log)
-	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
+	states := bucket.New(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
 	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Prefix: prefix, Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})
 	if err != nil {

@@ -269,7 +269,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 func TestARouterThatAnswersIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	stderr, _ := start(t, listen(t), write(t, twoHooks))
-	time.Sleep(hooks.Patience + 100*time.Millisecond) // nothing tells that it stays quiet
+	<-time.After(hooks.Patience + 100*time.Millisecond) // nothing tells that it stays quiet
 	if _, later, _ := strings.Cut(stderr.String(), " answers for "); strings.Contains(later, "still waiting") {
 		t.Errorf("it says that it waits, and is ready:\n%s", stderr)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
-	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -50,7 +50,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	defer o.stop(ctx)
 	tel, log, pages := o.tel, o.log, o.pages
 	var memory natsx.Options
-	states := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
+	states := bucket.New(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
 	host := kind.Worker{States: states, Log: log}
 	file, err := workerfiles.Load(s.Config, host, p.stderr)

@@ -12,8 +12,9 @@
 //	})
 //
 // [Memory] is a store of one process, for tests and for policies that are tried
-// without a bus. [Bucket] is the store that the replicas of a worker share. [Sessions]
-// are values of one type in either, one for each session.
+// without a bus. Package bucket has the store that the replicas of a worker share, on
+// NATS, which this package does not need. [Sessions] are values of one type in either, one
+// for each session.
 //
 // # Failure
 //

@@ -14,8 +14,11 @@ type Change func(old []byte) ([]byte, error)
 // well.
 var ErrUnchanged = errors.New("nothing to write")
 
-// Store keeps values by key. Keys are tokens of letters, digits, "-", "_" and "=",
-// joined by dots; values are small: up to 64 KiB.
+// MaxValue bounds a value, in bytes.
+const MaxValue = 64 << 10
+
+// Store keeps values by key, of at most [MaxValue]. Keys are tokens of letters, digits,
+// "-", "_" and "=", joined by dots.
 type Store interface {
 	// Get reads a value; nil where there is none.
 	Get(ctx context.Context, key string) ([]byte, error)

@@ -29,7 +29,7 @@ func decode(node ast.Node, name string, into reflect.Value) error {
 	if err := decodeKind(node, name, into); err != nil {
 		return err
 	}
-	if c, ok := into.Addr().Interface().(Checker); ok {
+	if c, ok := reflect.TypeAssert[Checker](into.Addr()); ok {
 		if err := c.Check(); err != nil {
 			return ErrorAt(node, "%w", err)
 		}

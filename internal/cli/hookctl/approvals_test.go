@@ -17,6 +17,7 @@ import (
 )
 
 func TestApprovalsAreListedShownAndAnswered(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Run("--text", "approvals").See(t, cli.ExitOK, "no approval request is open")
 	f.Run("approvals").See(t, cli.ExitOK, `{"approvals":[],"total":0}`)
@@ -93,6 +94,7 @@ timestamp: TIME`)
 }
 
 func TestTheNewestRequestIsListedFirst(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	_, older := f.Asking(chain.Question("Deploy?"), `{"n":1}`)
 	f.Run("execute", "tool:pre", `{"n":2}`, "--session", "s1", "--no-wait")
@@ -108,6 +110,7 @@ func TestTheNewestRequestIsListedFirst(t *testing.T) {
 }
 
 func TestAnAnswerIsBoundToTheData(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	sub, err := f.NC.SubscribeSync("hooks.approve.*")
 	if err != nil {
@@ -127,6 +130,7 @@ func TestAnAnswerIsBoundToTheData(t *testing.T) {
 }
 
 func TestAnAnswerMayBeAnyText(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	b, id := f.Asking(chain.Question("Really?"))
 	f.Run("--text", "approvals", "answer", id, "ask me tomorrow", "--any-option", "--by", "bridge").See(t, cli.ExitOK, "accepted: ask me tomorrow")
@@ -141,6 +145,7 @@ func TestAnAnswerMayBeAnyText(t *testing.T) {
 }
 
 func TestApprovalsWatchWritesLines(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	b, first := f.Asking(chain.Question("Really?\u202e"))
 	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait") // is not told of
@@ -169,6 +174,7 @@ func TestApprovalsWatchWritesLines(t *testing.T) {
 }
 
 func TestApprovalsRules(t *testing.T) {
+	t.Parallel()
 	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOOKCTL_FORMAT": "json"}}
 	file := filepath.Join(t.TempDir(), "rules.yaml")
 	if err := os.WriteFile(file, []byte(`
@@ -241,6 +247,7 @@ a person is asked; in shadow, checks would allow`, "FILE", file))
 // An edit is shown as one diff, below the path that it is about, and no line break of it
 // is spelt out; on a terminal the path and the words that change stand out.
 func TestAnEditIsShownAsADiff(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	b, id := f.Asking(chain.Question("Edit?"), `{"tool_name":"Edit","tool_input":{"file_path":"/srv/main.go","old_string":"one\ntwo old three\nfour\n","new_string":"one\ntwo new three\nfour\n"}}`)
 	shown := f.Run("--text", "approvals", "show", id).Stdout

@@ -11,6 +11,7 @@ import (
 )
 
 func TestGrantsBeyondASession(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Run("--text", "approvals", "grants").See(t, cli.ExitOK, "nothing is always allowed beyond a session")
 	f.Run("approvals", "grants", "--agent", "nats agent/coder").See(t, cli.ExitOK, `{"grants":[]}`)

@@ -17,6 +17,7 @@ import (
 
 // Where several must allow, a person sees who has, who is missing and what a model says.
 func TestWhoHasAllowedIsShown(t *testing.T) {
+	t.Parallel()
 	who, err := people.Parse("groups.yaml", []byte(`{people: {ann: {identities: [console ann]}, bob: {identities: [console bob]}}, models: [console gatekeeper],
   groups: {owners: [ann, bob]}, approvals: [{hook: ask, approvers: [{group: owners, count: 2}]}]}`))
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 )
 
 func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	b, id := f.Asking(chain.Question("Deploy this?", "Allow once", "Deny"))
 	keys, typing := io.Pipe()
@@ -66,6 +67,7 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 }
 
 func TestTheAskerTellsOfTheConnection(t *testing.T) {
+	t.Parallel()
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
 	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}

@@ -253,6 +253,7 @@ func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 }
 
 func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
+	t.Parallel()
 	f := clibus.NewAudit(t, auditctl)
 	f.Fill(2)
 	got := f.Run("audit", "verify")

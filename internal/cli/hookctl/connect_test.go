@@ -47,6 +47,7 @@ func write(t *testing.T, path, text string) {
 }
 
 func TestIdentities(t *testing.T) {
+	t.Parallel()
 	url := guarded(t)
 	const noRouter = "no router answers on hooks.emit.x"
 	dir := t.TempDir()
@@ -86,6 +87,7 @@ func TestIdentities(t *testing.T) {
 }
 
 func TestTheSelectedContext(t *testing.T) {
+	t.Parallel()
 	url := guarded(t)
 	home := t.TempDir()
 	write(t, home+"/.config/nats/context.txt", "ada\n")

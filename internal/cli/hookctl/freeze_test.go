@@ -10,6 +10,7 @@ import (
 )
 
 func TestFreezeAndThaw(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Run("--text", "freeze").See(t, cli.ExitOK, "nothing is frozen")
 	f.Run("freeze").See(t, cli.ExitOK, "[]")

@@ -12,6 +12,7 @@ import (
 )
 
 func TestPinAndUnpin(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Run("--text", "guard").See(t, cli.ExitOK, "no guard is pinned")
 	f.Run("guard").See(t, cli.ExitOK, "[]")
@@ -28,6 +29,7 @@ func TestPinAndUnpin(t *testing.T) {
 }
 
 func TestPinAsRegistered(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Hook(chain.Registration{ID: "there", Events: []string{"tool:pre", "tool:post"}, Priority: -3, Match: "has(data.x)", OnFailure: chain.FailClosed}, clitest.Answering(chain.Result{}))
 	f.Run("--text", "guard", "pin", "there").See(t, cli.ExitOK, "pinned: there for tool:pre tool:post, at priority -3, with the match has(data.x)")

@@ -18,6 +18,7 @@ func offline(t *testing.T) *clitest.Fixture {
 }
 
 func TestHelpNamesTheExitCodes(t *testing.T) {
+	t.Parallel()
 	f := offline(t)
 	for _, args := range [][]string{{"--help"}, {"emit", "--help"}, {"help", "emit"}} {
 		if got := f.Run(args...); got.Code != cli.ExitOK || !strings.HasSuffix(got.Stdout, cli.ExitCodes) {
@@ -27,6 +28,7 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 }
 
 func TestHelpIsInGroupsAndFitsATerminal(t *testing.T) {
+	t.Parallel()
 	f := offline(t)
 	got := f.Run("--help")
 	at := -1
@@ -47,6 +49,7 @@ func TestHelpIsInGroupsAndFitsATerminal(t *testing.T) {
 }
 
 func TestNothingAndNounsPrintHelp(t *testing.T) {
+	t.Parallel()
 	f := offline(t)
 	for _, args := range [][]string{{}, {"audit"}, {"audit", "key"}, {"session"}, {"hook"}, {"auth"}} {
 		got, help := f.Run(args...), f.Run(append(slices.Clone(args), "--help")...)
@@ -63,6 +66,7 @@ func TestNothingAndNounsPrintHelp(t *testing.T) {
 }
 
 func TestConnectionFlagsAreOneLineAndATopic(t *testing.T) {
+	t.Parallel()
 	f := offline(t)
 	if got := f.Run("emit", "--help"); strings.Contains(got.Stdout, "--tlsca") || !strings.Contains(got.Stdout, "see hookctl help connection") {
 		t.Errorf("emit --help:\n%s", got.Stdout)
@@ -82,6 +86,7 @@ func TestConnectionFlagsAreOneLineAndATopic(t *testing.T) {
 }
 
 func TestVersionNamesTheCommit(t *testing.T) {
+	t.Parallel()
 	f := offline(t)
 	flag, command := f.Run("--version"), f.Run("version")
 	if flag.Code != cli.ExitOK || !strings.Contains(flag.Stdout, " (commit ") || command.Stdout != flag.Stdout {
@@ -90,6 +95,7 @@ func TestVersionNamesTheCommit(t *testing.T) {
 }
 
 func TestThePipeDoesNotChooseTheFormat(t *testing.T) {
+	t.Parallel()
 	f := offline(t)
 	for format, c := range map[string]struct {
 		args []string

@@ -16,6 +16,7 @@ import (
 )
 
 func TestHookAdd(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	w := f.Start(cli.Process{}, "hook", "add", "no-rm", "--on", "tool:pre", "--deny", "not here", "--match", "data.command.startsWith('rm')")
 	w.Want(`{"kind":"registered","hook":"no-rm","events":["tool:pre"]}`)
@@ -38,6 +39,7 @@ func TestHookAdd(t *testing.T) {
 }
 
 func TestHookRmCountsWhoIsLeft(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	serve := func() {
 		f.Hook(chain.Registration{ID: "h", Events: []string{"x"}}, clitest.Answering(chain.Result{}))
@@ -59,6 +61,7 @@ func TestHookRmOfAnUnknownHook(t *testing.T) {
 }
 
 func TestAGuardStaysUntilItIsRemoved(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	w := f.Start(cli.Process{}, "hook", "add", "guard", "--on", "tool:pre,tool:post", "--inject", "hello", "--on-failure", "deny", "--text")
 	w.Want("serving hook guard on tool:pre, tool:post; Ctrl-C ends")
@@ -114,6 +117,7 @@ func TestWhatAHookOfOneLineDoes(t *testing.T) {
 
 // What a hook in mode async injects is in the session's next turn.
 func TestHookAddAsync(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	w := f.Start(cli.Process{}, "hook", "add", "lint", "--on", "tool:post", "--mode", "async", "--inject", "main.go:3: unused")
 	w.Want(`{"kind":"registered","hook":"lint","events":["tool:post"]}`)
@@ -135,6 +139,7 @@ func TestHookAddAsync(t *testing.T) {
 }
 
 func TestHookAddRefuses(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	for name, tt := range map[string]struct {
 		args []string

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAnEmptyBus(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	for _, tt := range []struct{ args, json, text string }{
 		{"handlers", `{}`, "no hooks"},
@@ -29,6 +30,7 @@ func TestAnEmptyBus(t *testing.T) {
 }
 
 func TestListings(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Hook(chain.Registration{ID: "later", Events: []string{"tool:*"}, Priority: 5, OnFailure: chain.FailClosed}, clitest.Answering(chain.Result{}))
 	f.Hook(chain.Registration{ID: "writes", Name: "Writes", Events: []string{"tool:pre"}, Match: "data.tool_name == 'Write'", TimeoutMS: 250}, clitest.Answering(chain.Result{}))
@@ -70,6 +72,7 @@ later   tool:*    5         enforce  5s       deny        1          -`, "")
 }
 
 func TestHandlersShowsAGuardWithoutAWorker(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Hook(chain.Registration{ID: "there", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{}))
 	f.Run("guard", "pin", "late", "--event", "tool:pre", "--event", "tool:post")
@@ -83,12 +86,14 @@ tool:post  late (pinned, no worker)`, "")
 }
 
 func TestRegistryAcceptWhereNothingIsLost(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Run("registry", "accept").See(t, cli.ExitOK, `{"accepted":false}`)
 	f.Run("--text", "registry", "accept").See(t, cli.ExitOK, "no registrations are lost")
 }
 
 func TestDisableAndEnable(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Hook(chain.Registration{ID: "loud", Name: "Loud", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{Action: chain.Deny, Reason: "noise"}))
 	f.Run("hook", "disable", "loud", "--reason", "too loud", "--text").Want(t, cli.ExitOK, "disabled: loud. No event reaches it until `hookctl hook enable loud`", "")

@@ -16,6 +16,7 @@ import (
 )
 
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Hook(chain.Registration{ID: "good", Events: []string{"tool:pre"}}, clitest.Answering(chain.Result{}))
 	f.Hook(chain.Registration{ID: "bad", Events: []string{"tool:pre"}}, func(context.Context, worker.Event) (worker.Result, error) {

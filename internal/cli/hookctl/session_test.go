@@ -16,6 +16,7 @@ import (
 )
 
 func TestSessionTurnAndEnd(t *testing.T) {
+	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	f.Hook(chain.Registration{ID: "lint", Events: []string{"tool:post"}}, clitest.Answering(chain.Injection("twelve chars")))
 	f.Run("execute", "tool:post", "--session", "s1")
@@ -49,6 +50,7 @@ lint         tool:post  12     3       TIME`)
 // TestShowHasWhatIsGrantedBeyondTheSession: the grants of its agent and of its tree, and no
 // other tree's.
 func TestShowHasWhatIsGrantedBeyondTheSession(t *testing.T) {
+	t.Parallel()
 	s := natstest.Listening(t)
 	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	sub, err := f.NC.Subscribe("hooks.session.show", func(m *nats.Msg) {

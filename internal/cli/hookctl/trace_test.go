@@ -19,6 +19,7 @@ import (
 )
 
 func TestTraceFromTheAuditLog(t *testing.T) {
+	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(3)
 	f.Write(audit.Record{
@@ -63,6 +64,7 @@ event tool:pre  7001.0ms  ██████████████████
 }
 
 func TestTraceShowsTheWaitForAPerson(t *testing.T) {
+	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)
 	base := audit.Record{Time: clibus.Began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 	hop, asked, result, decided := base, base, base, base
@@ -101,6 +103,7 @@ event tool:pre   42s    ██████████████████�
 }
 
 func TestTraceSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	empty := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"data":[]}`) }))
 	t.Cleanup(empty.Close)
 	broken := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>\x1b[2J") }))

@@ -67,6 +67,7 @@ func denying(t *testing.T, denial chain.Result) *clitest.Fixture {
 }
 
 func TestEachIdLeadsToTheRule(t *testing.T) {
+	t.Parallel()
 	denial := chain.Denial("not here")
 	denial.Rule = `guards.yaml:13 command-guard.deny[1] "make deploy"`
 	f := denying(t, denial)
@@ -98,6 +99,7 @@ func TestEachIdLeadsToTheRule(t *testing.T) {
 }
 
 func TestAnApprovalSaysWhoDecided(t *testing.T) {
+	t.Parallel()
 	ask := chain.Question("Deploy?", "Allow once", "Deny")
 	ask.Rule = "guards.yaml:9 cel.rules[2]"
 	f := denying(t, ask)
@@ -224,6 +226,7 @@ func TestWhyWithoutADenial(t *testing.T) {
 
 // What a worker and an agent write is shown on one screen, and acts on nothing there.
 func TestTheScreenIsOneAndSafe(t *testing.T) {
+	t.Parallel()
 	evil := "\x1b[2J\u202e" + strings.Repeat("x\n", 4000)
 	denial := chain.Denial(evil)
 	f := denying(t, denial)

@@ -1,4 +1,4 @@
-package hookstate
+package bucket
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
@@ -26,13 +27,13 @@ type writer struct {
 
 // oneChange is a change that waits, and where its outcome goes.
 type oneChange struct {
-	change Change
+	change hookstate.Change
 	done   chan error // takes one without anybody waiting
 }
 
 // update has a change written, together with others. When it returns, the change is
 // not called any more.
-func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, change Change) error {
+func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, change hookstate.Change) error {
 	c := &oneChange{change, make(chan error, 1)}
 	w.mu.Lock()
 	waiting, busy := w.waiting[key]
@@ -115,13 +116,13 @@ func writeOnce(ctx context.Context, bucket *natsx.Bucket, key string, batch []*o
 	value, changed := e.Value, false
 	for _, c := range batch {
 		next, err := c.change(bytes.Clone(value))
-		if err == nil && len(next) > MaxValue {
-			err = fmt.Errorf("the state of a session has %d bytes: at most %d are kept", len(next), MaxValue)
+		if err == nil && len(next) > hookstate.MaxValue {
+			err = fmt.Errorf("the state of a session has %d bytes: at most %d are kept", len(next), hookstate.MaxValue)
 		}
 		if err == nil {
 			value, changed = next, true
 		}
-		if errors.Is(err, ErrUnchanged) {
+		if errors.Is(err, hookstate.ErrUnchanged) {
 			err = nil
 		}
 		outcomes = append(outcomes, err)

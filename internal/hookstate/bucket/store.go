@@ -1,4 +1,4 @@
-package hookstate
+package bucket
 
 import (
 	"context"
@@ -7,16 +7,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Limits of a [Bucket].
+// Limits of a [Store]; [hookstate.MaxValue] is another.
 const (
 	// MaxAge is how long a value is kept after it was last written: a session that
 	// never said that it ended is forgotten then.
 	MaxAge = 24 * time.Hour
-	// MaxValue bounds a value, in bytes.
-	MaxValue = 64 << 10
 
 	patience = 2 * time.Second // of one call: less than a hook's timeout, so that its failure is reported in time
 	tries    = 50              // how often a write is retried because another process wrote meanwhile
@@ -32,14 +31,14 @@ func Options(prefix string, replicas int) natsx.BucketOptions {
 	}
 }
 
-// Bucket is a store that all replicas of a worker share: a bucket of NATS. It is opened
+// Store is a store that all replicas of a worker share: a bucket of NATS. It is opened
 // when it is first used, and made where it is missing and the connection may do so; a
 // worker whose hooks remember nothing needs no right to it. Close it.
 //
 // What was written is seen by whoever reads afterwards, wherever he is. An update that
 // fails may have been stored all the same. Each call takes some two seconds at most,
 // besides what NATS takes to connect.
-type Bucket struct {
+type Store struct {
 	connect func() (*natsx.Conn, error)
 	opened  atomic.Pointer[openBucket]
 	opening chan struct{} // holds an element while somebody opens or closes
@@ -51,14 +50,14 @@ type openBucket struct {
 	bucket *natsx.Bucket
 }
 
-// NewBucket makes a store of the bucket on a bus. connect is called when it is first
-// used, and again where that failed; the bus is the Bucket's to close.
-func NewBucket(connect func() (*natsx.Conn, error)) *Bucket {
-	return &Bucket{connect: connect, opening: make(chan struct{}, 1), writer: writer{timeout: patience}}
+// New makes a store of the bucket on a bus. connect is called when it is first
+// used, and again where that failed; the bus is the Store's to close.
+func New(connect func() (*natsx.Conn, error)) *Store {
+	return &Store{connect: connect, opening: make(chan struct{}, 1), writer: writer{timeout: patience}}
 }
 
 // Close disconnects. Nothing is called any more, then or afterwards.
-func (b *Bucket) Close() {
+func (b *Store) Close() {
 	b.opening <- struct{}{}
 	defer func() { <-b.opening }()
 	b.writer.writing.Wait()
@@ -67,8 +66,8 @@ func (b *Bucket) Close() {
 	}
 }
 
-// Get implements [Store].
-func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
+// Get implements [hookstate.Store].
+func (b *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()
 	bucket, err := b.open(ctx)
@@ -82,8 +81,8 @@ func (b *Bucket) Get(ctx context.Context, key string) ([]byte, error) {
 	return e.Value, unavailable(err)
 }
 
-// Update implements [Store].
-func (b *Bucket) Update(ctx context.Context, key string, change Change) error {
+// Update implements [hookstate.Store].
+func (b *Store) Update(ctx context.Context, key string, change hookstate.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()
 	bucket, err := b.open(ctx)
@@ -93,8 +92,8 @@ func (b *Bucket) Update(ctx context.Context, key string, change Change) error {
 	return b.writer.update(ctx, bucket, key, change)
 }
 
-// Under implements [Store]. It asks for one value after the other.
-func (b *Bucket) Under(ctx context.Context, prefix string, yield func(key string, value []byte) bool) error {
+// Under implements [hookstate.Store]. It asks for one value after the other.
+func (b *Store) Under(ctx context.Context, prefix string, yield func(key string, value []byte) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()
 	bucket, err := b.open(ctx)
@@ -104,7 +103,7 @@ func (b *Bucket) Under(ctx context.Context, prefix string, yield func(key string
 	return unavailable(bucket.Under(ctx, prefix, func(e natsx.Entry) bool { return yield(e.Key, e.Value) }))
 }
 
-func (b *Bucket) open(ctx context.Context) (*natsx.Bucket, error) {
+func (b *Store) open(ctx context.Context) (*natsx.Bucket, error) {
 	if o := b.opened.Load(); o != nil {
 		return o.bucket, nil
 	}

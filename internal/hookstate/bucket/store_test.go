@@ -1,4 +1,4 @@
-package hookstate_test
+package bucket_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -28,9 +29,9 @@ func TestMain(m *testing.M) {
 }
 
 // open makes a store on a server, as one process of several would.
-func open(t *testing.T, s *embedded.Server) *hookstate.Bucket {
+func open(t *testing.T, s *embedded.Server) *bucket.Store {
 	t.Helper()
-	b := hookstate.NewBucket(func() (*natsx.Conn, error) { return natsx.Connect(natsx.Options{InProcess: s}) })
+	b := bucket.New(func() (*natsx.Conn, error) { return natsx.Connect(natsx.Options{InProcess: s}) })
 	t.Cleanup(b.Close)
 	return b
 }
@@ -58,7 +59,7 @@ func add(old []byte) ([]byte, error) { return append(old, 'x'), nil }
 func TestTwoStoresLoseNoUpdate(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	stores := []*hookstate.Bucket{open(t, s), open(t, s)}
+	stores := []*bucket.Store{open(t, s), open(t, s)}
 	const each = 100
 	var all sync.WaitGroup
 	for _, store := range stores {
@@ -188,7 +189,7 @@ func TestTheBucketIsOpenedWhenItIsUsed(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	s := natstest.Server(t)
-	store := hookstate.NewBucket(func() (*natsx.Conn, error) {
+	store := bucket.New(func() (*natsx.Conn, error) {
 		if calls.Add(1) == 1 {
 			return nil, errors.New("not yet")
 		}
