@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -27,12 +28,12 @@ type flags struct {
 var readers = []string{"audit", "coverage", "trace", "policy compare", "policy diff", "why", "approvals suggest"}
 
 // Run runs the command that args name and returns the exit code. commands is a pointer to a
-// struct of commands for kong, with further options.
+// struct of commands for kong, whose fields are named like them, with further options.
 func Run(ctx context.Context, args []string, p Process, commands any, options ...kong.Option) int {
 	var c flags
 	exited := false
 	parser, err := kong.New(&c, append(options,
-		kong.Embed(commands),
+		kong.Embed(chosen(commands, args)),
 		kong.Name("hookctl"),
 		kong.Description("Emit events through hooks, answer their approval requests, look at them, watch, and serve hooks of one line."),
 		kong.Vars{"version": version.Build()},
@@ -82,6 +83,26 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		return Complain(p.Stderr, err)
 	}
 	return e.Exit
+}
+
+// chosen returns commands with none but the one that args name: to build all of them takes longer
+// than most take to run. Whatever does not begin with a command, or with one that shows
+// others (tagged tree), gets all.
+func chosen(commands any, args []string) any {
+	for len(args) > 0 && slices.Contains([]string{"--json", "--text", "--wide"}, args[0]) {
+		args = args[1:]
+	}
+	all := reflect.ValueOf(commands).Elem()
+	for i := range all.NumField() {
+		field := all.Type().Field(i)
+		if _, shows := field.Tag.Lookup("tree"); len(args) == 0 || shows || strings.ToLower(field.Name) != args[0] {
+			continue
+		}
+		one := reflect.New(reflect.StructOf([]reflect.StructField{field}))
+		one.Elem().Field(0).Set(all.Field(i))
+		return one.Interface()
+	}
+	return commands
 }
 
 // variables are the environment variables of a flag, from its tag "from", in the order

@@ -45,6 +45,7 @@ type Authority struct {
 	operator nkeys.KeyPair
 	state    state
 	tokens   tokens
+	signed   map[string]string // by public key: the account as it was last read or signed, in JSON
 }
 
 // state is identities.json.
@@ -61,7 +62,7 @@ func Init(dir, prefix string) (*Authority, error) {
 	if _, err := os.Stat(filepath.Join(dir, DirectoryFile)); err == nil {
 		return nil, fmt.Errorf("%s has keys already: choose another directory", dir)
 	}
-	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}, tokens: tokens{}}
+	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}, tokens: tokens{}, signed: map[string]string{}}
 	for _, sub := range []string{"", "keys", "accounts", "creds"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, err
@@ -89,7 +90,7 @@ func Init(dir, prefix string) (*Authority, error) {
 // Open opens the authority in a directory. The error wraps [ErrNoAuthority] where there
 // is none.
 func Open(dir string) (*Authority, error) {
-	a := &Authority{dir: dir}
+	a := &Authority{dir: dir, signed: map[string]string{}}
 	text, err := os.ReadFile(filepath.Join(dir, DirectoryFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s", ErrNoAuthority, dir)

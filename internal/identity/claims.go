@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,27 +93,44 @@ func (a *Authority) signAccount(name string) error {
 			claims.RevokeAt(user, at)
 		}
 	}
+	account, err := json.Marshal(claims.Account)
+	if err != nil {
+		return fmt.Errorf("account %s: %w", name, err)
+	}
 	path := filepath.Join(a.dir, "accounts", public+".jwt")
-	if old, err := os.ReadFile(path); err == nil && sameAccount(string(old), claims) {
+	if a.signed[public] == "" {
+		a.signed[public] = onDisk(path, claims)
+	}
+	if a.signed[public] == string(account) {
 		return nil
 	}
 	text, err := claims.Encode(a.operator)
 	if err != nil {
 		return fmt.Errorf("account %s: %w", name, err)
 	}
-	return writeFile(path, []byte(text), 0o600)
+	if err := writeFile(path, []byte(text), 0o600); err != nil {
+		return err
+	}
+	a.signed[public] = string(account)
+	return nil
 }
 
-// sameAccount reports whether an account's claims are as they were, but for the times.
-func sameAccount(old string, now *jwt.AccountClaims) bool {
-	was, err := jwt.DecodeAccountClaims(old)
+// onDisk is the account that a file has, with the times of now; empty where it can't be read.
+func onDisk(path string, now *jwt.AccountClaims) string {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return false
+		return ""
+	}
+	was, err := jwt.DecodeAccountClaims(string(text))
+	if err != nil {
+		return ""
 	}
 	was.GenericFields = now.GenericFields
-	one, errOne := json.Marshal(was.Account)
-	two, errTwo := json.Marshal(now.Account)
-	return errOne == nil && errTwo == nil && bytes.Equal(one, two)
+	account, err := json.Marshal(was.Account)
+	if err != nil {
+		return ""
+	}
+	return string(account)
 }
 
 // fill says what an account may import, export and store.

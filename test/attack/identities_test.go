@@ -78,17 +78,20 @@ func (w *authBus) join(list ...identity.Identity) {
 	w.t.Helper()
 	system := w.conn("system")
 	defer system.Close()
-	for _, i := range list {
-		err := identity.Change(w.auth, func(a *identity.Authority) error {
+	err := identity.Change(w.auth, func(a *identity.Authority) error {
+		for _, i := range list {
 			added, err := a.Add(i)
 			if err != nil {
 				return err
 			}
-			return identity.Push(w.t.Context(), a, system, added)
-		})
-		if err != nil {
-			w.t.Fatal(err)
+			if err := identity.Push(w.t.Context(), a, system, added); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
 	}
 }
 

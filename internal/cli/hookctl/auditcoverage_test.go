@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	auditcli "github.com/hookrouter/hookrouter/internal/cli/audit"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -17,7 +18,7 @@ import (
 
 func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
 	t.Parallel()
-	f := clibus.New(t, auditctl)
+	f := clibus.New(t, hookctl.Run)
 	emit := func(source, event string) {
 		t.Helper()
 		h := nats.Header{
@@ -58,7 +59,7 @@ func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
 // Who calls itself as a proven agent does, and is not it, has a row of its own.
 func TestCoverageTellsProvenEmittersFromUnproven(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	for i, emitter := range []string{"nats agent/coder", "nats agent/rival", ""} {
 		f.Write(audit.Record{
 			Time: time.Now(), Kind: audit.ChainResult, ChainID: fmt.Sprint("c", i), Session: "s1", Event: "tool:pre", Action: "continue",

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -44,7 +45,7 @@ func shape(t *testing.T, file []byte) (list []string) {
 
 func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	a, b := clibus.NewKey(t, 2, "a"), clibus.NewKey(t, 3, "b")
 	write := func() { f.Write(clibus.ChainOf("c", "s", clibus.Began)...) }
 	write()
@@ -114,7 +115,7 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 // One message is not messages.
 func TestAuditCountsOneMessage(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(1)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	for want, args := range map[string][]string{
@@ -129,7 +130,7 @@ func TestAuditCountsOneMessage(t *testing.T) {
 
 func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	a := clibus.NewKey(t, 2, "a")
 	f.Write(clibus.ChainOf("c", "s", clibus.Began)...)
 	f.Sign()
@@ -147,7 +148,7 @@ func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
 
 func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	if got := f.Run("audit", "export", file); got.Code != cli.ExitOK || !strings.Contains(got.Stderr, "is empty") {
 		t.Errorf("an empty log: %+v", got)
@@ -178,7 +179,7 @@ func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
 
 func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(3)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	f.Run("audit", "export", file)
@@ -196,7 +197,7 @@ func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 	if got := f.Run("audit", "export", "-"); !strings.Contains(got.Stdout, "HOOKS_AUDIT_2") || !strings.Contains(got.Stderr, "this is segment 2") {
 		t.Errorf("the live segment: %+v", got)
 	}
-	other := clibus.NewAudit(t, auditctl)
+	other := clibus.NewAudit(t, hookctl.Run)
 	other.Fill(3)
 	if got := other.Run("audit", "export", file, "--resume"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "another log") {
 		t.Errorf("another log: %+v", got)
@@ -211,7 +212,7 @@ func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 
 func TestAuditExportOfNoSegmentLeavesNoFile(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(1)
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	for _, more := range [][]string{nil, {"--resume"}} {

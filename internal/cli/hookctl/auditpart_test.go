@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -20,7 +21,7 @@ import (
 // as where no router signed for a while, far behind what could be kept in memory.
 func TestAuditVerifyOfALateCheckpoint(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	file := filepath.Join(t.TempDir(), "late.jsonl")
 	out, err := os.Create(file)
 	if err != nil {

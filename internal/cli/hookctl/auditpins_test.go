@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -15,7 +16,7 @@ import (
 // A second installation has a log of the same name, signed with another key.
 func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	t.Parallel()
-	first, second := clibus.NewAudit(t, auditctl), clibus.NewAudit(t, auditctl)
+	first, second := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
 	second.Keys = clibus.NewKey(t, 9, "hook-router")
 	second.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
 	first.Fill(3)
@@ -57,14 +58,14 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	if v, _ := verdictOf(first, edited); v.Verdict.OK() {
 		t.Errorf("an edited export without a key: %+v", v)
 	}
-	third := clibus.NewAudit(t, auditctl)
+	third := clibus.NewAudit(t, hookctl.Run)
 	third.Keys = clibus.NewKey(t, 7, "hook-router")
 	third.Fill(1)
 	if got := first.Run("audit", "verify", export(third, 1)); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "none has a key that this one names, hook-router+") {
 		t.Errorf("an export of a third one: %+v", got)
 	}
 	// The one that was pinned, cut off: its key finds the pin.
-	cut := clibus.NewAudit(t, auditctl)
+	cut := clibus.NewAudit(t, hookctl.Run)
 	cut.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
 	cut.Fill(1)
 	cut.Announce(cut.Keys.Text)

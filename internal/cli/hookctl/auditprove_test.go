@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	auditcli "github.com/hookrouter/hookrouter/internal/cli/audit"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -16,7 +17,7 @@ import (
 
 func TestAuditReceiptsProveOneRecord(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(3)
 	f.Turn()
 	f.Fill(2)
@@ -36,7 +37,7 @@ func TestAuditReceiptsProveOneRecord(t *testing.T) {
 			continue
 		}
 		offline := map[string]string{"HOOKCTL_FORMAT": "json"}
-		got := (&clitest.Fixture{T: t, Hookctl: auditctl, Env: offline}).Run("audit", "check", receipt, "--key", f.Keys.Text, "--witness", clibus.NewKey(t, 2, "a").Text)
+		got := (&clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: offline}).Run("audit", "check", receipt, "--key", f.Keys.Text, "--witness", clibus.NewKey(t, 2, "a").Text)
 		var x auditcli.Checked
 		if err := json.Unmarshal([]byte(got.Stdout), &x); err != nil || got.Code != cli.ExitOK {
 			t.Fatalf("check %s: %v %+v", args, err, got)
@@ -52,7 +53,7 @@ func TestAuditReceiptsProveOneRecord(t *testing.T) {
 
 func TestAuditProveSaysWhatItCannotProve(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	f.Write(clibus.ChainOf("open", "s", clibus.Began)...)
 	file := exportUncovered(f)
@@ -91,7 +92,7 @@ func exportUncovered(f *clibus.AuditFixture) string {
 
 func TestAuditCheckRefusesWhatIsNotProved(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	good := f.Run("audit", "prove", "1:3", "--json").Stdout
 	altered := func(change func(r *audit.Receipt)) string {

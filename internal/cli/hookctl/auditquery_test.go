@@ -8,13 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2) // messages 1 and 2
 	f.Turn()
 	f.Write(clibus.ChainOf("late", "s9", clibus.Began.Add(48*time.Hour))...)
@@ -48,7 +49,7 @@ func TestAuditQueryFindsWhatIsAskedFor(t *testing.T) {
 
 func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	now := time.Now()
 	for i, ago := range []time.Duration{30 * time.Minute, 20 * time.Minute, 10 * time.Minute} {
 		f.Write(audit.Record{Time: now.Add(-ago), Kind: audit.LogKind, Hook: []string{"a", "b", "c"}[i]})
@@ -70,7 +71,7 @@ func TestAuditQueryGoesByTheTimesOfRecords(t *testing.T) {
 
 func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	for args, want := range map[string]string{
 		"--since yesterday":                        `read --since "yesterday": a time is needed`,
 		"--until=-3h":                              "read --until",
@@ -96,7 +97,7 @@ func TestAuditQueryRefusesWhatItCannotRead(t *testing.T) {
 
 func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	for _, body := range []string{"hello\n", "", `{"kind":"x"}` + "\n", "{\"a\":\"\x1b[2J\"}"} {
 		if _, err := f.Trail.Live().Append(t.Context(), f.Bus.Of("audit", "w", "w1"), "", f.Last, []byte(body)); err != nil {
 			t.Fatal(err)
@@ -114,7 +115,7 @@ func TestAuditQueryShowsWhatIsNoRecord(t *testing.T) {
 
 func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Write(audit.Record{Time: clibus.Began, Kind: audit.HookResult, Session: "s\x1b[31m", Event: "tool:pre", Hook: "h\u202e", Action: "deny\n", Detail: audit.Call{Reason: "a\x07b"}})
 	got := f.Run("audit", "tail", "--text")
 	want := "2026-03-01 12:00:00.000Z  hook.result        tool:pre         s␛[31m\n    h⟨U+202E⟩      deny⏎  a␇b; 0.0ms  1:0\n"
@@ -125,7 +126,7 @@ func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 
 func TestAuditTailGoesOnOverSegments(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(3)
 	for _, flag := range []string{"-n", "--limit", "--lines"} {
 		got := f.Run("audit", "tail", flag, "2", "--kind", "chain.result", "--json")
@@ -161,7 +162,7 @@ func TestAuditTailGoesOnOverSegments(t *testing.T) {
 
 func TestAuditWithoutALogSaysSo(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	got := f.Run("audit", "tail", "--prefix", "other")
 	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "there is no audit log") {
 		t.Errorf("code %d: %s", got.Code, got.Stderr)
@@ -170,7 +171,7 @@ func TestAuditWithoutALogSaysSo(t *testing.T) {
 
 func TestAuditQueryHelpsWithTheNameOfAHook(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(1)
 	for args, want := range map[string]string{
 		"--hook no-rn":             `did you mean "no-rm"?`,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	auditcli "github.com/hookrouter/hookrouter/internal/cli/audit"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -17,7 +18,7 @@ import (
 
 func TestAuditShowTellsTheStory(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(3)
 	late := audit.Record{
 		Time: clibus.Began, Kind: audit.HookResult, ChainID: "chain-1", EventID: "event-chain-1", Event: "tool:pre", Session: "s1", Hook: "trial", Action: "deny",
@@ -62,7 +63,7 @@ nothing: it was denied
 
 func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	base := audit.Record{Time: clibus.Began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 	asked, result, decided := base, base, base
 	asked.Kind, asked.Hook, asked.Action = audit.ApprovalRequested, "gate", "requested"
@@ -112,7 +113,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 
 func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	const id = "ffffffff-ffff-7000-8000-000000000000" // of a clock that is far ahead
 	f.Write(clibus.ChainOf(id, "s1", clibus.Began)...)
 	if got := f.Run("audit", "show", id, "--text"); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "deny by no-rm") {
@@ -122,7 +123,7 @@ func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
 
 func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Write(
 		audit.Record{Time: clibus.Began, Kind: audit.HookResult, ChainID: "refused", Hook: "h", Action: "modify", Detail: audit.Call{Data: &audit.Data{SHA256: "d1"}}},
 		audit.Record{Time: clibus.Began, Kind: audit.ChainRefused, ChainID: "refused", Action: "continue", Detail: audit.Chain{In: &audit.Data{SHA256: "d0"}}},
@@ -145,7 +146,7 @@ func TestAuditShowSaysWhatItCannotShow(t *testing.T) {
 
 func TestAuditStatsCounts(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	f.Turn()
 	f.Write(

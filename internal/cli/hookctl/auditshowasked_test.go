@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -26,7 +27,7 @@ func TestAuditShowSaysHowTheQuestionEnded(t *testing.T) {
 		"a denial":          {&audit.Decision{DecidedBy: "user ann", Option: "Deny"}, "denied by user ann", "nothing: it was denied"},
 		"a permission":      {&audit.Decision{DecidedBy: "user ann", Option: "Allow", Granted: true}, "granted by user ann", "the data as it came in, but for\n- b: 2\n+ b: 3"},
 	} {
-		f := clibus.NewAudit(t, auditctl)
+		f := clibus.NewAudit(t, hookctl.Run)
 		base := audit.Record{Time: clibus.Began, ChainID: "c1", Session: "s1", Event: "tool:pre", EventID: "e1"}
 		asked, result := base, base
 		asked.Kind, asked.Hook, asked.Action = audit.ApprovalRequested, "gate", "requested"
@@ -60,7 +61,7 @@ func TestAuditShowHasDiffsOfEdits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	base := audit.Record{Time: clibus.Began, ChainID: "c1", Event: "tool:pre", EventID: "e1"}
 	call, result := base, base
 	call.Kind, call.Hook, call.Action = audit.HookResult, "header", "modify"

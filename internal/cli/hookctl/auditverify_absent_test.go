@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	auditcli "github.com/hookrouter/hookrouter/internal/cli/audit"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -64,7 +65,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 		"the end, never seen":                  {[]string{c}, true, nil, audit.Incomplete, c, "there was a later segment, HOOKS_AUDIT_3"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := clibus.NewAudit(t, auditctl)
+			f := clibus.NewAudit(t, hookctl.Run)
 			segments(f, 3)
 			key := []string{"--key", f.Keys.Text}
 			if !x.unseen {
@@ -86,7 +87,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 
 func TestAuditVerifyMissesExports(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	files := segments(f, 4)
 	verdictOf(f, "--key", f.Keys.Text)
 	for name, c := range map[string]struct {
@@ -115,7 +116,7 @@ func TestAuditVerifyMissesExports(t *testing.T) {
 // there, or to one that is missing.
 func TestAuditVerifyWithANamedPin(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	pin := []string{"--key", f.Keys.Text, "--pin", filepath.Join(t.TempDir(), "pin.json")}
 	verdictOf(f, pin...)
@@ -135,7 +136,7 @@ func TestAuditVerifyWithANamedPin(t *testing.T) {
 
 func TestAuditStatsTellsWhatIsMissing(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	segments(f, 5)
 	removeStreams(f, "HOOKS_AUDIT", "HOOKS_AUDIT_3", "HOOKS_AUDIT_4")
 	var s auditcli.Stats

@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	auditcli "github.com/hookrouter/hookrouter/internal/cli/audit"
+	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
@@ -44,7 +45,7 @@ func export(f *clibus.AuditFixture, segment int) string {
 
 func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
 	t.Parallel()
-	f, other := clibus.NewAudit(t, auditctl), clibus.NewAudit(t, auditctl)
+	f, other := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
 	f.Fill(5)
 	other.Keys = clibus.NewKey(t, 9, "hook-router")
 	other.Write(clibus.ChainOf("x", "y", clibus.Began)...)
@@ -107,7 +108,7 @@ func TestAuditVerifyOfBadFilesEndsInAVerdict(t *testing.T) {
 
 func TestAuditVerifyOfALongLineIsInvalid(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	header := `{"hookrouter_audit_export":1,"origin":"hooks/HOOKS_AUDIT","first":1,"prefix":"hooks"}` + "\n"
 	for name, begin := range map[string]string{"of a message": header + `{"seq":1,"time":"`, "instead of a header": ""} {
 		in := io.MultiReader(strings.NewReader(begin), io.LimitReader(endless{}, 100<<20), strings.NewReader("\n"))
@@ -129,7 +130,7 @@ func (endless) Read(b []byte) (int, error) {
 
 func TestAuditVerifyOfTheRunningLog(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	a := clibus.NewKey(t, 2, "a")
 	key := []string{"--key", f.Keys.Text}
 	if v, _ := verdictOf(f, key...); v.Verdict != audit.Incomplete || !strings.Contains(v.Reason, "empty") {
@@ -165,7 +166,7 @@ func TestAuditVerifyOfTheRunningLog(t *testing.T) {
 
 func TestAuditVerifyFollowsSegments(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(3)
 	one := export(f, 1)
 	f.Turn()
@@ -229,7 +230,7 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 
 func TestAuditVerifyMissesALaterSegment(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	f.Turn()
 	f.Fill(2)
@@ -244,7 +245,7 @@ func TestAuditVerifyMissesALaterSegment(t *testing.T) {
 
 func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
 	if v, _ := verdictOf(f, "--key", clibus.NewKey(t, 8, "hook-router").Text); v.Verdict != audit.Invalid {
@@ -254,7 +255,7 @@ func TestAuditVerifyGoesByTheGivenKeyNotThePinned(t *testing.T) {
 
 func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	got := f.Run("audit", "verify")
 	if got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no router that runs here gave its key either") {
@@ -281,7 +282,7 @@ func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 
 func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
 	t.Parallel()
-	f, forger := clibus.NewAudit(t, auditctl), clibus.NewAudit(t, auditctl)
+	f, forger := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
 	forger.Env["XDG_STATE_HOME"] = f.Env["XDG_STATE_HOME"] // the auditor's, at another time
 	f.Fill(4)
 	early := export(f, 1)
@@ -319,7 +320,7 @@ func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
 
 func TestAuditPinsAreKeptSafe(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	verdictOf(f, "--key", f.Keys.Text)
 	file := filepath.Join(f.Env["XDG_STATE_HOME"], "hookctl", "audit", "hooks__HOOKS_AUDIT.json")
@@ -359,7 +360,7 @@ func TestAuditPinsAreKeptSafe(t *testing.T) {
 
 func TestAuditKeysAreReadOrExplained(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(1)
 	file, dir := export(f, 1), t.TempDir()
 	write := func(name, text string) string {
@@ -394,7 +395,7 @@ func TestAuditKeysAreReadOrExplained(t *testing.T) {
 
 func TestAuditVerifyRequire(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(2)
 	witness := clibus.NewKey(t, 2, "w")
 	verify := func(require string) int {
@@ -432,7 +433,7 @@ func TestAuditVerifyRequire(t *testing.T) {
 // A line that is malformed is so whatever was pinned, and a running log has no lines.
 func TestAuditVerifyBlamesThePinOnlyForWhatItDecided(t *testing.T) {
 	t.Parallel()
-	f := clibus.NewAudit(t, auditctl)
+	f := clibus.NewAudit(t, hookctl.Run)
 	f.Fill(3)
 	verdictOf(f, "--key", f.Keys.Text)
 	if _, err := f.Trail.Live().Append(t.Context(), f.Bus.Of("audit", "w", "w1"), "", f.Last, []byte("no record\n")); err != nil {
@@ -442,7 +443,7 @@ func TestAuditVerifyBlamesThePinOnlyForWhatItDecided(t *testing.T) {
 	if got.Code != audit.Invalid.ExitCode() || !strings.HasPrefix(got.Stdout, "INVALID  sequence 4: ") || strings.Contains(got.Stderr, "--pin") {
 		t.Errorf("the running log: %+v", got)
 	}
-	other := clibus.NewAudit(t, auditctl)
+	other := clibus.NewAudit(t, hookctl.Run)
 	other.Keys = clibus.NewKey(t, 9, "hook-router")
 	other.Fill(1)
 	v, got := verdictOf(f, export(other, 1))

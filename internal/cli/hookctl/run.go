@@ -62,9 +62,9 @@ type commands struct {
 	Freeze        freeze.Cmd             `cmd:"" group:"operate" help:"Permit nothing any more, to anybody, an agent or in a session; without a scope, list what is frozen."`
 	Thaw          freeze.ThawCmd         `cmd:"" group:"operate" help:"Lift a freeze."`
 	Auth          auth.Cmd               `cmd:"" group:"operate" help:"Create and end credentials for agents, workers and people."`
-	Completion    completion.Command     `cmd:"" group:"operate" help:"Print a completion script for a shell."`
+	Completion    completion.Command     `cmd:"" tree:"" group:"operate" help:"Print a completion script for a shell."`
 	Version       cli.VersionCmd         `cmd:"" group:"operate" help:"Print the version, with the commit and its date; needs no NATS."`
-	Help          cli.HelpCmd            `cmd:"" group:"operate" help:"Show the help of a command, or how to connect: help connection."`
+	Help          cli.HelpCmd            `cmd:"" tree:"" group:"operate" help:"Show the help of a command, or how to connect: help connection."`
 }
 
 // Run is the program without the process around it. It returns the exit code.

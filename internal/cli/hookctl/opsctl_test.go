@@ -10,25 +10,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/event"
 )
 
-// auditctl is hookctl with the commands that tests of the audit log run hundreds of times:
-// building the whole tree takes longer than most of them.
-func auditctl(ctx context.Context, args []string, p cli.Process) int {
-	return cli.Run(ctx, args, p, &struct {
-		Execute  event.ExecuteCmd  `cmd:""`
-		Coverage audit.CoverageCmd `cmd:""`
-		Audit    struct {
-			Tail   audit.TailCmd   `cmd:""`
-			Query  audit.QueryCmd  `cmd:""`
-			Show   audit.ShowCmd   `cmd:""`
-			Stats  audit.StatsCmd  `cmd:""`
-			Export audit.ExportCmd `cmd:""`
-			Verify audit.VerifyCmd `cmd:""`
-			Prove  audit.ProveCmd  `cmd:""`
-			Check  audit.CheckCmd  `cmd:""`
-		} `cmd:""`
-	}{})
-}
-
 // opsctl is hookctl with the commands of those who run the audit log, and a witness that
 // waits less long for what may still come.
 func opsctl(ctx context.Context, args []string, p cli.Process) int {
