@@ -116,8 +116,12 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 			{"auditor", "auditor", []string{"verify", "--key", path + ".pub"}, 20},
 			{"auditor", "auditor", []string{"key", "new", witness, "--name", "witness-1"}, 0},
 			{"witness", "witness", []string{"witness", "--once", "--witness-key", witness, "--key", path + ".pub", "--state", file("state")}, 0},
-			{"auditor", "auditor", []string{"verify", "--no-pin", "--key", path + ".pub", "--witness", witness + ".pub"}, 0},
-			{"auditor", "auditor", []string{"prove", "1:0", "-o", file("receipt.json")}, 0},
 		})
+		hookctl := f.hookctl(t, ctx)
+		testkit.Until(t, ctx, "the mirror has what the witness signed", func() bool {
+			_, code := hookctl("auditor", "auditor", "verify", "--no-pin", "--key", path+".pub", "--witness", witness+".pub")
+			return code == 0
+		})
+		run(t, f, []step{{"auditor", "auditor", []string{"prove", "1:0", "-o", file("receipt.json")}, 0}})
 	})
 }
