@@ -212,7 +212,7 @@ func (r *rollout) status(t *testing.T) workerStatus {
 	t.Helper()
 	var list []workerStatus
 	testkit.Eventually(t, "the worker tells its status", func() bool { // a busy one is late
-		o := r.Run("policy", "status", "production", "--wait", "200ms")
+		o := r.Run("policy", "status", "production", "--wait", "50ms")
 		return json.Unmarshal([]byte(o.Stdout), &list) == nil && len(list) == 1
 	})
 	return list[0]

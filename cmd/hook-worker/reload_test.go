@@ -330,7 +330,7 @@ func TestWhoIsNotReloadedIsSeen(t *testing.T) {
 	}
 
 	url, file := listen(t), write(t, denying("a=one"))
-	p := process{remind: 50 * time.Millisecond}
+	p := process{remind: 30 * time.Millisecond}
 	_, stop := startIn(t, p, url, file)
 	shows(stop, map[string]int64{"hook_worker.file.current": 1, "hook_worker.file.reads taken": 1})
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // asProgram makes the test's program the program itself.
@@ -25,12 +26,13 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	testkit.Parallel(24) // they wait for files, processes and routers
-	filewatch.SettleAfter(100 * time.Millisecond)
+	testkit.Parallel(48) // they wait for files, processes and routers
+	filewatch.SettleAfter(40 * time.Millisecond)
 	goleak.VerifyTestMain(m)
 }
 
-// TestTheSecondSignalEndsAtOnce has a command that ends with the test.
+// TestTheSecondSignalEndsAtOnce has a command that ends with the test, which answers the call
+// in the place of the worker.
 func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, signal := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
@@ -41,7 +43,7 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			url := listen(t)
-			file := write(t, "hooks:\n  - {id: slow, events: [a], timeout_ms: 1500, exec: {command: [sh, -c, 'echo > \"$1\"; exec sleep 1000', sh, "+running+"]}}\n")
+			file := write(t, "hooks:\n  - {id: slow, events: [a], timeout_ms: 20000, exec: {command: [sh, -c, 'echo > \"$1\"; exec sleep 1000', sh, "+running+"]}}\n")
 			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)
@@ -56,13 +58,23 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 			go func() { done <- worker.Wait() }()
 			says(t, stderr, " answers for ")
 			a := connect(t, url)
-			ctx, cancel := context.WithCancel(t.Context())
+			calls := make(chan *nats.Msg, 1)
+			watch, err := nats.Connect(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer watch.Close()
+			if _, err := watch.ChanSubscribe("hooks.call.slow", calls); err != nil || watch.Flush() != nil {
+				t.Fatal(err)
+			}
 			emitted := make(chan struct{})
 			go func() {
 				defer close(emitted)
-				_, _ = a.Emit(ctx, "a", nil) // nobody answers it
+				_, _ = a.Emit(t.Context(), "a", nil)
 			}()
-			defer func() { cancel(); <-emitted }()
+			defer func() { <-emitted }()
+			call := testkit.Receive(t, "the call", calls)
+			defer func() { natstest.Respond(call, nil, []byte("{}")) }()
 			if _, err := os.ReadFile(running); err != nil { // the command runs
 				t.Fatal(err)
 			}

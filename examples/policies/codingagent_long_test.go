@@ -7,18 +7,21 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/evaluate"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// TestTheCodingAgentPolicyOnLongCalls: a call of a megabyte is judged like others, and soon.
+// TestTheCodingAgentPolicyOnLongCalls: a call of a megabyte, or less at smoke volume, is
+// judged like others, and soon.
 func TestTheCodingAgentPolicyOnLongCalls(t *testing.T) {
 	file, err := load("coding-agent.yaml")(kind.Worker{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	policy := evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{})
-	fill := func(text string) string { return strings.Repeat(text, 1<<20/len(text)) }
+	size := testkit.Volume(t, 256<<10, 1<<20, 1<<20)
+	fill := func(text string) string { return strings.Repeat(text, size/len(text)) }
 	for name, input := range map[string]map[string]any{
 		"Bash":         {"command": fill("ls; ")},
 		"shell":        {"command": []string{"bash", "-c", fill("echo 'a' | b; ")}},

@@ -74,12 +74,12 @@ func TestFailsClosed(t *testing.T) {
 		says    string
 	}{
 		"no NATS":                   {"nats://127.0.0.1:1", 5 * time.Second, "can't be reached"},
-		"NATS that says nothing":    {silent, 300 * time.Millisecond, "can't be reached"},
+		"NATS that says nothing":    {silent, 200 * time.Millisecond, "can't be reached"},
 		"no router":                 {natstest.Listening(t).ClientURL(), 5 * time.Second, "is hook-router running"},
-		"a router that hangs":       {hung, time.Second, "did not answer in time"},
+		"a router that hangs":       {hung, 200 * time.Millisecond, "did not answer in time"},
 		"an unknown action":         {garbage, 5 * time.Second, "read the answer"},
 		"half an answer":            {cut, 5 * time.Second, "read the answer"},
-		"the answer to another":     {other, time.Second, "did not answer in time"},
+		"the answer to another":     {other, 200 * time.Millisecond, "did not answer in time"},
 		"a router that can't serve": {refusing, 5 * time.Second, "not ready"},
 		"an address that is none":   {"nats://127.0.0.1:notaport", 5 * time.Second, "notaport"},
 	} {
@@ -423,15 +423,21 @@ func guardedServer(t *testing.T) (url string) {
 // A person decides while the agent waits; nobody in time is a block.
 func TestAsks(t *testing.T) {
 	t.Parallel()
-	b := start(t)
-	b.answer(func(context.Context, worker.Event) (worker.Result, error) {
-		return worker.Ask("Deploy?", "Allow once", "Deny")
-	})
-	people := approver.New(b.client)
+	asking := func() *bus {
+		b := start(t)
+		b.answer(func(context.Context, worker.Event) (worker.Result, error) {
+			return worker.Ask("Deploy?", "Allow once", "Deny")
+		})
+		return b
+	}
+	unheard := asking()
+	answered := map[string]*bus{"Allow once": asking(), "Deny": asking()} // whatever is asked there gets this answer
 	for _, d := range agenthook.Dialects() {
 		native := preTool(t, d)
-		for _, option := range []string{"Allow once", "Deny"} {
+		for option, b := range answered {
 			t.Run(d.Name+" "+option, func(t *testing.T) {
+				t.Parallel()
+				people := approver.New(b.client)
 				h := newCall(t, d.Name, native, b.url)
 				done := make(chan agenthook.Output, 1)
 				go func() { done <- h.Answer(context.Background(), sample(t, d.Name, native)) }()
@@ -445,8 +451,8 @@ func TestAsks(t *testing.T) {
 		t.Run(d.Name+" nobody answers", func(t *testing.T) {
 			t.Parallel()
 			var h *call
-			out := patiently(400*time.Millisecond, "nobody has answered", func(timeout time.Duration) agenthook.Output {
-				h = newCall(t, d.Name, native, b.url)
+			out := patiently(200*time.Millisecond, "nobody has answered", func(timeout time.Duration) agenthook.Output {
+				h = newCall(t, d.Name, native, unheard.url)
 				h.Options.Timeout = timeout
 				return h.Answer(t.Context(), sample(t, d.Name, native))
 			})

@@ -62,6 +62,7 @@ func changed(_ context.Context, ev worker.Event) (worker.Result, error) {
 // Every sample of a real agent × everything that a hook may say: the golden files are what
 // the agents get, with no other field than the vendors document.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	b := start(t)
 	for _, d := range agenthook.Dialects() {
 		t.Run(d.Name, func(t *testing.T) {

@@ -68,37 +68,38 @@ func TestTwoAllowAtOnce(t *testing.T) {
 // When the time is over, the approvals that are there are not enough, whatever the hook
 // wanted. What is stored with a request does not outlive it.
 func TestPartOfTheApprovalsIsNone(t *testing.T) {
-	t.Parallel()
-	server := natstest.Server(t)
-	svc, _ := running(t, server, owners(t))
-	e := forTwo("late")
-	e.Expires = approval.At(time.Now().Add(time.Second))
-	ask(t, svc, e)
-	if d, err := svc.Answer(t.Context(), "late", allow, "console ann"); err != nil || d.Ends() {
-		t.Fatalf("one of two ends it: %+v, %v", d, err)
-	}
-	js, err := jetstream.New(natstest.Conn(t, server))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream, err := js.Stream(t.Context(), "KV_hooks_approvals")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := stream.GetLastMsgForSubject(t.Context(), "$KV.hooks_approvals.late")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ttl, err := time.ParseDuration(m.Header.Get("Nats-TTL")); err != nil || ttl < 23*time.Hour || ttl > 25*time.Hour {
-		t.Errorf("it is kept for %v, %v", ttl, err)
-	}
-	ended := make(chan *approval.Decision, 1)
-	svc.Await(e, time.Now().Add(testkit.Patience), func(_ *held.Event, d *approval.Decision) { ended <- d })
-	if d := <-ended; d == nil || d.Granted || !d.TimedOut {
-		t.Errorf("the time is over: %+v", d)
-	}
-	_, err = svc.Answer(t.Context(), "late", allow, "console bob")
-	mustHave(t, err, wire.Gone, "over")
+	bubble(t, func(t *testing.T) {
+		server := natstest.Server(t)
+		svc, _ := running(t, server, owners(t))
+		e := forTwo("late")
+		e.Expires = approval.At(time.Now().Add(time.Second))
+		ask(t, svc, e)
+		if d, err := svc.Answer(t.Context(), "late", allow, "console ann"); err != nil || d.Ends() {
+			t.Fatalf("one of two ends it: %+v, %v", d, err)
+		}
+		js, err := jetstream.New(natstest.Conn(t, server))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := js.Stream(t.Context(), "KV_hooks_approvals")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := stream.GetLastMsgForSubject(t.Context(), "$KV.hooks_approvals.late")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ttl, err := time.ParseDuration(m.Header.Get("Nats-TTL")); err != nil || ttl < 23*time.Hour || ttl > 25*time.Hour {
+			t.Errorf("it is kept for %v, %v", ttl, err)
+		}
+		ended := make(chan *approval.Decision, 1)
+		svc.Await(e, time.Now().Add(testkit.Patience), func(_ *held.Event, d *approval.Decision) { ended <- d })
+		if d := <-ended; d == nil || d.Granted || !d.TimedOut {
+			t.Errorf("the time is over: %+v", d)
+		}
+		_, err = svc.Answer(t.Context(), "late", allow, "console bob")
+		mustHave(t, err, wire.Gone, "over")
+	})
 }
 
 // An approval that is not on record does not count.

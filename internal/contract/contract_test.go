@@ -27,16 +27,43 @@ func decodes(_ context.Context, ev worker.Event) (worker.Result, error) {
 	return worker.Continue()
 }
 
+// validated is a hook, and what its validation finds.
+type validated struct {
+	reg    worker.Registration
+	hook   worker.Handler
+	failed []string // names of the checks that fail; nil for none
+	says   string   // stands in the detail of the first
+}
+
+func (c validated) check(t *testing.T, b *hooktest.Bus) {
+	t.Helper()
+	c.reg.ID = "hook"
+	b.Register(t, c.reg, c.hook)
+	r := b.Validate(t, "hook")
+	var failed []string
+	for _, f := range r.Failed() {
+		failed = append(failed, f.Name)
+	}
+	if slices.Equal(c.failed, []string{"everything"}) {
+		if len(failed) != len(r.Checks) {
+			t.Errorf("only %q failed", failed)
+		}
+	} else if !slices.Equal(failed, c.failed) {
+		t.Errorf("failed: %q, want %q\n%s", failed, c.failed, r)
+	}
+	if c.failed != nil && !strings.Contains(r.Failed()[0].Detail, c.says) {
+		t.Errorf("says %q", r.Failed()[0].Detail)
+	}
+	if r.OK != (c.failed == nil) || r.Hook != "hook" {
+		t.Errorf("report says ok %v of %s", r.OK, r.Hook)
+	}
+}
+
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	b := hooktest.Start(t)
 	toolPre := []string{events.ToolPre}
-	for sentence, c := range map[string]struct {
-		reg    worker.Registration
-		hook   worker.Handler
-		failed []string // names of the checks that fail; nil for none
-		says   string   // stands in the detail of the first
-	}{
+	for sentence, c := range map[string]validated{
 		"may take as long as its chain": {
 			worker.Registration{Events: toolPre, TimeoutMS: 30_000},
 			hooktest.Script().Handle,
@@ -105,6 +132,24 @@ func TestValidate(t *testing.T) {
 			[]string{"everything"},
 			"invalid result: action must be one of",
 		},
+		"is limited to one session": {
+			worker.Registration{Events: toolPre, SessionID: "only-this"},
+			func(_ context.Context, ev worker.Event) (worker.Result, error) {
+				if ev.Session != "only-this" {
+					return worker.Result{}, errors.New("not mine")
+				}
+				return worker.Continue()
+			}, nil, "",
+		},
+		"has events of its own": {worker.Registration{Events: []string{"deploy:begin", "deploy:*"}}, hooktest.Script().Handle, nil, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) { c.check(t, b) })
+	}
+}
+
+func TestValidateAHookThatIsSlow(t *testing.T) {
+	toolPre := []string{events.ToolPre}
+	for sentence, c := range map[string]validated{
 		"hangs": {
 			worker.Registration{Events: toolPre, TimeoutMS: 30},
 			func(context.Context, worker.Event) (worker.Result, error) {
@@ -126,38 +171,9 @@ func TestValidate(t *testing.T) {
 			[]string{"a string of 256 KiB"},
 			"time",
 		},
-		"is limited to one session": {
-			worker.Registration{Events: toolPre, SessionID: "only-this"},
-			func(_ context.Context, ev worker.Event) (worker.Result, error) {
-				if ev.Session != "only-this" {
-					return worker.Result{}, errors.New("not mine")
-				}
-				return worker.Continue()
-			}, nil, "",
-		},
-		"has events of its own": {worker.Registration{Events: []string{"deploy:begin", "deploy:*"}}, hooktest.Script().Handle, nil, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			c.reg.ID = "hook"
-			b.Register(t, c.reg, c.hook)
-			r := b.Validate(t, "hook")
-			var failed []string
-			for _, f := range r.Failed() {
-				failed = append(failed, f.Name)
-			}
-			if slices.Equal(c.failed, []string{"everything"}) {
-				if len(failed) != len(r.Checks) {
-					t.Errorf("only %q failed", failed)
-				}
-			} else if !slices.Equal(failed, c.failed) {
-				t.Errorf("failed: %q, want %q\n%s", failed, c.failed, r)
-			}
-			if c.failed != nil && !strings.Contains(r.Failed()[0].Detail, c.says) {
-				t.Errorf("says %q", r.Failed()[0].Detail)
-			}
-			if r.OK != (c.failed == nil) || r.Hook != "hook" {
-				t.Errorf("report says ok %v of %s", r.OK, r.Hook)
-			}
+			bubble(t, func(t *testing.T) { c.check(t, hooktest.Start(t)) })
 		})
 	}
 }
@@ -203,7 +219,10 @@ func TestValidateCallsEveryStandardEventThatIsRegistered(t *testing.T) {
 }
 
 func TestValidateGivesUpOnAHookThatHangs(t *testing.T) {
-	t.Parallel()
+	bubble(t, givesUp)
+}
+
+func givesUp(t *testing.T) {
 	b := hooktest.Start(t)
 	b.Register(t, worker.Registration{ID: "hook", Events: []string{"*"}, TimeoutMS: 20},
 		func(context.Context, worker.Event) (worker.Result, error) {
@@ -233,7 +252,10 @@ func TestValidateFindsAHookWithoutWorkers(t *testing.T) {
 }
 
 func TestValidateLetsAnObserverBeSilent(t *testing.T) {
-	t.Parallel()
+	bubble(t, observes)
+}
+
+func observes(t *testing.T) {
 	b := hooktest.Start(t)
 	nc := b.Conn(t)
 	register(t, nc, "hook", `{"events":["deploy:begin"],"mode":"observe"}`)

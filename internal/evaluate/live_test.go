@@ -109,20 +109,21 @@ func TestAHookThatIsSafeNoMoreIsNotCalled(t *testing.T) {
 
 // One replay may last for hours, and registrations change meanwhile.
 func TestAHookThatIsSafeNoMoreIsNotCalledBySomeoneWhoKnewIt(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, router.Options{})
-	unregister := f.hook(safe("guard"), always(chain.Result{}))
-	f.emit(bash)
-	live := evaluate.NewLive(f.bus, true)
-	run(t, f.log(evaluate.RecordingFilter{}), live.Replay)
-	unregister()
-	f.hook(chain.Registration{ID: "guard"}, always(chain.Result{}))
-	f.seen()
-	<-time.After(1100 * time.Millisecond) // as long as a list of registrations is taken for true
-	run(t, f.log(evaluate.RecordingFilter{}), live.Replay)
-	if calls := f.seen(); len(calls) != 0 {
-		t.Errorf("called were %q", hooksOf(calls))
-	}
+	bubble(t, func(t *testing.T) {
+		f := newFixture(t, router.Options{})
+		unregister := f.hook(safe("guard"), always(chain.Result{}))
+		f.emit(bash)
+		live := evaluate.NewLive(f.bus, true)
+		run(t, f.log(evaluate.RecordingFilter{}), live.Replay)
+		unregister()
+		f.hook(chain.Registration{ID: "guard"}, always(chain.Result{}))
+		f.seen()
+		<-time.After(1100 * time.Millisecond) // as long as a list of registrations is taken for true
+		run(t, f.log(evaluate.RecordingFilter{}), live.Replay)
+		if calls := f.seen(); len(calls) != 0 {
+			t.Errorf("called were %q", hooksOf(calls))
+		}
+	})
 }
 
 func TestWhatAHookBehindARecordedDenialWouldSayIsNotGuessed(t *testing.T) {
@@ -167,6 +168,7 @@ func TestDecisionsAreComparedByWhatTheAgentMayDo(t *testing.T) {
 		"the same text":                   {chain.Injection("a"), chain.Injection("a"), "", ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t, router.Options{})
 			unregister := f.hook(safe(was), always(c.was))
 			f.emit(bash)
@@ -277,6 +279,7 @@ func TestWhatTheLogDoesNotHoldIsNotReplayed(t *testing.T) {
 		"too much for a record":  {recorder.Full, `{"text":"` + strings.Repeat("x", 300<<10) + `"}`, "omitted: its data was too large for the log", false},
 	} {
 		t.Run(sentence, func(t *testing.T) {
+			t.Parallel()
 			f := newFixture(t, router.Options{AuditData: c.mode})
 			f.emit(c.data)
 			f.hook(safe("tried"), always(chain.Result{}))

@@ -14,7 +14,7 @@ import (
 )
 
 // recheck is how often a file is looked at.
-const recheck = time.Second
+const recheck = 500 * time.Millisecond
 
 // File is the [Directory] of an identities.json and of the [TokensFile] beside it. It reads them
 // again when one changed. A file that can't be read changes nothing. A nil File knows nobody and

@@ -114,7 +114,7 @@ func TestAddedTime(t *testing.T) {
 	if len(testkit.RaceFlags) > 0 {
 		t.Skip("the race detector takes its time")
 	}
-	calls := testkit.Volume(t, 50, 300, 1000)
+	calls := testkit.Volume(t, 20, 300, 1000)
 	b := start(t)
 	direct := program(t, b.url, "sdk")
 	direct.Path, direct.Args = direct.Args[len(direct.Args)-1], direct.Args[len(direct.Args)-1:]

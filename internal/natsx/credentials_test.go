@@ -6,9 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -124,7 +126,7 @@ func TestCredentialsAreReadAnew(t *testing.T) {
 	if err := os.WriteFile(file, []byte(creds), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	conn, err := natsx.Connect(natsx.Options{URL: url, Creds: file})
+	conn, err := natsx.Connect(natsx.Options{URL: url, Creds: file, NATS: []nats.Option{nats.ReconnectWait(10 * time.Millisecond), nats.ReconnectJitter(0, 0)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestFollowEndsThoughNobodyAnswers(t *testing.T) {
 	defer cancel()
 	s := natstest.Listening(t)
 	answers := &natstest.Stall{Subject: "_INBOX."}
-	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{answers.Option(), nats.ReconnectWait(time.Millisecond)}})
+	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{answers.Option(), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)}})
 	if err != nil {
 		t.Fatal(err)
 	}

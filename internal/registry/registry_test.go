@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server/ats"
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/labels"
@@ -22,9 +25,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
+// TestMain starts the clock of the NATS server's statistics, which belongs to no
+// bubble of virtual time.
 func TestMain(m *testing.M) {
 	testkit.Parallel(8) // they wait for leases
-	goleak.VerifyTestMain(m)
+	ats.Register()
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+}
+
+// bubble runs a test with the NATS server in virtual time. Such a test is not parallel.
+func bubble(t *testing.T, test func(t *testing.T)) {
+	t.Helper()
+	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
+	empty()
+	defer empty()
+	synctest.Test(t, test)
 }
 
 // replica starts a replica's registry on a server, and waits until it holds a lease.
@@ -288,75 +303,77 @@ func (c *cut) set(off bool) {
 // A replica that is cut off serves nothing once its lease is over. The others wait for that
 // lease, and no longer; then they may change what it would still have used.
 func TestAReplicaThatIsCutOffIsStale(t *testing.T) {
-	t.Parallel()
-	const lease = 700 * time.Millisecond
-	server := natstest.Server(t)
-	line := &cut{Server: server}
-	away := replica(t, line, registry.Options{Replica: "away", Lease: lease})
-	here := replica(t, server, registry.Options{Replica: "here", Lease: lease})
-	register(t, here, hook("h", "i"))
-	line.set(true)
-	register(t, here, hook("new", "i"))
-	if table, err := away.Table(); !errors.Is(err, registry.ErrStale) {
-		t.Errorf("a change is answered while the replica still uses its table: %v, %v", table, err)
-	}
-	if _, err := away.Register(t.Context(), "ann", hook("other", "i")); !errors.Is(err, registry.ErrStale) {
-		t.Errorf("a registration there: %v", err)
-	}
-	if err := away.Unregister(t.Context(), "ann", "h", ""); !errors.Is(err, registry.ErrStale) {
-		t.Errorf("a removal there: %v", err)
-	}
-	line.set(false)
-	if err := away.WaitCurrent(testkit.Within(t, testkit.Patience)); err != nil {
-		t.Fatal(err)
-	}
-	if got := called(t, away); got != "h new" {
-		t.Errorf("when it is back it calls %q, want both hooks", got)
-	}
+	bubble(t, func(t *testing.T) {
+		const lease = 700 * time.Millisecond
+		server := natstest.Server(t)
+		line := &cut{Server: server}
+		away := replica(t, line, registry.Options{Replica: "away", Lease: lease})
+		here := replica(t, server, registry.Options{Replica: "here", Lease: lease})
+		register(t, here, hook("h", "i"))
+		line.set(true)
+		register(t, here, hook("new", "i"))
+		if table, err := away.Table(); !errors.Is(err, registry.ErrStale) {
+			t.Errorf("a change is answered while the replica still uses its table: %v, %v", table, err)
+		}
+		if _, err := away.Register(t.Context(), "ann", hook("other", "i")); !errors.Is(err, registry.ErrStale) {
+			t.Errorf("a registration there: %v", err)
+		}
+		if err := away.Unregister(t.Context(), "ann", "h", ""); !errors.Is(err, registry.ErrStale) {
+			t.Errorf("a removal there: %v", err)
+		}
+		line.set(false)
+		if err := away.WaitCurrent(testkit.Within(t, testkit.Patience)); err != nil {
+			t.Fatal(err)
+		}
+		if got := called(t, away); got != "h new" {
+			t.Errorf("when it is back it calls %q, want both hooks", got)
+		}
+	})
 }
 
 // An instance that does not renew is removed, by one of the replicas; one that does stays,
 // wherever it renews.
 func TestInstancesExpire(t *testing.T) {
-	t.Parallel()
-	const ttl = 300 * time.Millisecond
-	server := natstest.Server(t)
-	changed := make(chan string, 8)
-	options := registry.Options{TTL: ttl, Changed: func(action, hook string) {
-		if action == "expired" {
-			changed <- hook
+	bubble(t, func(t *testing.T) {
+		const ttl = 300 * time.Millisecond
+		server := natstest.Server(t)
+		changed := make(chan string, 8)
+		options := registry.Options{TTL: ttl, Changed: func(action, hook string) {
+			if action == "expired" {
+				changed <- hook
+			}
+		}}
+		options.Replica = "first"
+		first := replica(t, server, options)
+		options.Replica = "second"
+		second := replica(t, server, options)
+		durable := hook("durable", "i")
+		durable.OnFailure = "deny"
+		for _, reg := range []chain.Registration{hook("silent", "i"), durable, hook("alive", "i")} {
+			register(t, first, reg)
 		}
-	}}
-	options.Replica = "first"
-	first := replica(t, server, options)
-	options.Replica = "second"
-	second := replica(t, server, options)
-	durable := hook("durable", "i")
-	durable.OnFailure = "deny"
-	for _, reg := range []chain.Registration{hook("silent", "i"), durable, hook("alive", "i")} {
-		register(t, first, reg)
-	}
-	ctx, tick := testkit.Within(t, testkit.Patience), time.NewTicker(ttl/10)
-	defer tick.Stop()
-	renewed, longest := time.Now(), time.Duration(0)
-	expired := map[string]int{}
-	for expired["silent"] == 0 || expired["durable"] == 0 {
-		select {
-		case id := <-changed:
-			expired[id]++
-		case <-tick.C:
+		ctx, tick := testkit.Within(t, testkit.Patience), time.NewTicker(ttl/10)
+		defer tick.Stop()
+		renewed, longest := time.Now(), time.Duration(0)
+		expired := map[string]int{}
+		for expired["silent"] == 0 || expired["durable"] == 0 {
+			select {
+			case id := <-changed:
+				expired[id]++
+			case <-tick.C:
+				register(t, second, hook("alive", "i"))
+				longest, renewed = max(longest, time.Since(renewed)), time.Now()
+			case <-ctx.Done():
+				t.Fatalf("expired: %v", expired)
+			}
+		}
+		if expired["silent"] != 1 || expired["durable"] != 1 || expired["alive"] != 0 && longest < ttl/2 {
+			t.Errorf("expired: %v; the one that is alive renewed after %v at most", expired, longest)
+		}
+		testkit.Eventually(t, "both replicas call the hook that is left and the durable one", func() bool {
 			register(t, second, hook("alive", "i"))
-			longest, renewed = max(longest, time.Since(renewed)), time.Now()
-		case <-ctx.Done():
-			t.Fatalf("expired: %v", expired)
-		}
-	}
-	if expired["silent"] != 1 || expired["durable"] != 1 || expired["alive"] != 0 && longest < ttl/2 {
-		t.Errorf("expired: %v; the one that is alive renewed after %v at most", expired, longest)
-	}
-	testkit.Eventually(t, "both replicas call the hook that is left and the durable one", func() bool {
-		register(t, second, hook("alive", "i"))
-		return called(t, first) == "durable alive" && called(t, second) == "durable alive" && first.Instances("durable") == 0 && first.Instances("alive") == 1
+			return called(t, first) == "durable alive" && called(t, second) == "durable alive" && first.Instances("durable") == 0 && first.Instances("alive") == 1
+		})
 	})
 }
 

@@ -25,8 +25,8 @@ type AgentHTTP struct {
 }
 
 const (
-	lookForTokens = time.Second     // how often
-	lastAnswers   = 2 * time.Second // for sent answers to arrive
+	lookForTokens = 500 * time.Millisecond // how often
+	lastAnswers   = 2 * time.Second        // for sent answers to arrive
 )
 
 // agentServer serves agents over HTTP while there is a token.

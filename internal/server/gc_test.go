@@ -36,6 +36,7 @@ func TestAMemoryLimitDoesNotCountTheFloor(t *testing.T) {
 // No memory backs the floor, also where the heap has grown and shrunk before. A process of
 // its own tries that: where the heap ends depends on what ran before.
 func TestTheFloorTakesNoMemory(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}

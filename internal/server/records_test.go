@@ -28,10 +28,11 @@ func TestTheConsoleReadsTheLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := run(t, server.Options{
+	o := server.Options{
 		StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: "ann:" + ann + ",bob:" + bob, ConsoleAudit: []string{"ann"},
 		Router: router.Options{AuditData: recorder.Full, AuditKey: key},
-	})
+	}
+	s, stop := run(t, o)
 	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())
 	if _, err := hook.QueueSubscribe("hooks.call.guard", "guard", func(m *nats.Msg) {
 		answer := `{"action":"ask_user","approval_prompt":"Run with ` + loggedSecret + `?"}`
@@ -64,32 +65,17 @@ func TestTheConsoleReadsTheLog(t *testing.T) {
 	base := "http://" + s.HTTPAddr() + "/v1/"
 	answer(t, base+"approvals/"+pending.Approval.ID, bob, `{"option":"Deny","note":"`+loggedSecret+`"}`)
 
-	for name, test := range map[string]struct {
+	type request struct {
 		path, token string
 		code        int
 		has, lacks  string
-	}{
-		"who answers sees what was answered":   {"history", bob, 200, `"decided_by":"console bob"`, `"more":true`},
-		"a history of one":                     {"history?by=BOB&action=deny&hook=guard&limit=1", bob, 200, `"id":"` + pending.Approval.ID, `"more":true`},
-		"a history of another verdict":         {"history?action=allow", bob, 200, `"decisions":[]`, "Run with"},
-		"a history of somebody else":           {"history?by=ann", bob, 200, `"decisions":[]`, "Run with"},
-		"a history of another time":            {"history?until=2020-01-01T00:00:00Z&since=2019-01-01T00:00:00Z", bob, 200, `"decisions":[]`, "Run with"},
-		"an auditor finds a denial":            {"audit?action=deny", ann, 200, `"chain_id":"` + chain + `"`, "deploy"},
-		"an auditor finds what a hook did":     {"audit?hook=guard", ann, 200, `"kind":"hook.result"`, "chain.result"},
-		"an auditor finds nothing of another":  {"audit?session_id=s2", ann, 200, `"records":[]`, chain},
-		"an odd event is refused":              {"audit?event=%20", ann, 400, `event`, chain},
-		"an odd parameter is refused":          {"audit?x=1", ann, 400, `no parameter`, chain},
-		"who only answers does not search":     {"audit?action=deny", bob, 403, "--console-audit", chain},
-		"who only answers learns no state":     {"audit/state", bob, 403, "--console-audit", "origin"},
-		"an auditor sees the state of the log": {"audit/state", ann, 200, `"signed":{"by":"`, `"problem"`},
-		"recent events":                        {"recent", bob, 200, `"hooks":[{"id":"guard","action":"deny"`, "null"},
-		"rights":                               {"session", ann, 200, `{"who":"console ann","may":["audit"]}`, "freeze"},
-		"rights of another":                    {"session", bob, 200, `{"who":"console bob","may":[]}`, "audit"},
-	} {
+	}
+	check := func(name string, test request) {
+		t.Helper()
 		var code int
 		var body string
 		within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		testkit.Soon(within, func() bool { // the checkpoint comes a moment later
+		testkit.Soon(within, func() bool { // a record comes a moment later
 			code, body = withToken(t, base+test.path, test.token)
 			return code != test.code || strings.Contains(body, test.has)
 		})
@@ -101,6 +87,31 @@ func TestTheConsoleReadsTheLog(t *testing.T) {
 			t.Errorf("%s: it shows a secret: %s", name, body)
 		}
 	}
+	for name, test := range map[string]request{
+		"who answers sees what was answered":  {"history", bob, 200, `"decided_by":"console bob"`, `"more":true`},
+		"a history of one":                    {"history?by=BOB&action=deny&hook=guard&limit=1", bob, 200, `"id":"` + pending.Approval.ID, `"more":true`},
+		"a history of another verdict":        {"history?action=allow", bob, 200, `"decisions":[]`, "Run with"},
+		"a history of somebody else":          {"history?by=ann", bob, 200, `"decisions":[]`, "Run with"},
+		"a history of another time":           {"history?until=2020-01-01T00:00:00Z&since=2019-01-01T00:00:00Z", bob, 200, `"decisions":[]`, "Run with"},
+		"an auditor finds a denial":           {"audit?action=deny", ann, 200, `"chain_id":"` + chain + `"`, "deploy"},
+		"an auditor finds what a hook did":    {"audit?hook=guard", ann, 200, `"kind":"hook.result"`, "chain.result"},
+		"an auditor finds nothing of another": {"audit?session_id=s2", ann, 200, `"records":[]`, chain},
+		"an odd event is refused":             {"audit?event=%20", ann, 400, `event`, chain},
+		"an odd parameter is refused":         {"audit?x=1", ann, 400, `no parameter`, chain},
+		"who only answers does not search":    {"audit?action=deny", bob, 403, "--console-audit", chain},
+		"who only answers learns no state":    {"audit/state", bob, 403, "--console-audit", "origin"},
+		"recent events":                       {"recent", bob, 200, `"hooks":[{"id":"guard","action":"deny"`, "null"},
+		"rights":                              {"session", ann, 200, `{"who":"console ann","may":["audit"]}`, "freeze"},
+		"rights of another":                   {"session", bob, 200, `{"who":"console bob","may":[]}`, "audit"},
+	} {
+		check(name, test)
+	}
+	if err := stop(); err != nil { // it signs its last records: sooner than a second after its start
+		t.Fatal(err)
+	}
+	s, _ = run(t, o)
+	base = "http://" + s.HTTPAddr() + "/v1/"
+	check("an auditor sees the state of the log", request{"audit/state", ann, 200, `"signed":{"by":"`, `"problem"`})
 }
 
 func answer(t *testing.T, url, token, body string) {

@@ -1,9 +1,13 @@
 package session_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/session"
@@ -142,20 +146,64 @@ func TestARevokedGrantStaysRevoked(t *testing.T) {
 // What is granted to one agent is bounded: the oldest grant makes room.
 func TestGrantsBeyondASessionAreBounded(t *testing.T) {
 	t.Parallel()
-	store := open(t, natstest.Server(t))
+	server := natstest.Server(t)
+	store := open(t, server)
 	d := scoped(approval.ScopeAgent, time.Now().Add(time.Hour))
-	for i := range 501 {
-		r := of(fmt.Sprint("a", i), coder, "s1")
-		r.Content = r.ID
+	remember := func(id string) {
+		t.Helper()
+		r := of(id, coder, "s1")
+		r.Content = id
 		if err := store.Remember(t.Context(), r, d); err != nil {
 			t.Fatal(err)
 		}
 	}
+	remember("a0")
+	remember("a1")
+	multiply(t, server, 500)
+	remember("a500")
 	for id, want := range map[string]string{"a0": "", "a1": "a1", "a500": "a500"} {
 		r := of("", coder, "s1")
 		r.Content = id
 		if got := answers(t, store, r); got != want {
 			t.Errorf("%s is answered by %q", id, got)
 		}
+	}
+}
+
+// multiply has the only state of a store remember more grants like the last one, a2 and so on:
+// to remember them one by one takes long.
+func multiply(t *testing.T, s nats.InProcessConnProvider, n int) {
+	t.Helper()
+	js, err := jetstream.New(natstest.Conn(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kv, err := js.KeyValue(t.Context(), "hooks_sessions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := kv.Keys(t.Context())
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("keys %q, %v; want one", keys, err)
+	}
+	entry, err := kv.Get(t.Context(), keys[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state session.State
+	if err := json.Unmarshal(entry.Value(), &state); err != nil {
+		t.Fatal(err)
+	}
+	for i := len(state.Grants); i < n; i++ {
+		g := state.Grants[len(state.Grants)-1]
+		g.Approval, g.Content = fmt.Sprint("a", i), fmt.Sprint("a", i)
+		state.Grants = append(state.Grants, g)
+	}
+	text, err := json.Marshal(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.Update(t.Context(), keys[0], text, entry.Revision()); err != nil {
+		t.Fatal(err)
 	}
 }

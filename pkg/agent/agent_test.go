@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
@@ -217,7 +218,10 @@ func TestDefaultFields(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
-	t.Parallel()
+	bubble(t, collects)
+}
+
+func collects(t *testing.T) {
 	b := hooktest.Start(t)
 	w := b.Worker(t)
 	release := make(chan struct{})
@@ -276,13 +280,17 @@ func deadlineIsTold(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
-	_, stop := routertest.Start(t, s, router.Options{})
-	stop()
-	nc := natstest.Conn(t, s)
-
-	t.Run("no router, no patience", func(t *testing.T) {
+	run := func(sentence string, test func(t *testing.T, s *embedded.Server, nc *nats.Conn)) {
+		t.Run(sentence, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				s := natstest.Server(t)
+				test(t, s, natstest.Conn(t, s))
+			})
+		})
+	}
+	run("no router any more, no patience", func(t *testing.T, s *embedded.Server, nc *nats.Conn) {
+		_, stop := routertest.Start(t, s, router.Options{})
+		stop()
 		a := connect(t, hookrouter.Options{Conn: nc, Patience: -1}, agent.Options{})
 		began := time.Now()
 		_, err := a.Emit(t.Context(), events.ToolPre, nil)
@@ -293,7 +301,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 	})
-	t.Run("no router, patience that ends", func(t *testing.T) {
+	run("no router, patience that ends", func(t *testing.T, _ *embedded.Server, nc *nats.Conn) {
 		a := connect(t, hookrouter.Options{Conn: nc, Patience: 200 * time.Millisecond}, agent.Options{})
 		began := time.Now()
 		_, err := a.Registry(t.Context())
@@ -304,7 +312,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 	})
-	t.Run("no router, a context that ends", func(t *testing.T) {
+	run("no router, a context that ends", func(t *testing.T, _ *embedded.Server, nc *nats.Conn) {
 		a := connect(t, hookrouter.Options{Conn: nc, Patience: time.Hour}, agent.Options{})
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
@@ -312,7 +320,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("error is %v", err)
 		}
 	})
-	t.Run("a router that can't serve is asked again, and then that is what is said", func(t *testing.T) {
+	run("a router that can't serve is asked again, and then that is what is said", func(t *testing.T, s *embedded.Server, nc *nats.Conn) {
 		fake := unavailable(t, natstest.Conn(t, s), "hooks.emit.>", 1_000_000)
 		a := connect(t, hookrouter.Options{Conn: nc, Patience: 300 * time.Millisecond}, agent.Options{})
 		_, err := a.Emit(t.Context(), events.ToolPre, nil)
@@ -324,7 +332,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("asked %d times", n)
 		}
 	})
-	t.Run("a router that can't serve at first", func(t *testing.T) {
+	run("a router that can't serve at first", func(t *testing.T, s *embedded.Server, nc *nats.Conn) {
 		fake := unavailable(t, natstest.Conn(t, s), "hooks.emit.>", 2)
 		a := connect(t, hookrouter.Options{Conn: nc}, agent.Options{})
 		if answer, err := a.Emit(t.Context(), events.ToolPre, nil); err != nil || answer.Reason != "served" {
@@ -334,7 +342,7 @@ func TestPatience(t *testing.T) {
 			t.Errorf("asked %d times", n)
 		}
 	})
-	t.Run("a router that comes", func(t *testing.T) {
+	run("a router that comes", func(t *testing.T, s *embedded.Server, nc *nats.Conn) {
 		a := connect(t, hookrouter.Options{Conn: nc}, agent.Options{})
 		done := make(chan error, 1)
 		go func() { _, err := a.Emit(t.Context(), events.ToolPre, nil); done <- err }()
@@ -343,7 +351,7 @@ func TestPatience(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("another refusal is final", func(t *testing.T) {
+	run("another refusal is final", func(t *testing.T, s *embedded.Server, nc *nats.Conn) {
 		fake := unavailable(t, natstest.Conn(t, s), "other.emit.>", 0)
 		a := connect(t, hookrouter.Options{Conn: nc, Prefix: "other"}, agent.Options{})
 		if _, err := a.Emit(t.Context(), "no:such", nil); err == nil {

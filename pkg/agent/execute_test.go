@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,10 +77,8 @@ func TestExecute(t *testing.T) {
 
 // An event is sent again, by its id and byte for byte, until there is a verdict.
 func TestExecuteSendsAgain(t *testing.T) {
-	t.Parallel()
-	s := natstest.Listening(t)
-	var w wire
-	wait := pending(inAMinute())
+	wait := pending(time.Date(2126, 1, 2, 3, 4, 5, 0, time.UTC))
+	var cut answer // stands for a connection that breaks
 	const data = `{"tool_name":"Bash"}`
 	for sentence, c := range map[string]struct {
 		before  []answer // what comes before the verdict
@@ -87,8 +86,8 @@ func TestExecuteSendsAgain(t *testing.T) {
 	}{
 		"while a person thinks":                                          {[]answer{wait, wait, wait}, 1},
 		"when a router can't serve yet":                                  {[]answer{refuse(503, "not yet"), refuse(503, "not yet")}, 3},
-		"when the connection breaks before an approval request is known": {[]answer{w.cut, w.cut}, 3},
-		"when the connection breaks while a person thinks":               {[]answer{wait, w.cut, w.cut, wait}, 1},
+		"when the connection breaks before an approval request is known": {[]answer{cut, cut}, 3},
+		"when the connection breaks while a person thinks":               {[]answer{wait, cut, cut, wait}, 1},
 		"when a router can't serve while a person thinks":                {[]answer{wait, refuse(503, "not yet")}, 1},
 		"when a router has too much to do while a person thinks":         {[]answer{wait, refuse(429, "too much")}, 1},
 		"when a router stops while a person thinks":                      {[]answer{wait, refuse(504, "shutting down")}, 1},
@@ -96,43 +95,52 @@ func TestExecuteSendsAgain(t *testing.T) {
 		"when a router can't serve first, and then a person thinks":      {[]answer{refuse(503, "not yet"), wait, wait}, 2},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			r := script(t, natstest.Conn(t, s), toolPreExecuted, append(c.before, granted(data))...)
-			asked := 0
-			a := connect(t, hookrouter.Options{URL: s.ClientURL(), NATS: []nats.Option{nats.SetCustomDialer(&w), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)}}, agent.Options{OnPending: func(verdict.Approval) { asked++ }})
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			x, err := a.Execute(ctx, events.ToolPre, json.RawMessage(data))
-			if err != nil || !x.Permitted() || string(x.Data) != data || x.Approval.Option != "Allow" {
-				t.Fatalf("%+v, %v", x, err)
-			}
-			requests := r.taken()
-			if len(requests) != len(c.before)+1 {
-				t.Errorf("%d requests, want %d", len(requests), len(c.before)+1)
-			}
-			for i, m := range requests {
-				first := requests[0]
-				if string(m.Data) != data {
-					t.Errorf("request %d has the body %s", i, m.Data)
-				}
-				for _, same := range []string{"ce-id", "ce-time", "ce-source", "ce-type", "ce-specversion"} {
-					if header(m, same) == "" || header(m, same) != header(first, same) {
-						t.Errorf("request %d has %s %q, the first %q", i, same, header(m, same), header(first, same))
+			bubble(t, func(t *testing.T) {
+				w := wire{server: natstest.Server(t)}
+				answers := append(slices.Clone(c.before), granted(data))
+				for i := range answers {
+					if answers[i] == nil {
+						answers[i] = w.cut
 					}
 				}
-				retry, wait := "1", "3000"
-				if i == 0 {
-					retry = ""
+				r := script(t, natstest.Conn(t, w.server), toolPreExecuted, answers...)
+				asked := 0
+				a := connect(t, hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(&w), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)}}, agent.Options{OnPending: func(verdict.Approval) { asked++ }})
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				x, err := a.Execute(ctx, events.ToolPre, json.RawMessage(data))
+				if err != nil || !x.Permitted() || string(x.Data) != data || x.Approval.Option != "Allow" {
+					t.Fatalf("%+v, %v", x, err)
 				}
-				if i < c.unknown {
-					wait = "1"
+				requests := r.taken()
+				if len(requests) != len(c.before)+1 {
+					t.Errorf("%d requests, want %d", len(requests), len(c.before)+1)
 				}
-				if header(m, "Hook-Retry") != retry || header(m, "Hook-Wait-Ms") != wait {
-					t.Errorf("request %d has Hook-Retry %q and Hook-Wait-Ms %q", i, header(m, "Hook-Retry"), header(m, "Hook-Wait-Ms"))
+				for i, m := range requests {
+					first := requests[0]
+					if string(m.Data) != data {
+						t.Errorf("request %d has the body %s", i, m.Data)
+					}
+					for _, same := range []string{"ce-id", "ce-time", "ce-source", "ce-type", "ce-specversion"} {
+						if header(m, same) == "" || header(m, same) != header(first, same) {
+							t.Errorf("request %d has %s %q, the first %q", i, same, header(m, same), header(first, same))
+						}
+					}
+					retry, wait := "1", "3000"
+					if i == 0 {
+						retry = ""
+					}
+					if i < c.unknown {
+						wait = "1"
+					}
+					if header(m, "Hook-Retry") != retry || header(m, "Hook-Wait-Ms") != wait {
+						t.Errorf("request %d has Hook-Retry %q and Hook-Wait-Ms %q", i, header(m, "Hook-Retry"), header(m, "Hook-Wait-Ms"))
+					}
 				}
-			}
-			if person := c.unknown <= len(c.before); (asked == 1) != person || asked > 1 {
-				t.Errorf("told of an approval request %d times", asked)
-			}
+				if person := c.unknown <= len(c.before); (asked == 1) != person || asked > 1 {
+					t.Errorf("told of an approval request %d times", asked)
+				}
+			})
 		})
 	}
 }
@@ -219,31 +227,36 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 
 // The caller's context ends while a person thinks.
 func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
 	for sentence, last := range map[string]answer{
 		"during a wait":                   silence,
-		"between two waits":               pending(inAMinute()),
+		"between two waits":               nil,
 		"while a router can't serve":      refuse(503, "not yet"),
 		"while the request is refused so": refuse(504, "late"),
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			stop := errors.New("the user left")
-			n := 0
-			end := func(m *nats.Msg) {
-				if n++; n == 3 || sentence == "during a wait" {
-					cancel(stop)
+			bubble(t, func(t *testing.T) {
+				s := natstest.Server(t)
+				asked := pending(inAMinute())
+				if last == nil {
+					last = asked
 				}
-				last(m)
-			}
-			script(t, natstest.Conn(t, s), toolPreExecuted, pending(inAMinute()), end)
-			_, err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}).Execute(ctx, events.ToolPre, nil)
-			var open *agent.PendingError
-			if !errors.As(err, &open) || open.Approval.ID != "q1" || open.Approval.Prompt != "Deploy?" || !errors.Is(err, stop) ||
-				!strings.Contains(err.Error(), `approval request q1 of hook "careful" is still open`) {
-				t.Errorf("error is %v", err)
-			}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				stop := errors.New("the user left")
+				n := 0
+				end := func(m *nats.Msg) {
+					if n++; n == 3 || sentence == "during a wait" {
+						cancel(stop)
+					}
+					last(m)
+				}
+				script(t, natstest.Conn(t, s), toolPreExecuted, asked, end)
+				_, err := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, agent.Options{}).Execute(ctx, events.ToolPre, nil)
+				var open *agent.PendingError
+				if !errors.As(err, &open) || open.Approval.ID != "q1" || open.Approval.Prompt != "Deploy?" || !errors.Is(err, stop) ||
+					!strings.Contains(err.Error(), `approval request q1 of hook "careful" is still open`) {
+					t.Errorf("error is %v", err)
+				}
+			})
 		})
 	}
 }

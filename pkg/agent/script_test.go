@@ -8,8 +8,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // answer is what a scripted router does with one request.
@@ -76,15 +78,17 @@ func refuse(code int, text string) answer {
 // silence answers nothing.
 func silence(*nats.Msg) {}
 
-// wire dials the connections of a client, and can cut the last one.
+// wire makes the connections of a client, and can cut the last one.
 type wire struct {
+	server *embedded.Server
+
 	mu   sync.Mutex // guards conn
 	conn net.Conn
 }
 
-// Dial connects, for [nats.SetCustomDialer].
-func (w *wire) Dial(network, address string) (net.Conn, error) {
-	conn, err := net.Dial(network, address) //nolint:noctx // the interface has no context
+// InProcessConn connects, for [nats.InProcessServer].
+func (w *wire) InProcessConn() (net.Conn, error) {
+	conn, err := w.server.InProcessConn()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.conn = conn

@@ -95,7 +95,7 @@ func covered(t *testing.T, file []byte) string {
 // against a pin. In the format that covers messages no edit passes. In the one that covers
 // lines exactly those pass that change nothing but a subject or a stored time.
 func TestEditsOfAnExport(t *testing.T) {
-	n := testkit.Volume(t, 150, 300, 2000)
+	n := testkit.Volume(t, 75, 300, 2000)
 	for f, coversAll := range map[audit.Format]bool{audit.MessageFormat: true, audit.LineFormat: false} {
 		t.Run(f.String(), func(t *testing.T) {
 			t.Parallel()

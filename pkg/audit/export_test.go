@@ -73,8 +73,8 @@ func TestResumeGoesOnAfterTheLastWholeLine(t *testing.T) {
 	parts := makeLog(5, 12, "fine", router.Signer)
 	whole := export(t, parts)
 	header := len(line(whole, 1))
+	name := filepath.Join(t.TempDir(), "audit.jsonl")
 	for cut := header; cut <= len(whole); cut += 97 {
-		name := filepath.Join(t.TempDir(), "audit.jsonl")
 		if err := os.WriteFile(name, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}

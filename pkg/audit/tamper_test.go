@@ -138,7 +138,7 @@ var tamperings = map[string]struct {
 }
 
 func TestTamperingIsFound(t *testing.T) {
-	n := testkit.Volume(t, 4, 20, 200)
+	n := testkit.Volume(t, 2, 20, 200)
 	for name, c := range tamperings {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(n) {

@@ -304,7 +304,7 @@ func TestMemoryIsConstant(t *testing.T) {
 	if testing.Short() || underRace {
 		t.Skip("much is generated; under the race detector that takes a minute")
 	}
-	size := int64(testkit.Volume(t, 24, 200, 200)) << 20
+	size := int64(testkit.Volume(t, 16, 200, 200)) << 20
 	in, out := io.Pipe()
 	go func() { out.CloseWithError(stream(out, size, 16)) }()
 	defer in.Close()

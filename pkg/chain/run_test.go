@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -430,7 +431,9 @@ func TestRecoveredNamesTheHook(t *testing.T) {
 	}
 }
 
-func TestCollect(t *testing.T) {
+func TestCollect(t *testing.T) { synctest.Test(t, collects) }
+
+func collects(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
 	const d = `{"n":1}`

@@ -48,7 +48,10 @@ func renewsItself(t *testing.T) {
 }
 
 func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
-	t.Parallel()
+	bubble(t, fallsSilent)
+}
+
+func fallsSilent(t *testing.T) {
 	s, _, a := one(t, router.Options{TTL: 300 * time.Millisecond})
 	nc := natstest.Conn(t, s)
 	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: nc}), worker.Options{})
@@ -72,7 +75,10 @@ func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 }
 
 func TestHookSurvivesACutConnection(t *testing.T) {
-	t.Parallel()
+	bubble(t, survivesACut)
+}
+
+func survivesACut(t *testing.T) {
 	s := natstest.Server(t)
 	routertest.Start(t, s, router.Options{})
 	d := &droppable{Server: s}
@@ -105,7 +111,10 @@ func (g *gated) InProcessConn() (net.Conn, error) {
 }
 
 func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
-	t.Parallel()
+	bubble(t, comeBackInOrder)
+}
+
+func comeBackInOrder(t *testing.T) {
 	s := natstest.Server(t)
 	routertest.Start(t, s, router.Options{TTL: time.Second})
 	g := &gated{droppable: droppable{Server: s}}
@@ -284,7 +293,10 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 }
 
 func TestCloseGivesUpWithItsContext(t *testing.T) {
-	t.Parallel()
+	bubble(t, closeGivesUp)
+}
+
+func closeGivesUp(t *testing.T) {
 	s := natstest.Server(t)
 	routertest.Start(t, s, router.Options{})
 	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net"
@@ -27,7 +28,7 @@ import (
 // TestMain starts the clock of the NATS server's statistics, which belongs to no
 // bubble of virtual time.
 func TestMain(m *testing.M) {
-	testkit.Parallel(16) // they wait for renewals
+	testkit.Parallel(40) // they wait for renewals
 	ats.Register()
 	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
 }
@@ -140,6 +141,63 @@ func (d *droppable) drop() {
 		_ = conn.Close()
 	}
 	d.conns = nil
+}
+
+// hearing is an embedded server whose connections can be kept from hearing answers.
+type hearing struct {
+	*embedded.Server
+
+	mu   sync.Mutex    // guards open
+	open chan struct{} // is closed while they hear them
+}
+
+func newHearing(t *testing.T, s *embedded.Server) *hearing {
+	t.Helper()
+	h := &hearing{Server: s, open: make(chan struct{})}
+	close(h.open)
+	t.Cleanup(h.resume)
+	return h
+}
+
+func (h *hearing) InProcessConn() (net.Conn, error) {
+	conn, err := h.Server.InProcessConn()
+	return &heard{conn, h}, err
+}
+
+func (h *hearing) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.open = make(chan struct{})
+}
+
+// resume lets them hear what came meanwhile, too.
+func (h *hearing) resume() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.open:
+	default:
+		close(h.open)
+	}
+}
+
+func (h *hearing) gate() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.open
+}
+
+type heard struct {
+	net.Conn
+	from *hearing
+}
+
+func (c *heard) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if bytes.Contains(b[:n], []byte("_INBOX.")) {
+		<-c.from.gate()
+	}
+	return n, err
 }
 
 // request sends a request as a client in any language does; header is names and

@@ -144,7 +144,10 @@ func oneHangs(t *testing.T) {
 }
 
 func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
-	t.Parallel()
+	bubble(t, takesItsTurnAgain)
+}
+
+func takesItsTurnAgain(t *testing.T) {
 	s := natstest.Server(t)
 	nc := natstest.Conn(t, s)
 	r := startRegistrar(t, nc, 600*time.Millisecond)
@@ -208,7 +211,6 @@ func soMany(t *testing.T) {
 }
 
 func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
-	t.Parallel()
 	for sentence, c := range map[string]struct {
 		policy chain.Policy
 		left   bool
@@ -217,44 +219,45 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 		"a guard stays on its own": {chain.FailClosed, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			t.Parallel()
-			s := natstest.Listening(t)
-			routertest.Start(t, s, router.Options{TTL: time.Hour})
-			replies := &natstest.Stall{Subject: "_INBOX."}
-			w := connect(t, hookrouter.Options{URL: s.ClientURL(), NATS: []nats.Option{replies.Option()}}, worker.Options{})
-			a := connectAgent(t, s)
-			reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, OnFailure: c.policy}
-			stored, err := natstest.Conn(t, s).SubscribeSync("$KV.hooks_registry.hook.hook")
-			if err != nil {
-				t.Fatal(err)
-			}
+			bubble(t, func(t *testing.T) {
+				s := natstest.Server(t)
+				routertest.Start(t, s, router.Options{TTL: time.Hour})
+				replies := newHearing(t, s)
+				w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, replies)}, worker.Options{})
+				a := connectAgent(t, s)
+				reg := worker.Registration{ID: "hook", Events: []string{"tool:pre"}, OnFailure: c.policy}
+				stored, err := natstest.Conn(t, s).SubscribeSync("$KV.hooks_registry.hook.hook")
+				if err != nil {
+					t.Fatal(err)
+				}
 
-			replies.Stop()
-			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			defer cancel()
-			began := time.Now()
-			if _, err := w.Register(ctx, reg, deny("here")); !errors.Is(err, context.DeadlineExceeded) {
-				t.Fatalf("error is %v", err)
-			}
-			if took := time.Since(began); took > 4*time.Second {
-				t.Errorf("it took %s to give up", took)
-			}
-			if _, err := stored.NextMsg(patience); err != nil {
-				t.Fatalf("the router did not store it: %v", err)
-			}
-			var list []agent.Listing
-			eventually(t, "the instance is gone", func() bool {
-				list, err = a.Registry(t.Context())
-				return err == nil && (len(list) == 0 || len(list[0].Instances) == 0)
+				replies.stop()
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				defer cancel()
+				began := time.Now()
+				if _, err := w.Register(ctx, reg, deny("here")); !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatalf("error is %v", err)
+				}
+				if took := time.Since(began); took > 4*time.Second {
+					t.Errorf("it took %s to give up", took)
+				}
+				if _, err := stored.NextMsg(patience); err != nil {
+					t.Fatalf("the router did not store it: %v", err)
+				}
+				var list []agent.Listing
+				eventually(t, "the instance is gone", func() bool {
+					list, err = a.Registry(t.Context())
+					return err == nil && (len(list) == 0 || len(list[0].Instances) == 0)
+				})
+				if left := len(list) == 1; left != c.left {
+					t.Errorf("registered are %+v", list)
+				}
+				replies.resume()
+				register(t, w, reg, deny("here")) // the id is free again
+				if answer := emit(t, a, `{}`); answer.Reason != "here" {
+					t.Errorf("answer %+v", answer)
+				}
 			})
-			if left := len(list) == 1; left != c.left {
-				t.Errorf("registered are %+v", list)
-			}
-			replies.Go()
-			register(t, w, reg, deny("here")) // the id is free again
-			if answer := emit(t, a, `{}`); answer.Reason != "here" {
-				t.Errorf("answer %+v", answer)
-			}
 		})
 	}
 }

@@ -21,7 +21,10 @@ import (
 // A worker whose guard somebody else registered again, in a higher version that decides
 // nothing, says so once.
 func TestAWorkerSaysThatItsRegistrationWasReplaced(t *testing.T) {
-	t.Parallel()
+	bubble(t, saysReplaced)
+}
+
+func saysReplaced(t *testing.T) {
 	s, _, _ := one(t, router.Options{TTL: 300 * time.Millisecond})
 	told := make(chan worker.Registration, 8)
 	var log bytes.Buffer

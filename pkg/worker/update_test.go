@@ -125,10 +125,13 @@ func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 // What became of an update that nobody answered is not known: then the old
 // registration is sent again, until it is answered.
 func TestAnUpdateWithoutAnAnswerIsTakenBack(t *testing.T) {
-	t.Parallel()
+	bubble(t, takenBack)
+}
+
+func takenBack(t *testing.T) {
 	s := natstest.Server(t)
 	nc := natstest.Conn(t, s)
-	r := startRegistrar(t, nc, 300*time.Millisecond)
+	r := startRegistrar(t, nc, 30*time.Second) // no renewal is due, and waits, during the update
 	sent, err := nc.SubscribeSync("hooks.register.hook")
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func TestAuditorsReadAndWitnessesSign(t *testing.T) {
 	ok(t, err)
 	verify, err := note.NewVerifier(public)
 	ok(t, err)
-	w := newAuthBus(t, router.Options{AuditKey: key}, identity.Identity{Name: "wendy", Role: identity.Witness, Witness: witness.ID(verify)})
+	w := newAuthBus(t, router.Options{AuditKey: key}, append(auditing, identity.Identity{Name: "wendy", Role: identity.Witness, Witness: witness.ID(verify)})...)
 	ctx := testkit.Within(t, testkit.Patience)
 	w.mirrors(t, ctx)
 	if _, err := w.agent("coder").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil {

@@ -203,10 +203,11 @@ func TestABusyAgentIsNotDisconnected(t *testing.T) {
 	b.guard()
 	nc, ctx := b.conn("coder").Conn(), testkit.Within(t, testkit.Patience)
 	body := []byte(`{"session_id":"s1","pad":"` + strings.Repeat("x", 100_000) + `"}`)
+	rounds := testkit.Volume(t, 3, 20, 20)
 	var all sync.WaitGroup
 	for range 32 {
 		all.Go(func() {
-			for range 20 { // a busy machine may refuse some
+			for range rounds { // a busy machine may refuse some
 				if _, err := nc.RequestWithContext(ctx, "hooks.execute.tool.pre", body); err != nil && !errors.Is(err, nats.ErrNoResponders) {
 					t.Error(err)
 				}

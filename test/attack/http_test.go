@@ -114,6 +114,7 @@ func permits(status int, body string) bool {
 func TestHTTPPermitsNobodyWithoutAToken(t *testing.T) {
 	t.Parallel()
 	b := newHTTPBus(t)
+	tries := testkit.Volume(t, 1, 5, 5)
 	expired, revoked, replaced := b.token("late", time.Now().Add(-time.Second)), b.token("gone", time.Time{}), b.token("turned", time.Time{})
 	ok(t, identity.Change(b.auth, func(a *identity.Authority) error {
 		if _, err := a.Revoke("gone"); err != nil {
@@ -141,7 +142,7 @@ func TestHTTPPermitsNobodyWithoutAToken(t *testing.T) {
 		"a dialect":           b.request(http.MethodPost, "/v1/agents/claude-code", "", `{"session_id":"s1","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`),
 		"the pending ones":    b.request(http.MethodGet, "/v1/pending/x", "", ""),
 	} {
-		for range 5 {
+		for range tries {
 			status, body := b.do(r.Clone(t.Context()))
 			if permits(status, body) || name != "a dialect" && status != http.StatusUnauthorized && status != http.StatusTooManyRequests {
 				t.Errorf("%s: %d %s", name, status, body)
@@ -158,6 +159,7 @@ func TestHTTPPermitsNobodyWithoutAToken(t *testing.T) {
 func TestHTTPPermitsNoPage(t *testing.T) {
 	t.Parallel()
 	b := newHTTPBus(t)
+	tries := testkit.Volume(t, 1, 5, 5)
 	_, port, _ := strings.Cut(b.s.AgentAddr(), ":")
 	for name, headers := range map[string][]string{
 		"another origin":          {"Origin", "https://evil.example"},
@@ -175,7 +177,7 @@ func TestHTTPPermitsNoPage(t *testing.T) {
 		"a type that hides JSON":  {"Content-Type", "text/plain; application/json"},
 		"a beacon without a type": {"Content-Type", ""},
 	} {
-		for range 5 {
+		for range tries {
 			if status, body := b.post(execute, b.coder, lists, headers...); permits(status, body) || status < 400 {
 				t.Errorf("%s: %d %s", name, status, body)
 			}
@@ -195,6 +197,7 @@ func TestHTTPPermitsNoPage(t *testing.T) {
 func TestHTTPHeadersAreNobody(t *testing.T) {
 	t.Parallel()
 	b := newHTTPBus(t)
+	tries := testkit.Volume(t, 1, 5, 5)
 	ctx, ann := testkit.Within(t, testkit.Patience), approver.New(b.client("ann"))
 	answered := b.answering(ctx, ann, "Allow always")
 	if status, body := b.post(execute, b.coder, deploys, "ce-id", "e1", "ce-specversion", "1.0", "ce-type", "tool:pre", "ce-source", "/coder", "Hook-Wait-Ms", "60000"); !permits(status, body) || <-answered != "nats agent/coder" {
@@ -220,7 +223,7 @@ func TestHTTPHeadersAreNobody(t *testing.T) {
 		"a rule that decided":     {"Hook-Rule", "allow", "Hook-Mode", "observe", "Hook-Denied-By", ""},
 		"defaults":                {"Hook-Defaults", `{"emitter":"nats agent/coder","agent":"coder"}`},
 	} {
-		for range 5 {
+		for range tries {
 			status, body := b.post(execute, b.rival, deploys, append([]string{"Hook-Wait-Ms", "0"}, headers...)...)
 			if permits(status, body) {
 				t.Errorf("%s: %d %s", name, status, body)

@@ -3,12 +3,15 @@ package attack
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,6 +21,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/memdir"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -39,16 +43,13 @@ func newAuthBus(t *testing.T, o router.Options, more ...identity.Identity) *auth
 	t.Helper()
 	dir := natstest.StoreDir(t)
 	w := &authBus{t: t, auth: filepath.Join(dir, "auth")}
-	w.add(identity.Identity{Name: "coder", Role: identity.Agent}, identity.Identity{Name: "rival", Role: identity.Agent},
-		identity.Identity{Name: "ann", Role: identity.Approver}, identity.Identity{Name: "bob", Role: identity.Approver},
-		identity.Identity{Name: "oscar", Role: identity.Operator},
-		identity.Identity{Name: "guards", Role: identity.Worker, Hooks: []string{"guard"}},
-		identity.Identity{Name: "others", Role: identity.Worker, Hooks: []string{"other"}, May: &identity.Limits{
-			Events: []string{"tool:pre"}, Priority: &identity.Band{Min: 100, Max: 200}, Actions: []chain.Action{chain.InjectContext}, TimeoutMS: 1000,
-		}}, identity.Identity{Name: "narrow", Role: identity.Worker, Hooks: []string{"narrow"}, May: &identity.Limits{
-			Actions: []chain.Action{}, Fields: []string{"tool_name"},
-		}})
-	var err error
+	known, err := authority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(w.auth, known); err != nil {
+		t.Fatal(err)
+	}
 	w.s, err = server.Start(t.Context(), server.Options{
 		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: dir, AuthDir: w.auth, AgentHTTP: server.AgentHTTP{Listen: "127.0.0.1:0"}, Router: o,
 	})
@@ -66,12 +67,64 @@ func newAuthBus(t *testing.T, o router.Options, more ...identity.Identity) *auth
 	})
 	t.Cleanup(w.stop)
 	testkit.Closed(t, "the router to serve", up)
-	w.join(append(more,
-		identity.Identity{Name: "ada", Role: identity.Auditor}, identity.Identity{Name: "aldo", Role: identity.Auditor}, identity.Identity{Name: "arch", Role: identity.Archive},
-		identity.Identity{Name: "wilma", Role: identity.Witness, Witness: "wilma-1"}, identity.Identity{Name: "walt", Role: identity.Witness, Witness: "walt-2"},
-	)...)
+	if len(more) > 0 {
+		w.join(more...)
+	}
 	return w
 }
+
+// auditing are identities of the account that the first of them makes, while the server runs.
+var auditing = []identity.Identity{
+	{Name: "ada", Role: identity.Auditor},
+	{Name: "aldo", Role: identity.Auditor},
+	{Name: "arch", Role: identity.Archive},
+	{Name: "wilma", Role: identity.Witness, Witness: "wilma-1"},
+	{Name: "walt", Role: identity.Witness, Witness: "walt-2"},
+}
+
+// authority has everybody whom a bus knows from its start. It is made once: that takes longer
+// than to start a server.
+var authority = sync.OnceValues(func() (fstest.MapFS, error) {
+	dir, err := os.MkdirTemp(memdir.Parent(), "attack-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	a, err := identity.EnsureServed(dir, "hooks")
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range []identity.Identity{
+		{Name: "coder", Role: identity.Agent},
+		{Name: "rival", Role: identity.Agent},
+		{Name: "ann", Role: identity.Approver},
+		{Name: "bob", Role: identity.Approver},
+		{Name: "oscar", Role: identity.Operator},
+		{Name: "guards", Role: identity.Worker, Hooks: []string{"guard"}},
+		{Name: "others", Role: identity.Worker, Hooks: []string{"other"}, May: &identity.Limits{
+			Events: []string{"tool:pre"}, Priority: &identity.Band{Min: 100, Max: 200}, Actions: []chain.Action{chain.InjectContext}, TimeoutMS: 1000,
+		}},
+		{Name: "narrow", Role: identity.Worker, Hooks: []string{"narrow"}, May: &identity.Limits{Actions: []chain.Action{}, Fields: []string{"tool_name"}}},
+	} {
+		if _, err := a.Add(i); err != nil {
+			return nil, err
+		}
+	}
+	files := fstest.MapFS{}
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[filepath.ToSlash(name)] = &fstest.MapFile{Data: data, Mode: 0o600}
+		return err
+	})
+	return files, err
+})
 
 // join makes identities while the server runs, as hookctl auth add does.
 func (w *authBus) join(list ...identity.Identity) {
@@ -92,20 +145,6 @@ func (w *authBus) join(list ...identity.Identity) {
 	})
 	if err != nil {
 		w.t.Fatal(err)
-	}
-}
-
-// add makes identities, before the server starts.
-func (w *authBus) add(list ...identity.Identity) {
-	w.t.Helper()
-	a, err := identity.EnsureServed(w.auth, "hooks")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, i := range list {
-		if _, err := a.Add(i); err != nil {
-			w.t.Fatal(err)
-		}
 	}
 }
 
@@ -297,7 +336,7 @@ func (w *authBus) rights(connect func(...nats.Option) *nats.Conn) (publish, subs
 // TestEachIdentityMayWhatItsRoleSays tries every subject as every identity.
 func TestEachIdentityMayWhatItsRoleSays(t *testing.T) {
 	t.Parallel()
-	w := newAuthBus(t, router.Options{})
+	w := newAuthBus(t, router.Options{}, auditing...)
 	for name, may := range matrix {
 		publish, subscribe := w.rights(func(o ...nats.Option) *nats.Conn { return w.conn(name, o...).Conn() })
 		for _, finding := range slices.Concat(differ("publish on", publish, may.publish), differ("subscribe to", subscribe, may.subscribe)) {
@@ -342,11 +381,12 @@ func TestAnAgentCannotReachAnother(t *testing.T) {
 	}
 	coder := w.agent("coder")
 	inbox := w.conn("coder").Conn().NewRespInbox() // as if it had been recovered
-	for i := range 200 {
+	requests := testkit.Volume(t, 20, 200, 200)
+	for i := range requests {
 		_ = rival.PublishRequest("hooks.execute.tool.pre", inbox, []byte(`{"command":"ls"}`))
 		x, err := coder.Execute(t.Context(), "tool:pre", command("rm -rf /"))
 		if err == nil && x.Permitted() {
-			t.Fatalf("request %d of 200 that a guard denies is permitted", i)
+			t.Fatalf("request %d of %d that a guard denies is permitted", i, requests)
 		}
 	}
 	for len(seen) > 0 {

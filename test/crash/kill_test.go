@@ -19,7 +19,7 @@ import (
 func TestKill(t *testing.T) {
 	t.Parallel()
 	f := &fleet{program: testkit.Program(t, "hook-router", testkit.RaceFlags...), listen: testkit.FreeAddrs(t, 1)[0], store: t.TempDir(), key: filepath.Join(t.TempDir(), "audit.key")}
-	kills, emits, rng := testkit.Volume(t, 2, 10, 100), testkit.Volume(t, 500, 5000, 50_000), random(t)
+	kills, emits, rng := testkit.Volume(t, 2, 10, 100), testkit.Volume(t, 200, 5000, 50_000), random(t)
 	ctx := testkit.Within(t, time.Duration(emits)*40*time.Millisecond+2*time.Minute)
 	f.startNATS(t, ctx)
 	for i := range f.routers {

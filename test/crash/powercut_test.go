@@ -235,7 +235,7 @@ func (p *plant) round(t *testing.T, rng *rand.Rand) (at time.Time, recovery time
 	var wg sync.WaitGroup
 	wg.Go(func() { l.run(t, loading) })
 	testkit.Until(t, ctx, "agents are answered", func() bool { return p.journal.size() > before+100 })
-	pass(time.Duration(rng.Int64N(int64(1500 * time.Millisecond))))
+	pass(time.Duration(rng.IntN(testkit.Volume(t, 300, 1500, 1500))) * time.Millisecond)
 	at = p.cut(t, ctx)
 	stop()
 	wg.Wait()

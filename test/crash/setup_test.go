@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(roleVariable) != "" {
 		os.Exit(natsRole())
 	}
+	if os.Getenv("HOOKROUTER_TEST_TIER") == "" && os.Getenv("HOOKROUTER_FULL") == "" {
+		_ = os.Setenv("GOGC", "400") // of processes that live for seconds: see testkit
+	}
 	goleak.VerifyTestMain(m)
 }
 

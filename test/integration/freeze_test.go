@@ -155,7 +155,7 @@ func TestNothingIsPermittedOnceAFreezeReturned(t *testing.T) {
 		tier         testkit.Tier
 		rounds, each int
 	}{
-		"lines are cut and stalled":        {newFrozenFleet, testkit.Smoke, testkit.Volume(t, 3, 12, 50), testkit.Volume(t, 60, 2_000, 2_000)},
+		"lines are cut and stalled":        {newFrozenFleet, testkit.Smoke, testkit.Volume(t, 3, 12, 50), testkit.Volume(t, 30, 2_000, 2_000)},
 		"processes are killed and stopped": {newKilledFleet, testkit.CI, testkit.Volume(t, 2, 2, 6), testkit.Volume(t, 200, 400, 2_000)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -47,6 +47,7 @@ func startFollower(t *testing.T, program, url, key, cache string) *follower {
 // in force, no call is lost or fails open, and the audit log names the version of each answer.
 func TestPoliciesUnderLoad(t *testing.T) {
 	t.Parallel()
+	testkit.From(t, testkit.CI)
 	router, program, hookctl := testkit.Program(t, "hook-router"), testkit.Program(t, "hook-worker"), testkit.Program(t, "hookctl")
 	ctx := testkit.Within(t, 150*time.Second)
 	r := startRouter(t, router, natstest.StoreDir(t), "127.0.0.1:0", "")
@@ -98,7 +99,7 @@ func TestPoliciesUnderLoad(t *testing.T) {
 	var answered, lost, open, failed atomic.Int64
 	var mu sync.Mutex
 	reasons := map[string]string{} // by the chain
-	senders := testkit.Volume(t, 7, 56, 56)
+	senders := testkit.Volume(t, 3, 56, 56)
 	rate := 10 * senders // a second
 	loading, stop := context.WithCancel(ctx)
 	began := time.Now()

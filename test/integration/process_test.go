@@ -21,6 +21,7 @@ import (
 // A router is ready fast, and small when idle. This prints the figures, and fails only far
 // above them: other programs run on this machine too.
 func TestARouterIsReadyFastAndSmallWhenIdle(t *testing.T) {
+	t.Setenv("GOGC", "") // the memory is that of a router as it is
 	program := testkit.Program(t, "hook-router")
 	const readyWithin, idleBelow, slack = 300 * time.Millisecond, 60 << 10, 3
 	r := startRouter(t, program, natstest.StoreDir(t), "127.0.0.1:0", "")
@@ -171,7 +172,7 @@ func TestARouterIsKilledAndComesBack(t *testing.T) {
 	t.Parallel()
 	program := testkit.Program(t, "hook-router")
 	ctx := testkit.Within(t, 60*time.Second)
-	store, addr := t.TempDir(), testkit.FreeAddrs(t, 1)[0]
+	store, addr := natstest.StoreDir(t), testkit.FreeAddrs(t, 1)[0]
 	r := startRouter(t, program, store, addr, "")
 	if m := request(t, ctx, r.conn(t), "hooks.register.guard", nil, `{"events":["tool:pre"],"on_failure":"deny"}`); code(m) != "" {
 		t.Fatal(m.Header)

@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		testkit.Parallel(8) // they wait more than they compute
 	default:
 		testkit.Parallel(20)
+		_ = os.Setenv("GOGC", "400") // of processes that live for seconds: see testkit
 	}
 	goleak.VerifyTestMain(m)
 }

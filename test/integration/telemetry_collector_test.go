@@ -116,7 +116,7 @@ func TestTelemetryThatIsOffAllocatesNothingForAHop(t *testing.T) {
 	if testkit.RaceFlags != nil {
 		t.Skip("the race detector drops what pools keep")
 	}
-	rounds := testkit.Volume(t, 20, 200, 200)
+	rounds := testkit.Volume(t, 10, 200, 200)
 	perHop := func(o router.Options) float64 {
 		s := natstest.Server(t)
 		ctx := testkit.Within(t, 2*time.Minute)

@@ -30,13 +30,15 @@ func TestAWorkerIsKilledMidCall(t *testing.T) {
 		name    string
 		policy  chain.Policy
 		workers int
+		tier    testkit.Tier // the smallest has each policy and each number once
 	}{
-		{"the only one, of a guard", chain.FailClosed, 1},
-		{"the only one, of a hook that may fail", chain.FailOpen, 1},
-		{"one of two, of a guard", chain.FailClosed, 2},
-		{"one of two, of a hook that may fail", chain.FailOpen, 2},
+		{"the only one, of a guard", chain.FailClosed, 1, testkit.Smoke},
+		{"the only one, of a hook that may fail", chain.FailOpen, 1, testkit.CI},
+		{"one of two, of a guard", chain.FailClosed, 2, testkit.CI},
+		{"one of two, of a hook that may fail", chain.FailOpen, 2, testkit.Smoke},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			testkit.From(t, tt.tier)
 			t.Parallel() // each waits for the time-out
 			ctx := testkit.Within(t, 60*time.Second)
 			nc := r.conn(t)

@@ -151,7 +151,7 @@ func TestTheCheckerFinds(t *testing.T) {
 func TestTheCheckerFindsSaboteurs(t *testing.T) {
 	collect()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1, testkit.Volume(t, 8, 60, 60), &endings{})
+		w := newWorld(t, 1, testkit.Volume(t, 5, 60, 60), &endings{})
 		stop := make(chan struct{})
 		done := make(chan struct{})
 		go func() { defer close(done); w.decideAgain(stop) }()

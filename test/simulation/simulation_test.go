@@ -28,7 +28,7 @@ func TestApprovalsHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, sessions := testkit.Volume(t, 20, 200, 2000), testkit.Volume(t, 10, 60, 60)
+	n, sessions := testkit.Volume(t, 20, 200, 2000), testkit.Volume(t, 6, 60, 60)
 	total, ends := 0, endings{}
 	for ; total < n; seed++ {
 		passed := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { total += simulate(t, seed, sessions, &ends) })

@@ -155,10 +155,13 @@ func TestAnswerCannotBeWritten(t *testing.T) {
 		"all closed but in": `exec "$@" >&- 2> "$HOME/said"`,
 	} {
 		for _, flag := range []string{"--supervise=true", "--supervise=false"} {
-			o := run(t, in(t, script, hookAgent(t, "nats://127.0.0.1:1", flag, "--patience=1ms", "claude-code")))
-			if o.code != 2 || name != "all closed but in" && !denied(o) {
-				t.Errorf("%s, %s: %+v; want a block", name, flag, o)
-			}
+			t.Run(name+" "+flag, func(t *testing.T) {
+				t.Parallel()
+				o := run(t, in(t, script, hookAgent(t, "nats://127.0.0.1:1", flag, "--patience=1ms", "claude-code")))
+				if o.code != 2 || name != "all closed but in" && !denied(o) {
+					t.Errorf("%+v; want a block", o)
+				}
+			})
 		}
 	}
 }

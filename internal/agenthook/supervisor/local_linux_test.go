@@ -214,7 +214,7 @@ func TestNobodyElseAnswers(t *testing.T) {
 func TestARouterOfThisUserHangs(t *testing.T) {
 	t.Parallel()
 	hanging := make(chan struct{})
-	o := startOwn(t, func(x *exchange) { x.accept("100"); <-hanging })
+	o := startOwn(t, func(x *exchange) { x.accept("1"); <-hanging })
 	t.Cleanup(func() { close(hanging) }) // before that of startOwn
 	if got := run(t, o.agent(t, "claude-code")); !denied(got) || !strings.Contains(got.stdout, "did not answer in time") {
 		t.Errorf("%+v; want a block", got)
@@ -237,6 +237,7 @@ func TestTheSecondProcessAsks(t *testing.T) {
 		"no credentials":           func(o *own, _ *exec.Cmd) { _ = os.RemoveAll(filepath.Join(o.home, ".config")) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := startOwn(t, pass)
 			c := o.agent(t, "claude-code")
 			change(o, c)

@@ -135,6 +135,16 @@ func TestParentIsKilled(t *testing.T) {
 // childOf is the process that a process started.
 func childOf(t *testing.T, pid int) (child int) {
 	t.Helper()
+	child, ok := findChild(t, pid)
+	if !ok {
+		t.Fatalf("process %d has no child", pid)
+	}
+	return child
+}
+
+// findChild is childOf where there may be none.
+func findChild(t *testing.T, pid int) (child int, ok bool) {
+	t.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
 		t.Fatal(err)
@@ -142,11 +152,10 @@ func childOf(t *testing.T, pid int) (child int) {
 	for _, f := range files {
 		text, _ := os.ReadFile(f)
 		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
-			return n
+			return n, true
 		}
 	}
-	t.Fatalf("process %d has no child", pid)
-	return 0
+	return 0, false
 }
 
 func kill(t *testing.T, pid int) {

@@ -199,12 +199,14 @@ func TestTheAddressOfTheListenerIsAName(t *testing.T) {
 }
 
 // guess sends a wrong token, or another, from an address.
-func guess(c *console.Console, from, token string) int {
+func guess(c *console.Console, from, token string) int { return guessAt(c.Handler(), from, token) }
+
+func guessAt(handler http.Handler, from, token string) int {
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/v1/approvals", http.NoBody)
 	r.RemoteAddr = from
 	r.Header.Set("Authorization", "Bearer "+token)
 	w := httptest.NewRecorder()
-	c.Handler().ServeHTTP(w, r)
+	handler.ServeHTTP(w, r)
 	return w.Code
 }
 
@@ -261,10 +263,10 @@ func TestRightTokensAreNotThrottled(t *testing.T) {
 
 func TestThrottlingTakesBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := open(t, console.Options{Approvals: newMemory()})
+		handler := open(t, console.Options{Approvals: newMemory()}).Handler()
 		many := func(net, n int) (last int) {
 			for i := range n {
-				last = guess(c, fmt.Sprintf("10.%d.%d.%d:99", net, i/256, i%256), "wrong")
+				last = guessAt(handler, fmt.Sprintf("10.%d.%d.%d:99", net, i/256, i%256), "wrong")
 			}
 			return last
 		}

@@ -288,33 +288,90 @@ func TestASocketOfAnotherPageIsRefused(t *testing.T) {
 	}
 }
 
-func TestCloseEndsSockets(t *testing.T) {
-	events := newSource()
-	c := open(t, console.Options{Approvals: newMemory(), Events: events.subscribe})
-	server := serve(t, c)
-	polite, mute := dial(t, server), dial(t, server)
-	receive(t, polite)
-	receive(t, mute)
-	for range 1500 { // so that the writer of the mute one is stuck
-		events.publish(console.Event{Kind: console.KindEvent, Name: "tool:pre", Data: []byte(`{"x":"` + long(12000) + `"}`)})
-	}
-	closed := make(chan struct{})
-	began := time.Now()
-	go func() { c.Close(); close(closed) }()
-	for {
-		if _, _, err := polite.Read(t.Context()); err != nil {
-			break
+// pipes serves a console without sockets, which have no place in a bubble of virtual time.
+func pipes(t *testing.T, c *console.Console) (client *http.Client) {
+	t.Helper()
+	l := &pipeListener{make(chan net.Conn), make(chan struct{})}
+	server := &http.Server{Handler: c.Handler(), ReadHeaderTimeout: time.Minute}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(l) }) // until it is closed
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		here, there := net.Pipe()
+		select {
+		case l.conns <- there:
+			return here, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
 		}
+	}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+		serving.Wait()
+	})
+	return &http.Client{Transport: transport}
+}
+
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
 	}
-	<-closed
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("it took %v", took)
-	}
-	<-events.gone
-	if code := ask(c, http.MethodGet, "/v1/events", "").Code; code != http.StatusServiceUnavailable {
-		t.Errorf("afterwards a socket gets %d", code)
-	}
-	c.Close()
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (l *pipeListener) Close() error {
+	close(l.closed)
+	return nil
+}
+
+func TestCloseEndsSockets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events := newSource()
+		c := open(t, console.Options{Approvals: newMemory(), Events: events.subscribe})
+		client := pipes(t, c)
+		socket := func() *websocket.Conn {
+			conn, _, err := websocket.Dial(t.Context(), "http://127.0.0.1/v1/events", &websocket.DialOptions{HTTPClient: client, HTTPHeader: http.Header{"Authorization": {right}}}) //nolint:bodyclose // Dial has read it
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn.SetReadLimit(-1)
+			t.Cleanup(func() { _ = conn.CloseNow() })
+			return conn
+		}
+		polite, mute := socket(), socket()
+		receive(t, polite)
+		receive(t, mute)
+		for range 300 { // so that the writer of the mute one is stuck
+			events.publish(console.Event{Kind: console.KindEvent, Name: "tool:pre", Data: []byte(`{"x":"` + long(12000) + `"}`)})
+		}
+		synctest.Wait()
+		closed := make(chan struct{})
+		began := time.Now()
+		go func() { c.Close(); close(closed) }()
+		for {
+			if _, _, err := polite.Read(t.Context()); err != nil {
+				break
+			}
+		}
+		<-closed
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		<-events.gone
+		if code := ask(c, http.MethodGet, "/v1/events", "").Code; code != http.StatusServiceUnavailable {
+			t.Errorf("afterwards a socket gets %d", code)
+		}
+		c.Close()
+	})
 }
 
 func TestCloseSaysGoodbye(t *testing.T) {

@@ -7,13 +7,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
-	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -66,14 +64,10 @@ func TestATruncatedBody(t *testing.T) {
 // A client that is too slow with its body is told so, and takes nobody's place.
 func TestASlowClient(t *testing.T) {
 	t.Parallel()
-	b := start(t, router.Options{MaxInFlight: 1})
+	b := known(t)
 	r, stop := routertest.Start(t, natstest.Server(t), router.Options{MaxInFlight: 1})
 	t.Cleanup(stop)
-	f, err := identity.OpenFile(filepath.Join(b.authority.Dir(), identity.DirectoryFile), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: f, BodyTimeout: 500 * time.Millisecond}).Handler())
+	s := httptest.NewServer(httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities(), BodyTimeout: 500 * time.Millisecond}).Handler())
 	t.Cleanup(s.Close)
 	b.url = s.URL
 	c := b.raw(b.head("2") + "{")
@@ -94,7 +88,7 @@ func TestASlowClient(t *testing.T) {
 // the one that was being called are called too.
 func TestAClientThatGoesAway(t *testing.T) {
 	t.Parallel()
-	b := start(t, router.Options{})
+	b := known(t)
 	nats := natstest.Server(t)
 	r, _ := routertest.Start(t, nats, router.Options{})
 	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, nats)}), worker.Options{})
@@ -102,15 +96,9 @@ func TestAClientThatGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.Close(context.Background()) })
-	own := b.worker // closed by its own cleanup
 	b.worker = w
-	defer func() { b.worker = own }()
-	f, err := identity.OpenFile(filepath.Join(b.authority.Dir(), identity.DirectoryFile), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	noticed := make(chan struct{})
-	api := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: f}).Handler()
+	api := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities()}).Handler()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { close(noticed) })
 		api.ServeHTTP(w, r)

@@ -5,12 +5,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
-	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
@@ -19,18 +17,14 @@ import (
 // crowded serves at most so many connections.
 func crowded(t *testing.T, most int) *bus {
 	t.Helper()
-	b := start(t, router.Options{})
+	b := known(t)
 	r, stop := routertest.Start(t, natstest.Server(t), router.Options{})
 	t.Cleanup(stop)
-	f, err := identity.OpenFile(filepath.Join(b.authority.Dir(), identity.DirectoryFile), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: f, MaxConnections: most}).HTTP()
+	s := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities(), MaxConnections: most}).HTTP()
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
 	b.url = "http://" + l.Addr().String()

@@ -3,10 +3,14 @@ package httpapi_test
 import (
 	"context"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -16,6 +20,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/memdir"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -37,15 +43,74 @@ type bus struct {
 	worker    *worker.Worker
 }
 
-func start(t testing.TB, o router.Options) *bus {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "auth")
+// keys are the files of an authority that knows the agent coder, and its token. They are made
+// once: that takes longer than to start a server.
+var keys = sync.OnceValues(func() (k struct {
+	files fstest.MapFS
+	token string
+}, err error,
+) {
+	dir, err := os.MkdirTemp(memdir.Parent(), "keys-")
+	if err != nil {
+		return k, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
 	a, err := identity.EnsureServed(dir, "hooks")
+	if err != nil {
+		return k, err
+	}
+	coder, err := a.AddToken("coder", time.Time{})
+	if err != nil {
+		return k, err
+	}
+	k.token, k.files = coder.Token(), fstest.MapFS{}
+	return k, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		k.files[filepath.ToSlash(name)] = &fstest.MapFile{Data: data, Mode: 0o600}
+		return err
+	})
+})
+
+// known is a bus with an authority and nothing else.
+func known(t testing.TB) *bus {
+	t.Helper()
+	k, err := keys()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bus{TB: t, authority: a}
-	b.token = b.add("coder", time.Time{})
+	dir := filepath.Join(natstest.StoreDir(t), "auth")
+	if err := os.CopyFS(dir, k.files); err != nil {
+		t.Fatal(err)
+	}
+	a, err := identity.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bus{TB: t, authority: a, token: k.token}
+}
+
+// identities are those of the authority, as a router reads them.
+func (b *bus) identities() *identity.File {
+	b.Helper()
+	f, err := identity.OpenFile(filepath.Join(b.authority.Dir(), identity.DirectoryFile), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return f
+}
+
+func start(t testing.TB, o router.Options) *bus {
+	t.Helper()
+	b := known(t)
+	dir := b.authority.Dir()
+	var err error
 	b.server, err = server.Start(t.Context(), server.Options{
 		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: filepath.Dir(dir), AuthDir: dir,
 		AgentHTTP: server.AgentHTTP{Listen: "127.0.0.1:0", Hosts: []string{"hooks.example"}}, Router: o,

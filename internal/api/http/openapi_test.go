@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
-	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -112,17 +110,8 @@ func TestTheDescriptionIsServed(t *testing.T) {
 		}
 	}
 	t.Cleanup(func() { close(release); _ = w.Close(context.Background()) })
-	a, err := identity.Init(filepath.Join(t.TempDir(), "auth"), "hooks")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bus{TB: t, authority: a}
-	b.token = b.add("coder", zero)
-	f, err := identity.OpenFile(filepath.Join(a.Dir(), identity.DirectoryFile), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := httptest.NewServer(httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: f, BodyTimeout: 200 * time.Millisecond}).Handler())
+	b := known(t)
+	served := httptest.NewServer(httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities(), BodyTimeout: 200 * time.Millisecond}).Handler())
 	t.Cleanup(served.Close)
 	b.url = served.URL
 

@@ -72,6 +72,7 @@ func decide(ctx context.Context, log *store.Log, number int, id, by string) (won
 // were asked in several segments, while an operator closes one segment after the other.
 // Each approval request has one decision, and everybody reads the same.
 func TestOneDecisionAcrossSegments(t *testing.T) {
+	t.Parallel()
 	const deciders, questions, rotations = 5, 60, 5
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -177,6 +178,7 @@ func decisions(t *testing.T, ctx context.Context, log *store.Log) (n int) {
 // TestADecisionOfAnEarlierSegmentHolds: a decider that meets a later segment does not
 // decide again what was decided in the one of the approval request.
 func TestADecisionOfAnEarlierSegmentHolds(t *testing.T) {
+	t.Parallel()
 	s := server(t)
 	log, other := open(t, s), open(t, s)
 	if err := log.Decide(t.Context(), 1, "q", []byte("allow")); err != nil {
@@ -207,6 +209,7 @@ func TestADecisionOfAnEarlierSegmentHolds(t *testing.T) {
 // TestDecisionsAreFollowedOverSegments: who follows decisions gets each once, in
 // whatever segment it stands.
 func TestDecisionsAreFollowedOverSegments(t *testing.T) {
+	t.Parallel()
 	s := server(t)
 	log, follower := open(t, s), open(t, s)
 	put := func(id string) {
@@ -259,13 +262,16 @@ func TestDecisionsAreFollowedOverSegments(t *testing.T) {
 }
 
 func TestSegments(t *testing.T) {
+	t.Parallel()
 	t.Run("a log that is not there is not made by who reads", func(t *testing.T) {
+		t.Parallel()
 		b := connect(t, server(t))
 		if _, err := store.Attach(t.Context(), b); !errors.Is(err, store.ErrNoLog) {
 			t.Errorf("the error is %v; want that there is no log", err)
 		}
 	})
 	t.Run("a closed segment takes nothing, and the next does", func(t *testing.T) {
+		t.Parallel()
 		s := server(t)
 		log, other := open(t, s), open(t, s)
 		first := other.Live()
@@ -283,6 +289,7 @@ func TestSegments(t *testing.T) {
 		}
 	})
 	t.Run("the next is as large as the operator made the one before", func(t *testing.T) {
+		t.Parallel()
 		s := server(t)
 		log := open(t, s)
 		js, err := jetstream.New(connect(t, s).Conn())
@@ -313,6 +320,7 @@ func TestSegments(t *testing.T) {
 		}
 	})
 	t.Run("a rotation that was interrupted is gone on with, by a router or the operator", func(t *testing.T) {
+		t.Parallel()
 		for name, again := range map[string]func(s *embedded.Server) error{
 			"router": func(s *embedded.Server) error {
 				_, err := store.Open(t.Context(), connect(t, s), 0)
@@ -340,6 +348,7 @@ func TestSegments(t *testing.T) {
 		}
 	})
 	t.Run("a number is never used again, though the first segments were removed", func(t *testing.T) {
+		t.Parallel()
 		s := server(t)
 		log := open(t, s)
 		for range 2 {
@@ -363,6 +372,7 @@ func TestSegments(t *testing.T) {
 		}
 	})
 	t.Run("a stream of somebody else on the subjects", func(t *testing.T) {
+		t.Parallel()
 		s := server(t)
 		b := connect(t, s)
 		if _, err := b.CreateStream(t.Context(), "OTHER", []string{"hooks.audit.>"}, 0); err != nil {

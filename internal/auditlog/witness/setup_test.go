@@ -21,6 +21,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -81,7 +82,7 @@ func newBench(t *testing.T) *bench { return newBenchIn(t, audit.Latest) }
 // which get another time, that is [audit.LineFormat].
 func newBenchIn(t *testing.T, f audit.Format) *bench {
 	t.Helper()
-	dir := t.TempDir()
+	dir := natstest.StoreDir(t)
 	start := func(listen string) *embedded.Server {
 		s, err := embedded.Start(embedded.Options{Listen: listen, StoreDir: dir, NoSync: true})
 		if err != nil {

@@ -3,13 +3,13 @@ package all_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/all"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/builtinhook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -40,10 +40,7 @@ func TestNothingIsLeftOfSessionsThatEnded(t *testing.T) {
 		sessions int
 	}{"those that only remember": {false, 20_000}, "all": {true, 5}} {
 		t.Run(name, func(t *testing.T) {
-			sessions := c.sessions
-			if os.Getenv("HOOKROUTER_FULL") == "" {
-				sessions = max(sessions/20, 5)
-			}
+			sessions := max(c.sessions/testkit.Volume(t, 100, 20, 1), 5)
 			var states hookstate.Memory
 			hooks := hooksOf(t, &states, c.acting)
 			live(t, hooks, 0, sessions/5)

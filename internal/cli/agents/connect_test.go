@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/tailscale/hujson"
@@ -15,9 +16,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/agenthook"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/agents"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(8) // they wait for programs
+	goleak.VerifyTestMain(m)
+}
 
 // machine is a home and a hook-agent, and hookctl there.
 type machine struct {
@@ -42,6 +47,8 @@ func (m *machine) write(name, text string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		m.t.Fatal(err)
 	}
+	syscall.ForkLock.RLock() // what starts meanwhile would hold a program open, which then can't be started
+	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
 		m.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -41,6 +42,18 @@ func texts(list []finding, state string) string {
 	return b.String()
 }
 
+// asking is a machine on which agents are connected with the real program.
+func asking(t *testing.T, url string, agents ...string) *machine {
+	t.Helper()
+	m := newMachine(t)
+	m.hookAgent = testkit.Program(t, "hook-agent")
+	m.env["NATS_URL"] = url
+	for _, agent := range agents {
+		m.connect(agent)
+	}
+	return m
+}
+
 // Every agent's hook is tried with the real program: with a router, without one, and with
 // its second process killed.
 func TestDoctor(t *testing.T) {
@@ -49,67 +62,92 @@ func TestDoctor(t *testing.T) {
 		t.Skip("finds the second process in /proc")
 	}
 	s := natstest.Listening(t)
-	_, stop := routertest.Start(t, s, router.Options{})
-	m := newMachine(t)
-	m.hookAgent = testkit.Program(t, "hook-agent")
-	m.env["NATS_URL"] = s.ClientURL()
+	routertest.Start(t, s, router.Options{})
+	notes := map[string]string{
+		"codex": "codex: Codex silently skips hooks that nobody has trusted", "claude-code": "claude-code: Claude Code goes on if the process",
+		"gemini": "gemini: not gated: SessionStart", "goose": "goose: goose is not in PATH",
+	}
+	var all []string
 	for _, d := range agenthook.Dialects() {
-		m.connect(d.Name)
+		all = append(all, d.Name)
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			code, list := asking(t, s.ClientURL(), d.Name).doctor()
+			if failed := texts(list, "fail"); code != 0 || failed != "" {
+				t.Errorf("exit code %d: %s", code, failed)
+			}
+			for _, want := range []string{"the router answers", "without a router", "second process killed"} {
+				if !strings.Contains(texts(list, "ok"), d.Name+": "+want) && !strings.Contains(texts(list, "ok"), d.Name+": with hook-agent's "+want) {
+					t.Errorf("nothing says %q in\n%s", want, texts(list, "ok"))
+				}
+			}
+			if !strings.Contains(texts(list, "note"), notes[d.Name]) {
+				t.Errorf("nothing says %q in\n%s", notes[d.Name], texts(list, "note"))
+			}
+		})
 	}
-	table := []string{"--text", "doctor"}
-	if testkit.CurrentTier(t) == testkit.Smoke {
-		table = append(table, "claude-code") // below, all are tried once
-	}
-	for line := range strings.Lines(m.run("", table...).stdout) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
-			t.Errorf("%d columns, and a terminal has 80: %s", n, line)
+	t.Run("a table of all", func(t *testing.T) {
+		t.Parallel()
+		if testkit.CurrentTier(t) == testkit.Smoke {
+			all = []string{"claude-code", "goose"} // the others are tried above
 		}
-	}
-	code, list := m.doctor()
-	if failed := texts(list, "fail"); code != 0 || failed != "" {
-		t.Errorf("exit code %d: %s", code, failed)
-	}
-	for _, d := range agenthook.Dialects() {
-		for _, want := range []string{"the router answers", "without a router", "second process killed"} {
-			if !strings.Contains(texts(list, "ok"), d.Name+": "+want) && !strings.Contains(texts(list, "ok"), d.Name+": with hook-agent's "+want) {
-				t.Errorf("%s: nothing says %q in\n%s", d.Name, want, texts(list, "ok"))
+		m := asking(t, s.ClientURL(), all...)
+		table := m.run("", "--text", "doctor").stdout
+		for line := range strings.Lines(table) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%d columns, and a terminal has 80: %s", n, line)
 			}
 		}
-	}
-	for _, want := range []string{"codex: Codex silently skips hooks that nobody has trusted", "claude-code: Claude Code goes on if the process", "gemini: not gated: SessionStart"} {
-		if !strings.Contains(texts(list, "note"), want) {
-			t.Errorf("nothing says %q in\n%s", want, texts(list, "note"))
+		for _, agent := range all {
+			if !strings.Contains(table, "\n"+agent) && !strings.HasPrefix(table, agent) {
+				t.Errorf("%s is missing in\n%s", agent, table)
+			}
 		}
+		code, list := m.doctor("goose", "--start-agent")
+		if code != 1 || !strings.Contains(texts(list, "fail"), "goose: goose is not in PATH") || slices.ContainsFunc(list, func(f finding) bool { return f.Agent != "goose" }) {
+			t.Errorf("exit code %d, %+v", code, list)
+		}
+	})
+}
+
+// An agent is started, and asks its router or does not.
+func TestDoctorStartsAnAgent(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("finds the second process in /proc")
 	}
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{})
 	for name, c := range map[string]struct{ program, state, want string }{
-		"asks":        {"#!/bin/sh\nfor prompt; do :; done\nprintf '{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"s\",\"cwd\":\"/\",\"prompt\":\"%s\"}' \"$prompt\" | " + m.hookAgent + " --server=" + s.ClientURL() + " claude-code UserPromptSubmit\nexec sleep 60\n", "ok", "was started, without a model, and asked"},
+		"asks":        {"#!/bin/sh\nfor prompt; do :; done\nprintf '{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"s\",\"cwd\":\"/\",\"prompt\":\"%s\"}' \"$prompt\" | " + testkit.Program(t, "hook-agent") + " --server=" + s.ClientURL() + " claude-code UserPromptSubmit\nexec sleep 60\n", "ok", "was started, without a model, and asked"},
 		"passes over": {"#!/bin/sh\necho no hooks today\n", "fail", "did not ask the router; it said last: no hooks today"},
 	} {
-		m.write("bin/claude", c.program)
-		if err := os.Chmod(filepath.Join(m.home, "bin", "claude"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		m.env["PATH"] = filepath.Join(m.home, "bin") + ":" + os.Getenv("PATH")
-		if _, list := m.doctor("claude-code", "--start-agent"); !strings.Contains(texts(list, c.state), c.want) {
-			t.Errorf("%s: nothing says %q in %+v", name, c.want, list)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := asking(t, s.ClientURL(), "claude-code")
+			if err := os.Chmod(m.write("bin/claude", c.program), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			m.env["PATH"] = filepath.Join(m.home, "bin") + ":" + os.Getenv("PATH")
+			if _, list := m.doctor("claude-code", "--start-agent"); !strings.Contains(texts(list, c.state), c.want) {
+				t.Errorf("nothing says %q in %+v", c.want, list)
+			}
+		})
 	}
-	for flag, want := range map[string]struct {
-		code  int
-		state string
-	}{"": {0, "note"}, "--start-agent": {1, "fail"}} {
-		if code, list := m.doctor(strings.Fields("goose " + flag)...); code != want.code || !strings.Contains(texts(list, want.state), "goose: goose is not in PATH") {
-			t.Errorf("%s: exit code %d, %+v", flag, code, list)
-		}
-	}
-	stop()
+}
+
+// A router that is away, and an event without its hook, are told.
+func TestDoctorFindsWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	m := asking(t, natstest.Listening(t).ClientURL(), "claude-code")
 	path := filepath.Join(m.home, ".claude/settings.json") //nolint:gocritic // one below the other
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.write(".claude/settings.json", strings.Replace(string(text), `claude-code PreToolUse"`, `none"`, 1))
-	code, list = m.doctor("claude-code")
+	less := strings.Replace(string(text), `claude-code PreToolUse"`, `none"`, 1)
+	m.write(".claude/settings.json", strings.ReplaceAll(less, " --timeout=", " --patience=1ms --timeout=")) // else it waits for the router for two seconds
+	code, list := m.doctor("claude-code")
 	if failed := texts(list, "fail"); code != 1 || !strings.Contains(failed, "is hook-router running") || !strings.Contains(failed, "no hook for PreToolUse") {
 		t.Errorf("exit code %d: %s", code, failed)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/policy/match"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // costly is data as large as the router lets in, made to be slow to go through.
@@ -18,6 +19,7 @@ var costly = []byte(`{"text":"` + strings.Repeat("a", 200_000) + `","other":"` +
 // make one evaluation take minutes or gigabytes with the library's own cost
 // limit. The bound on time is generous: what it is about takes much longer.
 func TestEvalOfAHostileExpressionEndsSoon(t *testing.T) {
+	steps := testkit.Volume(t, 40, 60, 60) // of what doubles: to compile them takes longest
 	for name, expr := range map[string]string{
 		"a loop in a loop":                      `data.list.all(x, data.list.all(y, x == y))`,
 		"comparing all data in a loop":          `data.list.all(x, data == data)`,
@@ -26,12 +28,12 @@ func TestEvalOfAHostileExpressionEndsSoon(t *testing.T) {
 		"not equal in a loop":                   `data.list.all(x, !(data.list != data.same))`,
 		"searching a list in a loop":            `data.list.all(x, !(2 in data.list))`,
 		"searching a list for a list":           `data.list.all(x, !([data.list] in [data.same, data.list]))`,
-		"a list doubled and doubled, searched":  `2 in ` + chain(`[[1, 1]]`, `.map(a, a + a)`, 60) + `[0]`,
-		"a list doubled and doubled, gone over": chain(`[[1, 1]]`, `.map(a, a + a)`, 60) + `[0].all(a, a == 1)`,
-		"a tree of shared lists, compared":      chain(`[[1]]`, `.map(a, [a, a])`, 60) + `.exists(a, a == a)`,
-		"a tree of shared maps, compared":       chain(`[{'a': 1}]`, `.map(a, {'a': a, 'b': a})`, 60) + `.exists(a, a == a)`,
-		"a text doubled and doubled":            chain(`[data.text]`, `.map(a, a + a)`, 60) + `[0] == ''`,
-		"bytes doubled and doubled":             chain(`[bytes(data.text)]`, `.map(a, a + a)`, 60) + `[0] == b''`,
+		"a list doubled and doubled, searched":  `2 in ` + chain(`[[1, 1]]`, `.map(a, a + a)`, steps) + `[0]`,
+		"a list doubled and doubled, gone over": chain(`[[1, 1]]`, `.map(a, a + a)`, steps) + `[0].all(a, a == 1)`,
+		"a tree of shared lists, compared":      chain(`[[1]]`, `.map(a, [a, a])`, steps) + `.exists(a, a == a)`,
+		"a tree of shared maps, compared":       chain(`[{'a': 1}]`, `.map(a, {'a': a, 'b': a})`, steps) + `.exists(a, a == a)`,
+		"a text doubled and doubled":            chain(`[data.text]`, `.map(a, a + a)`, steps) + `[0] == ''`,
+		"bytes doubled and doubled":             chain(`[bytes(data.text)]`, `.map(a, a + a)`, steps) + `[0] == b''`,
 		"every position replaced by the text":   `data.text.replace('', data.text) == ''`,
 		"every position replaced, with a count": `data.text.replace('', data.text, -1) == ''`,
 		"a large separator between all":         `data.list.map(x, 'x').join(data.text) == ''`,

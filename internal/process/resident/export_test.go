@@ -2,4 +2,4 @@ package resident
 
 import "time"
 
-func init() { endWithin, termWithin = 300*time.Millisecond, 100*time.Millisecond }
+func init() { endWithin, termWithin = 150*time.Millisecond, 50*time.Millisecond }

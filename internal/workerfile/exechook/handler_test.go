@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -21,7 +22,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain has scripts find the interpreter of Python itself: where pyenv puts a script in its
+// place, that takes several times as long.
+func TestMain(m *testing.M) {
+	out, err := exec.Command("python3", "-c", "import os, sys; print(os.path.dirname(sys.executable))").Output() //nolint:noctx // it ends by itself
+	if dir := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(dir) {
+		_ = os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var bash = events.Event{
 	ID: "e1", Source: "/agent", Name: "tool:pre", Session: "s1", Time: "2026-01-02T03:04:05Z",

@@ -82,6 +82,7 @@ func TestWhereHTTPIsAllowed(t *testing.T) {
 
 // TestTLS has an endpoint with a certificate of its own that asks for one.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		code := http.StatusNoContent
 		if len(r.TLS.PeerCertificates) == 0 {
@@ -92,7 +93,7 @@ func TestTLS(t *testing.T) {
 	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
 	server.Config.ErrorLog = discard()
 	server.StartTLS()
-	defer server.Close()
+	t.Cleanup(server.Close)
 	dir := t.TempDir()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
 	if err != nil {
@@ -117,6 +118,7 @@ func TestTLS(t *testing.T) {
 		"the system's CAs":            {nil, "certificate signed by unknown authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			hook, err := httphook.New(kind.Section{Worker: kind.Worker{Dir: dir}}, httphook.Config{URL: server.URL, TLS: c.tls})
 			if err != nil {
 				t.Fatal(err)

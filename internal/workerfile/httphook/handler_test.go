@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 	"github.com/hookrouter/hookrouter/internal/workerfile/httphook"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -27,7 +28,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	testkit.Parallel(16) // they wait for further tries
+	goleak.VerifyTestMain(m)
+}
 
 const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -56,6 +60,7 @@ func ask(t *testing.T, ctx context.Context, c httphook.Config, serve http.Handle
 }
 
 func TestAnAnswerIsAHookResult(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		code int
 		body string
@@ -66,6 +71,7 @@ func TestAnAnswerIsAHookResult(t *testing.T) {
 		"a change keeps its bytes": {200, `{"action":"modify","data":{"n": 9007199254740993}}`, chain.Result{Action: chain.Modify, Data: json.RawMessage(`{"n": 9007199254740993}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			got, err := ask(t, t.Context(), httphook.Config{}, func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(c.code)
 				fmt.Fprint(w, c.body)
@@ -83,6 +89,7 @@ func TestAnAnswerIsAHookResult(t *testing.T) {
 // TestTheEndpointGetsASignedCloudEvent reads the request with the CloudEvents SDK.
 // TestAnObserverNeedNotAnswer is about endpoints that say 200 OK to whatever they get.
 func TestAnObserverNeedNotAnswer(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	for mode, fails := range map[chain.Mode]bool{chain.Observe: false, chain.Shadow: true, chain.Enforce: true, "": true} {
@@ -146,6 +153,7 @@ func TestTheEndpointGetsASignedCloudEvent(t *testing.T) {
 
 // TestWhatIsNoAnswerIsAFailure counts the tries too: none of these is safe to repeat.
 func TestWhatIsNoAnswerIsAFailure(t *testing.T) {
+	t.Parallel()
 	header := func(code int, name, value string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set(name, value)
@@ -175,6 +183,7 @@ func TestWhatIsNoAnswerIsAFailure(t *testing.T) {
 		"a connection that breaks":     {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var tries atomic.Int32
 			got, err := ask(t, t.Context(), httphook.Config{MaxResponse: 1000, URL: "/s3cret"}, func(w http.ResponseWriter, r *http.Request) {
 				tries.Add(1)
@@ -200,6 +209,7 @@ func forever(w io.Writer, r *http.Request) {
 }
 
 func TestATryThatWasNotWorkedOnIsRepeated(t *testing.T) {
+	t.Parallel()
 	again := func(code int, name, value string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set(name, value)
@@ -221,6 +231,7 @@ func TestATryThatWasNotWorkedOnIsRepeated(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var ids []string
 			got, err := ask(t, t.Context(), httphook.Config{Idempotent: c.idempotent}, func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
@@ -238,6 +249,7 @@ func TestATryThatWasNotWorkedOnIsRepeated(t *testing.T) {
 }
 
 func TestTriesEnd(t *testing.T) {
+	t.Parallel()
 	var tries atomic.Int32
 	_, err := ask(t, t.Context(), httphook.Config{}, func(w http.ResponseWriter, _ *http.Request) {
 		tries.Add(1)
@@ -252,15 +264,8 @@ func TestTriesEnd(t *testing.T) {
 // TestAnEndpointThatIsStartedLateAnswers has nobody listening at first: nothing was
 // sent then, so it is tried again.
 func TestAnEndpointThatIsStartedLateAnswers(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	hook, err := httphook.New(kind.Section{}, httphook.Config{URL: "http://" + addr})
+	t.Parallel()
+	hook, err := httphook.New(kind.Section{}, httphook.Config{URL: "http://" + nobodyListens(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +279,26 @@ func TestAnEndpointThatIsStartedLateAnswers(t *testing.T) {
 	}
 }
 
+// nobodyListens is an address that nobody else gets while the test runs.
+func nobodyListens(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	if err := syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	bound, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", bound.(*syscall.SockaddrInet4).Port)
+}
+
 func TestAnEndpointThatHangsIsLeftAtTheDeadline(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := ask(t, ctx, httphook.Config{Idempotent: true, URL: "/s3cret"}, func(_ http.ResponseWriter, r *http.Request) {
@@ -287,6 +311,7 @@ func TestAnEndpointThatHangsIsLeftAtTheDeadline(t *testing.T) {
 }
 
 func TestACallBeyondTheLimitWaitsForASlot(t *testing.T) {
+	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		entered <- struct{}{}
