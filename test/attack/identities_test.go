@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -84,46 +83,30 @@ var auditing = []identity.Identity{
 
 // authority has everybody whom a bus knows from its start. It is made once: that takes longer
 // than to start a server.
-var authority = sync.OnceValues(func() (fstest.MapFS, error) {
-	dir, err := os.MkdirTemp(memdir.Parent(), "attack-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	a, err := identity.EnsureServed(dir, "hooks")
-	if err != nil {
-		return nil, err
-	}
-	for _, i := range []identity.Identity{
-		{Name: "coder", Role: identity.Agent},
-		{Name: "rival", Role: identity.Agent},
-		{Name: "ann", Role: identity.Approver},
-		{Name: "bob", Role: identity.Approver},
-		{Name: "oscar", Role: identity.Operator},
-		{Name: "guards", Role: identity.Worker, Hooks: []string{"guard"}},
-		{Name: "others", Role: identity.Worker, Hooks: []string{"other"}, May: &identity.Limits{
-			Events: []string{"tool:pre"}, Priority: &identity.Band{Min: 100, Max: 200}, Actions: []chain.Action{chain.InjectContext}, TimeoutMS: 1000,
-		}},
-		{Name: "narrow", Role: identity.Worker, Hooks: []string{"narrow"}, May: &identity.Limits{Actions: []chain.Action{}, Fields: []string{"tool_name"}}},
-	} {
-		if _, err := a.Add(i); err != nil {
-			return nil, err
-		}
-	}
-	files := fstest.MapFS{}
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
+var authority = sync.OnceValues(func() (fs.FS, error) {
+	return memdir.Made(func(dir string) error {
+		a, err := identity.EnsureServed(dir, "hooks")
 		if err != nil {
 			return err
 		}
-		data, err := os.ReadFile(path)
-		files[filepath.ToSlash(name)] = &fstest.MapFile{Data: data, Mode: 0o600}
-		return err
+		for _, i := range []identity.Identity{
+			{Name: "coder", Role: identity.Agent},
+			{Name: "rival", Role: identity.Agent},
+			{Name: "ann", Role: identity.Approver},
+			{Name: "bob", Role: identity.Approver},
+			{Name: "oscar", Role: identity.Operator},
+			{Name: "guards", Role: identity.Worker, Hooks: []string{"guard"}},
+			{Name: "others", Role: identity.Worker, Hooks: []string{"other"}, May: &identity.Limits{
+				Events: []string{"tool:pre"}, Priority: &identity.Band{Min: 100, Max: 200}, Actions: []chain.Action{chain.InjectContext}, TimeoutMS: 1000,
+			}},
+			{Name: "narrow", Role: identity.Worker, Hooks: []string{"narrow"}, May: &identity.Limits{Actions: []chain.Action{}, Fields: []string{"tool_name"}}},
+		} {
+			if _, err := a.Add(i); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	return files, err
 })
 
 // join makes identities while the server runs, as hookctl auth add does.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -46,36 +45,20 @@ type bus struct {
 // keys are the files of an authority that knows the agent coder, and its token. They are made
 // once: that takes longer than to start a server.
 var keys = sync.OnceValues(func() (k struct {
-	files fstest.MapFS
+	files fs.FS
 	token string
 }, err error,
 ) {
-	dir, err := os.MkdirTemp(memdir.Parent(), "keys-")
-	if err != nil {
-		return k, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	a, err := identity.EnsureServed(dir, "hooks")
-	if err != nil {
-		return k, err
-	}
-	coder, err := a.AddToken("coder", time.Time{})
-	if err != nil {
-		return k, err
-	}
-	k.token, k.files = coder.Token(), fstest.MapFS{}
-	return k, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
+	k.files, err = memdir.Made(func(dir string) error {
+		a, err := identity.EnsureServed(dir, "hooks")
 		if err != nil {
 			return err
 		}
-		data, err := os.ReadFile(path)
-		k.files[filepath.ToSlash(name)] = &fstest.MapFile{Data: data, Mode: 0o600}
+		coder, err := a.AddToken("coder", time.Time{})
+		k.token = coder.Token()
 		return err
 	})
+	return k, err
 })
 
 // known is a bus with an authority and nothing else.
