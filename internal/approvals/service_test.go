@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
@@ -25,21 +22,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// TestMain starts the clock of the NATS server's statistics, which belongs to no
-// bubble of virtual time.
 func TestMain(m *testing.M) {
 	testkit.Parallel(8) // they wait for people
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
-}
-
-// bubble runs a test with the NATS server in virtual time. Such a test is not parallel.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
-	empty()
-	defer empty()
-	synctest.Test(t, test)
+	goleak.VerifyTestMain(m)
 }
 
 // service returns a replica's service on a server, which does not run yet.

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/contract"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hooktest"
@@ -173,7 +174,7 @@ func TestValidateAHookThatIsSlow(t *testing.T) {
 		},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			bubble(t, func(t *testing.T) { c.check(t, hooktest.Start(t)) })
+			natstest.Bubble(t, func(t *testing.T) { c.check(t, hooktest.Start(t)) })
 		})
 	}
 }
@@ -219,7 +220,7 @@ func TestValidateCallsEveryStandardEventThatIsRegistered(t *testing.T) {
 }
 
 func TestValidateGivesUpOnAHookThatHangs(t *testing.T) {
-	bubble(t, givesUp)
+	natstest.Bubble(t, givesUp)
 }
 
 func givesUp(t *testing.T) {
@@ -252,7 +253,7 @@ func TestValidateFindsAHookWithoutWorkers(t *testing.T) {
 }
 
 func TestValidateLetsAnObserverBeSilent(t *testing.T) {
-	bubble(t, observes)
+	natstest.Bubble(t, observes)
 }
 
 func observes(t *testing.T) {

@@ -3,25 +3,20 @@ package demo
 import (
 	"bytes"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
-// TestMain starts the clock of the NATS server's statistics, which belongs to no
-// bubble of virtual time.
 func TestMain(m *testing.M) {
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+	goleak.VerifyTestMain(m)
 }
 
 // spaces also are what lines are wrapped with.
@@ -35,10 +30,7 @@ func TestTheGuardDeniesWithoutItsWorker(t *testing.T) {
 		wholeDemo(t)
 		return
 	}
-	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
-	empty()
-	defer empty()
-	synctest.Test(t, wholeDemo)
+	natstest.Bubble(t, wholeDemo)
 }
 
 func wholeDemo(t *testing.T) {

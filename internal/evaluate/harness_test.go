@@ -3,13 +3,10 @@ package evaluate_test
 import (
 	"context"
 	"encoding/json"
-	"runtime"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
@@ -28,21 +25,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// TestMain starts the clock of the NATS server's statistics, which belongs to no
-// bubble of virtual time.
 func TestMain(m *testing.M) {
 	testkit.Parallel(8) // they wait for hooks and connections
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
-}
-
-// bubble runs a test with the NATS server in virtual time. Such a test is not parallel.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
-	empty()
-	defer empty()
-	synctest.Test(t, test)
+	goleak.VerifyTestMain(m)
 }
 
 // fixture is a bus with a router that records, an agent, and a worker whose hooks note

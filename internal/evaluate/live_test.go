@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -109,7 +110,7 @@ func TestAHookThatIsSafeNoMoreIsNotCalled(t *testing.T) {
 
 // One replay may last for hours, and registrations change meanwhile.
 func TestAHookThatIsSafeNoMoreIsNotCalledBySomeoneWhoKnewIt(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		f := newFixture(t, router.Options{})
 		unregister := f.hook(safe("guard"), always(chain.Result{}))
 		f.emit(bash)

@@ -15,7 +15,7 @@ import (
 // A worker that was killed is not listed as alive once a call found that nobody listens: by
 // no replica, though its registration stays as it is; and a renewal brings it back.
 func TestAHookToWhichNobodyListensHasNoLiveInstance(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		server := natstest.Server(t)
 		const ttl = 8 * time.Second // a renewal reaches the other replica within a fifteenth
 		first := replica(t, server, registry.Options{Replica: "first", TTL: ttl})
@@ -50,7 +50,7 @@ func TestAHookToWhichNobodyListensHasNoLiveInstance(t *testing.T) {
 // without an instance before any call, and with one again when a worker listens. A client that
 // registers and never listens is listed until it expires.
 func TestAWorkerThatStoppedListeningIsNotListed(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		server := natstest.Server(t)
 		var heard atomic.Bool
 		listens := func(id string) bool {

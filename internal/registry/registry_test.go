@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/labels"
@@ -25,21 +22,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestMain starts the clock of the NATS server's statistics, which belongs to no
-// bubble of virtual time.
 func TestMain(m *testing.M) {
 	testkit.Parallel(8) // they wait for leases
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
-}
-
-// bubble runs a test with the NATS server in virtual time. Such a test is not parallel.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
-	empty()
-	defer empty()
-	synctest.Test(t, test)
+	goleak.VerifyTestMain(m)
 }
 
 // replica starts a replica's registry on a server, and waits until it holds a lease.
@@ -303,7 +288,7 @@ func (c *cut) set(off bool) {
 // A replica that is cut off serves nothing once its lease is over. The others wait for that
 // lease, and no longer; then they may change what it would still have used.
 func TestAReplicaThatIsCutOffIsStale(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		const lease = 700 * time.Millisecond
 		server := natstest.Server(t)
 		line := &cut{Server: server}
@@ -334,7 +319,7 @@ func TestAReplicaThatIsCutOffIsStale(t *testing.T) {
 // An instance that does not renew is removed, by one of the replicas; one that does stays,
 // wherever it renews.
 func TestInstancesExpire(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		const ttl = 300 * time.Millisecond
 		server := natstest.Server(t)
 		changed := make(chan string, 8)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
@@ -28,12 +27,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// TestMain starts the clock of the NATS server's statistics, which belongs to no
-// bubble of virtual time.
 func TestMain(m *testing.M) {
 	testkit.Parallel(16) // they wait for connections and deadlines
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+	goleak.VerifyTestMain(m)
 }
 
 // patience is how long a test waits for what must come.
@@ -218,7 +214,7 @@ func TestDefaultFields(t *testing.T) {
 }
 
 func TestCollect(t *testing.T) {
-	bubble(t, collects)
+	natstest.Bubble(t, collects)
 }
 
 func collects(t *testing.T) {
@@ -253,7 +249,7 @@ func collects(t *testing.T) {
 }
 
 func TestDeadlineIsToldToTheRouter(t *testing.T) {
-	bubble(t, deadlineIsTold)
+	natstest.Bubble(t, deadlineIsTold)
 }
 
 func deadlineIsTold(t *testing.T) {
@@ -282,7 +278,7 @@ func deadlineIsTold(t *testing.T) {
 func TestPatience(t *testing.T) {
 	run := func(sentence string, test func(t *testing.T, s *embedded.Server, nc *nats.Conn)) {
 		t.Run(sentence, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) {
 				s := natstest.Server(t)
 				test(t, s, natstest.Conn(t, s))
 			})

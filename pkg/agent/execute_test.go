@@ -95,7 +95,7 @@ func TestExecuteSendsAgain(t *testing.T) {
 		"when a router can't serve first, and then a person thinks":      {[]answer{refuse(503, "not yet"), wait, wait}, 2},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) {
 				w := wire{server: natstest.Server(t)}
 				answers := append(slices.Clone(c.before), granted(data))
 				for i := range answers {
@@ -206,7 +206,7 @@ func TestExecuteWithoutAnyRouter(t *testing.T) {
 		"and says what was wrong too":        {time.Hour, 200 * time.Millisecond, hookrouter.ErrNoRouter},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) {
 				s := natstest.Server(t)
 				a := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Patience: c.patience}, agent.Options{})
 				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
@@ -234,7 +234,7 @@ func TestExecuteLeavesAnOpenQuestion(t *testing.T) {
 		"while the request is refused so": refuse(504, "late"),
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) {
 				s := natstest.Server(t)
 				asked := pending(inAMinute())
 				if last == nil {

@@ -20,7 +20,7 @@ import (
 // The server goes while a hook thinks: the agent is told so, and does not wait
 // for an answer that can't come.
 func TestEmitEndsWithTheConnection(t *testing.T) {
-	bubble(t, endsWithTheConnection)
+	natstest.Bubble(t, endsWithTheConnection)
 }
 
 func endsWithTheConnection(t *testing.T) {

@@ -3,10 +3,8 @@ package agent_test
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,19 +16,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// bubble runs a test with the NATS server in virtual time.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
-	empty()
-	defer empty()
-	synctest.Test(t, test)
-}
-
 // A router goes while a person thinks, none is there for a while, and another
 // one comes.
 func TestExecuteOutlivesItsRouter(t *testing.T) {
-	bubble(t, outlive)
+	natstest.Bubble(t, outlive)
 }
 
 func outlive(t *testing.T) {
@@ -77,7 +66,7 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 		"where the time can't be read":                  {say(`{"action":"pending","approval":{"id":"q1","expires":"soon"}}`), nil, "it was not decided"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) {
 				s := natstest.Server(t)
 				began := time.Now()
 				ask := pending(began.Add(5 * time.Minute))
@@ -107,7 +96,7 @@ func TestExecuteGivesUpAMinuteAfterTheQuestion(t *testing.T) {
 
 // Before an approval request is known an answer is waited for as long as hooks may take.
 func TestExecuteWithARouterThatIsSilent(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		s := natstest.Server(t)
 		r := script(t, natstest.Conn(t, s), toolPreExecuted, []answer{silence, silence, say(`{"action":"continue","data":{}}`)}...)
 		began := time.Now()
@@ -128,7 +117,7 @@ func TestExecuteWithARouterThatIsSilent(t *testing.T) {
 
 // A second approval request to the same event is told of too.
 func TestOnPendingHearsOfEachQuestionOnce(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		s := natstest.Server(t)
 		other := say(`{"action":"pending","approval":{"id":"q2","expires":"` + time.Now().Add(time.Minute).Format(time.RFC3339) + `"}}`)
 		first := pending(inAMinute())

@@ -119,7 +119,7 @@ func TestWatchBelievesTheRoutersOnly(t *testing.T) {
 }
 
 func TestWatchMakesGoodWhatItMissed(t *testing.T) {
-	bubble(t, makesGood) // a second passes before it asks again
+	natstest.Bubble(t, makesGood) // a second passes before it asks again
 }
 
 func makesGood(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 // TestRunWaitsForTheLongestCall has a call that takes longer than most programs are
 // given to end, and less than a call may take.
 func TestRunWaitsForTheLongestCall(t *testing.T) {
-	bubble(t, func(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
 		_, w, a := one(t, router.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		register(t, w, worker.Registration{ID: "hook", TimeoutMS: 20_000}, func(context.Context, worker.Event) (worker.Result, error) {

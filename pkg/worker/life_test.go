@@ -26,7 +26,7 @@ import (
 )
 
 func TestRegistrationRenewsItself(t *testing.T) {
-	bubble(t, renewsItself)
+	natstest.Bubble(t, renewsItself)
 }
 
 func renewsItself(t *testing.T) {
@@ -48,7 +48,7 @@ func renewsItself(t *testing.T) {
 }
 
 func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
-	bubble(t, fallsSilent)
+	natstest.Bubble(t, fallsSilent)
 }
 
 func fallsSilent(t *testing.T) {
@@ -75,7 +75,7 @@ func fallsSilent(t *testing.T) {
 }
 
 func TestHookSurvivesACutConnection(t *testing.T) {
-	bubble(t, survivesACut)
+	natstest.Bubble(t, survivesACut)
 }
 
 func survivesACut(t *testing.T) {
@@ -111,7 +111,7 @@ func (g *gated) InProcessConn() (net.Conn, error) {
 }
 
 func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
-	bubble(t, comeBackInOrder)
+	natstest.Bubble(t, comeBackInOrder)
 }
 
 func comeBackInOrder(t *testing.T) {
@@ -293,7 +293,7 @@ func TestCloseAnswersWhatIsUnderWay(t *testing.T) {
 }
 
 func TestCloseGivesUpWithItsContext(t *testing.T) {
-	bubble(t, closeGivesUp)
+	natstest.Bubble(t, closeGivesUp)
 }
 
 func closeGivesUp(t *testing.T) {

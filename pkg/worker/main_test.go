@@ -5,13 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"net"
-	"runtime"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
@@ -25,21 +22,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// TestMain starts the clock of the NATS server's statistics, which belongs to no
-// bubble of virtual time.
 func TestMain(m *testing.M) {
 	testkit.Parallel(40) // they wait for renewals
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
-}
-
-// bubble runs a test with the NATS server in virtual time.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
-	empty()
-	defer empty()
-	synctest.Test(t, test)
+	goleak.VerifyTestMain(m)
 }
 
 // patience is how long a test waits for what must come.

@@ -123,7 +123,7 @@ func registerMany(t *testing.T, w *worker.Worker, n int) {
 }
 
 func TestARenewalThatHangsHoldsUpNoOther(t *testing.T) {
-	bubble(t, oneHangs)
+	natstest.Bubble(t, oneHangs)
 }
 
 func oneHangs(t *testing.T) {
@@ -144,7 +144,7 @@ func oneHangs(t *testing.T) {
 }
 
 func TestARenewalThatWasLostWithTheConnectionTakesItsTurnAgain(t *testing.T) {
-	bubble(t, takesItsTurnAgain)
+	natstest.Bubble(t, takesItsTurnAgain)
 }
 
 func takesItsTurnAgain(t *testing.T) {
@@ -172,7 +172,7 @@ func takesItsTurnAgain(t *testing.T) {
 }
 
 func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
-	bubble(t, soMany)
+	natstest.Bubble(t, soMany)
 }
 
 func soMany(t *testing.T) {
@@ -219,7 +219,7 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 		"a guard stays on its own": {chain.FailClosed, true},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
+			natstest.Bubble(t, func(t *testing.T) {
 				s := natstest.Server(t)
 				routertest.Start(t, s, router.Options{TTL: time.Hour})
 				replies := newHearing(t, s)

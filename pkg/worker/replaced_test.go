@@ -21,7 +21,7 @@ import (
 // A worker whose guard somebody else registered again, in a higher version that decides
 // nothing, says so once.
 func TestAWorkerSaysThatItsRegistrationWasReplaced(t *testing.T) {
-	bubble(t, saysReplaced)
+	natstest.Bubble(t, saysReplaced)
 }
 
 func saysReplaced(t *testing.T) {

@@ -125,7 +125,7 @@ func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
 // What became of an update that nobody answered is not known: then the old
 // registration is sent again, until it is answered.
 func TestAnUpdateWithoutAnAnswerIsTakenBack(t *testing.T) {
-	bubble(t, takenBack)
+	natstest.Bubble(t, takenBack)
 }
 
 func takenBack(t *testing.T) {

@@ -281,7 +281,7 @@ func TestGuardStaysWithoutItsWorkerUntilItIsRetired(t *testing.T) {
 }
 
 func TestRegisterSaysWhatIsWrong(t *testing.T) {
-	bubble(t, saysWhatIsWrong)
+	natstest.Bubble(t, saysWhatIsWrong)
 }
 
 func saysWhatIsWrong(t *testing.T) {

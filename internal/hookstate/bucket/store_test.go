@@ -10,10 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.uber.org/goleak"
 
@@ -25,21 +23,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
-// TestMain starts the clock of the NATS server's statistics, which belongs to no
-// bubble of virtual time.
 func TestMain(m *testing.M) {
 	testkit.Parallel(8) // they wait for watches
-	ats.Register()
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
-}
-
-// bubble runs a test with the NATS server in virtual time. Such a test is not parallel.
-func bubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	empty := func() { runtime.GC(); runtime.GC() } // the client library keeps timers in a pool
-	empty()
-	defer empty()
-	synctest.Test(t, test)
+	goleak.VerifyTestMain(m)
 }
 
 // open makes a store on a server, as one process of several would.
@@ -270,7 +256,7 @@ func TestAnUnreachableStoreIsAnErrorInTime(t *testing.T) {
 // on the heap would not show there: only larger tiers look, with nothing beside them.
 func TestNothingIsLeftOfSessionsThatEnded(t *testing.T) {
 	if testkit.CurrentTier(t) == testkit.Smoke {
-		bubble(t, sessionsEnd) // what was removed is forgotten after a second
+		natstest.Bubble(t, sessionsEnd) // what was removed is forgotten after a second
 		return
 	}
 	sessionsEnd(t)
