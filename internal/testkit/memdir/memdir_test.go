@@ -11,11 +11,11 @@ import (
 )
 
 func TestParentIsADirectoryToWriteTo(t *testing.T) {
-	dir, err := os.MkdirTemp(memdir.Parent(), "test-")
+	f, err := os.CreateTemp(memdir.Parent(), "test-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(dir); err != nil {
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		t.Error(err)
 	}
 	t.Setenv("TMPDIR", t.TempDir())
