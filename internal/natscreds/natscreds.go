@@ -43,13 +43,29 @@ func block(text []byte, label string) ([]byte, error) {
 		if !begins || !bytes.HasPrefix(line, []byte("---")) || !bytes.HasSuffix(name, []byte(label)) {
 			continue
 		}
-		held, _, ended := bytes.Cut(text, []byte("---"))
-		if held = bytes.TrimSpace(held); !ended || len(held) == 0 || bytes.ContainsAny(held, " \t\r\n") {
-			break
+		if held := heldLine(text); held != nil {
+			return held, nil
 		}
-		return held, nil
+		break
 	}
 	return nil, errors.New("it has no " + label + " as `hookctl auth` and `nsc` write it")
+}
+
+// heldLine is the one line of a block, up to the line that ends it; nil where it is not like that.
+// A JWT may have dashes in it, and begins with none.
+func heldLine(text []byte) (held []byte) {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		switch ends := bytes.HasPrefix(line, []byte("---")); {
+		case ends:
+			return held
+		case len(line) > 0 && held != nil, bytes.ContainsAny(line, " \t"):
+			return nil
+		case len(line) > 0:
+			held = line
+		}
+	}
+	return nil
 }
 
 // Claims are what a client needs of its own credentials. The zero Claims permit any inbox and
