@@ -28,7 +28,7 @@ type flags struct {
 var readers = []string{"audit", "coverage", "trace", "policy compare", "policy diff", "why", "approvals suggest"}
 
 // Run runs the command that args name and returns the exit code. commands is a pointer to a
-// struct of commands for kong, whose fields are named like them, with further options.
+// struct for kong with a field for each command, named like it. options are further ones for kong.
 func Run(ctx context.Context, args []string, p Process, commands any, options ...kong.Option) int {
 	var c flags
 	exited := false
@@ -85,9 +85,9 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 	return e.Exit
 }
 
-// chosen returns commands with none but the one that args name: to build all of them takes longer
-// than most take to run. Whatever does not begin with a command, or with one that shows
-// others (tagged tree), gets all.
+// chosen returns only the command that args name, because to build all of them takes longer than
+// most of them run. It returns all if args do not begin with a command, and for commands that
+// show others, which have the tag tree.
 func chosen(commands any, args []string) any {
 	for len(args) > 0 && slices.Contains([]string{"--json", "--text", "--wide"}, args[0]) {
 		args = args[1:]

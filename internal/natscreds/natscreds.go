@@ -51,8 +51,8 @@ func block(text []byte, label string) ([]byte, error) {
 	return nil, errors.New("it has no " + label + " as `hookctl auth` and `nsc` write it")
 }
 
-// heldLine is the one line of a block, up to the line that ends it; nil where it is not like that.
-// A JWT may have dashes in it, and begins with none.
+// heldLine is the content of a block, which is one line before the line that ends the block; nil
+// if the block is malformed. A JWT may contain dashes, but does not begin with them.
 func heldLine(text []byte) (held []byte) {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)

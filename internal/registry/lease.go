@@ -21,17 +21,17 @@ type lease struct {
 	start time.Time            // of the newest renewal that came back; zero for none
 }
 
-// renew writes this replica's record three times per lease, and soon again where that failed:
-// just after a reconnect the server may not have the bucket yet. It fails if none came back for
-// two leases.
+// renew writes this replica's record three times per lease, and retries a failed write after a
+// tenth of that time: just after a reconnect the server may not have the bucket yet. It fails if
+// no record came back for two leases.
 func (l *lease) renew(ctx context.Context) error {
 	r := l.registry
 	began := time.Now()
 	for {
-		pause := r.options.Lease / 3
+		next := time.Now().Add(r.options.Lease / 3)
 		if err := l.write(ctx); err != nil && ctx.Err() == nil {
 			r.options.Log.Warn("lease renewal failed", "error", err)
-			pause /= 10
+			next = time.Now().Add(r.options.Lease / 30)
 		}
 		l.mu.Lock()
 		last := l.start
@@ -43,7 +43,7 @@ func (l *lease) renew(ctx context.Context) error {
 			return errLeaseLost
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(time.Until(next)):
 		case <-ctx.Done():
 			return nil
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
-	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -30,19 +29,6 @@ func connect(t *testing.T) *natsx.Conn {
 	}
 	t.Cleanup(conn.Close)
 	return conn
-}
-
-// A router serves as soon as it is up, and leaves nothing behind.
-func TestItServesUntilItIsStopped(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
-	_, stop := routertest.Start(t, s, router.Options{})
-	nc := natstest.Conn(t, s)
-	m, err := nc.RequestWithContext(testkit.Within(t, testkit.Patience), "hooks.registry", nil)
-	if err != nil || string(m.Data) != "[]" {
-		t.Errorf("%v: %v", err, m)
-	}
-	stop()
 }
 
 func TestLimitsThatCannotWorkAreRejected(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Checker is what refuses a value that has been read, such as one without a name.
+// Checker is a type that validates its values.
 type Checker interface{ Check() error }
 
 // Decode reads a file that is one mapping into the struct v points to; limit and empty are
 // those of [Document]. It reads structs, by the names in their json tags, maps with texts
 // for keys, slices, strings, integers and booleans; nothing is converted, and an unknown
-// key is refused. A [Checker] is asked once it has been read. Errors begin with
-// "line:column: ".
+// key or a key without a value is refused. Each [Checker] is checked once it has been read.
+// Errors begin with "line:column: ".
 func Decode(text []byte, limit int, empty string, v any) error {
 	top, err := document(text, limit, empty)
 	if err != nil {
@@ -38,6 +38,9 @@ func decode(node ast.Node, name string, into reflect.Value) error {
 }
 
 func decodeKind(node ast.Node, name string, into reflect.Value) error {
+	if _, missing := node.(*ast.NullNode); missing {
+		return ErrorAt(node, "%s has no value: give it one, or remove the key", Clip(name))
+	}
 	switch into.Kind() {
 	case reflect.Struct:
 		return decodeStruct(node, into)

@@ -42,6 +42,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"":                                 "1:1: the file is empty: write {}",
 		"[]":                               "1:1: must be a mapping (key: value)",
 		"closed: true":                     `1:1: unknown key "closed": known are teams and open`,
+		"teams:":                           "teams has no value: give it one, or remove the key",
+		"teams:\n  red: {members: [~]}":    "members has no value",
 		"open: yes":                        "1:7: open must be true or false",
 		"teams: []":                        "1:8: must be a mapping (key: value)",
 		"teams:\n  red: {members: ann}":    "2:18: members must be a list",

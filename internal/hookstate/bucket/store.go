@@ -35,9 +35,9 @@ func Options(prefix string, replicas int) natsx.BucketOptions {
 // when it is first used, and made where it is missing and the connection may do so; a
 // worker whose hooks remember nothing needs no right to it. Close it.
 //
-// What was written is seen by whoever reads afterwards, wherever he is. An update that
-// fails may have been stored all the same. Each call takes some two seconds at most,
-// besides what NATS takes to connect.
+// A read returns every write that ended before it, of any process. An update that fails may
+// have been stored all the same. Each call takes some two seconds at most, besides what NATS
+// takes to connect.
 type Store struct {
 	connect func() (*natsx.Conn, error)
 	opened  atomic.Pointer[openBucket]

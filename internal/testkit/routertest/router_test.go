@@ -13,6 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// A router serves as soon as it is up, and leaves nothing behind.
 func TestStart(t *testing.T) {
 	s := natstest.Server(t)
 	_, stop := routertest.Start(t, s, router.Options{})
