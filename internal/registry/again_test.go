@@ -28,7 +28,7 @@ func TestAHookThatIsRegisteredAgainIsNotExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	ttl := 100 * time.Millisecond
+	ttl := 300 * time.Millisecond
 	due, expired := make(chan struct{}, 1), make(chan time.Time, 1)
 	var stalled atomic.Bool // before, nothing expires, however slow this machine is
 	r := replicaOn(t, conn, registry.Options{

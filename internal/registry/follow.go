@@ -78,6 +78,7 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last
 	applied := f.update(batch, hooks, gone, complete)
 	if loaded && !f.loaded {
+		close(f.lease.loaded)
 		f.missing()
 		f.missingPins()
 	}

@@ -15,6 +15,7 @@ var errLeaseLost = errors.New("the lease could not be renewed")
 // lease renews a replica's right to use its table.
 type lease struct {
 	registry *Registry
+	loaded   chan struct{} // closed once the follower has received the whole bucket
 
 	mu    sync.Mutex           // guards what follows
 	sent  map[uint64]time.Time // write times of the renewals that have not come back
@@ -24,8 +25,18 @@ type lease struct {
 // renew writes this replica's record three times per lease, and retries a failed write after a
 // tenth of that time: just after a reconnect the server may not have the bucket yet. It fails if
 // no record came back for two leases.
+//
+// It begins once the bucket is loaded. The server miscounts what is pending for a watch that is
+// opened while a record is replaced, and then no record counts as the last of the log.
 func (l *lease) renew(ctx context.Context) error {
 	r := l.registry
+	select {
+	case <-l.loaded:
+	case <-time.After(2 * r.options.Lease):
+		return errLeaseLost
+	case <-ctx.Done():
+		return nil
+	}
 	began := time.Now()
 	for {
 		next := time.Now().Add(r.options.Lease / 3)

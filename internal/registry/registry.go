@@ -292,7 +292,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	r.hooks, r.gone, r.replicas, r.seen, r.applied = map[string]*hook{}, map[string]uint64{}, map[string]*peer{}, map[instanceKey]time.Time{}, 0
 	r.mu.Unlock()
 
-	lease := &lease{registry: r, sent: map[uint64]time.Time{}}
+	lease := &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
 	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.tellLost, r.watchSettings} {
 		wg.Go(func() {
