@@ -34,7 +34,7 @@ func New(conn *natsx.Conn, maxReply int, nobody func(hook string)) *Transport {
 
 // Open returns what sends the messages about one event.
 func (t *Transport) Open(e dispatch.Envelope) dispatch.Channel {
-	h := make(wire.Header, 8)
+	h := make(wire.Header, 8+len(e.Event.Extensions))
 	e.Event.SetHeader(h)
 	set := func(name, value string) {
 		if value != "" {

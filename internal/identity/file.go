@@ -60,17 +60,18 @@ func (f *File) CheckRegistration(r chain.Registration) error {
 	return f.now.Load().CheckRegistration(r)
 }
 
-// Allows is [Directory.Allows].
+// Allows is [Directory.Allows]. It does not look at the files: the look-up of who sent an event
+// does, before its hooks are called.
 func (f *File) Allows(hook string, action chain.Action) bool {
-	return f == nil || f.current().Allows(hook, action)
+	return f == nil || f.now.Load().Allows(hook, action)
 }
 
-// Fields is [Directory.Fields].
+// Fields is [Directory.Fields]; as Allows, it does not look at the files.
 func (f *File) Fields(hook string) []string {
 	if f == nil {
 		return nil
 	}
-	return f.current().Fields(hook)
+	return f.now.Load().Fields(hook)
 }
 
 func (f *File) current() *Directory {

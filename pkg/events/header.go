@@ -86,11 +86,20 @@ func checkAttributes(ev Event, version string) error {
 		}
 	}
 	for name := range ev.Extensions {
-		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || name == "" {
+		if !isAttributeName(name) {
 			return fmt.Errorf("ce-%s: an attribute's name is made of a-z and 0-9", clip(name))
 		}
 	}
 	return nil
+}
+
+func isAttributeName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // SetHeader writes the event's attributes into header as a binary-mode
@@ -102,8 +111,11 @@ func (e Event) SetHeader(header map[string][]string) {
 			header[name] = values[i : i+1 : i+1]
 		}
 	}
+	extensions := make([]string, 0, len(e.Extensions)) // one allocation for all
 	for name, value := range e.Extensions {
-		header["ce-"+name] = []string{Escape(value)}
+		extensions = append(extensions, Escape(value))
+		n := len(extensions)
+		header["ce-"+name] = extensions[n-1 : n : n]
 	}
 }
 

@@ -79,10 +79,14 @@ func callContext(ctx context.Context, id string, h wire.Header) (context.Context
 	if err != nil {
 		return nil, nil, err
 	}
-	ctx = context.WithValue(ctx, callKey{}, Call{
+	call := Call{
 		Hook: id, ChainID: wire.Get(h, wire.HeaderChainID), CallID: wire.Get(h, wire.HeaderCallID), Mode: chain.Mode(wire.Get(h, wire.HeaderMode)),
-		Traceparent: wire.Get(h, wire.HeaderTraceparent), Tracestate: wire.Get(h, wire.HeaderTracestate),
-	})
+		Traceparent: wire.Get(h, wire.HeaderTraceparent),
+	}
+	if call.Traceparent != "" { // without it, a state says nothing
+		call.Tracestate = wire.Get(h, wire.HeaderTracestate)
+	}
+	ctx = context.WithValue(ctx, callKey{}, call)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeOver(timeout))
 	return ctx, cancel, nil
 }

@@ -123,7 +123,7 @@ func TestNoHeaderNamesAnotherSender(t *testing.T) {
 		t.Fatalf("nobody forges anything: %s", answer)
 	}
 	forged := fmt.Sprintf(`: {"acc":%q,"rtt":1}`, w.accountOf("coder"))
-	for _, name := range []string{"Nats-Request-Info", "nats-request-info", "Nats-Request-Info ", " Nats-Request-Info", "X\nNats-Request-Info"} {
+	for _, name := range []string{"Nats-Request-Info", "nats-request-info", "Nats-Request-Info ", " Nats-Request-Info", "X\nNats-Request-Info", "A-\nNats-Request-Info", "-Nats-Request-Info"} {
 		for _, end := range []string{
 			"\r\n\r\n", "\n\r\n", "\n\n", "\r\n", "\r\nA: b\r\n", "\r\nA: bcd", "\r\nA:cd", "\nA:cd", "\nA cd", "\r\n:cd", "\r\nStatus: cd", "\r\nA: \rcd", "\r\nA: \r\ncd",
 			"\r\n\r\nA: b\r\n\r\n", "\r\n\r\nA: bcd", "\r\nNats-Request-Info: cd", "\r\nNats-Request-Info", "",

@@ -69,14 +69,20 @@ func (r *Request) readSender(shortest int) (s Sender, err error) {
 	return s, nil
 }
 
-// mentions counts the header's name in a text, in any case.
+// mentions counts the header's name in a text, in any case. It looks for the first dash of the
+// name, which is rarer than its letters.
 func mentions(text string) (n int) {
-	for i := 0; i+len(headerRequestInfo) <= len(text); i++ {
-		if text[i]|0x20 == 'n' && strings.EqualFold(text[i:i+len(headerRequestInfo)], headerRequestInfo) {
+	const dash = len("Nats")
+	for {
+		i := strings.IndexByte(text, '-')
+		if i < 0 || len(text)-i < len(headerRequestInfo)-dash {
+			return n
+		}
+		if i >= dash && strings.EqualFold(text[i-dash:i-dash+len(headerRequestInfo)], headerRequestInfo) {
 			n++
 		}
+		text = text[i+1:]
 	}
-	return n
 }
 
 // parseSender reads the server's JSON. What it writes of an account that shares nothing
