@@ -71,7 +71,7 @@ func TestEveryHookIsTested(t *testing.T) {
 
 // TestGuardsFailClosed: who denies or asks about a tool before it runs denies when it fails.
 func TestGuardsFailClosed(t *testing.T) {
-	for path, want := range map[string]int{"starter.yaml": 4, "coding-agent.yaml": 7, "cost-control.yaml": 3, "observe.yaml": 0, "specification.yaml": 5} {
+	for path, want := range map[string]int{"starter.yaml": 4, "coding-agent.yaml": 8, "cost-control.yaml": 3, "observe.yaml": 0, "specification.yaml": 5} {
 		f, err := load(path)(kind.Worker{})
 		if err != nil {
 			t.Fatal(err)

@@ -54,7 +54,7 @@ var identities = sync.OnceValues(func() (made identity, err error) {
 	hookctl("init" + auth)
 	hookctl("add router router" + auth)
 	hookctl("add agent coder" + auth)
-	hookctl("add worker policy --hook=redaction,path-guard,command-guard,metadata-and-console,unknown-tools,mcp-tools,notebook-shell,foreign-instructions" + auth)
+	hookctl("add worker policy --hook=redaction,path-guard,command-guard,metadata-and-console,unknown-tools,mcp-tools,notebook-shell,written-commands,foreign-instructions" + auth)
 	if m := regexp.MustCompile(`"token": ?"([^"]+)"`).FindStringSubmatch(hookctl("add --http=coder" + auth)); m != nil {
 		made.token = m[1]
 	}

@@ -18,7 +18,7 @@ var (
 	// value follows in its own word is found joined to it, too.
 	commandOptions = map[string]string{
 		"latexmk": "-e -pdflatex -latex -xelatex -lualatex", "erl": "-eval -run -s", "nim": "--eval -e", "memray": "-c", "crystal": "eval", "sbt": "eval", "cdk": "-a --app", "tox": "-x --override",
-		"rustc": "-Clinker -Clink-arg -Clink-args -Zcodegen-backend", "gcc": "-B -wrapper -fplugin -specs", "g++": "-B -wrapper -fplugin -specs", "cc": "-B -wrapper -fplugin -specs -Xclang", "clang": "-B -Xclang -fplugin -fpass-plugin -load", "clang++": "-B -Xclang -fplugin -fpass-plugin -load",
+		"clojure": "-Sdeps", "clj": "-Sdeps", "openssl": "-config -engine -provider -provider-path", "rustc": "-Clinker -Clink-arg -Clink-args -Zcodegen-backend", "gcc": "-B -wrapper -fplugin -specs", "g++": "-B -wrapper -fplugin -specs", "cc": "-B -wrapper -fplugin -specs -Xclang", "clang": "-B -Xclang -fplugin -fpass-plugin -load", "clang++": "-B -Xclang -fplugin -fpass-plugin -load",
 		"vim": "-s -c --cmd -S", "nvim": "-s -c --cmd -S -l", "vi": "-s -c", "jupyter": "--existing --ServerApp.token --NotebookApp.token --ServerApp.password", "dvc": "--run",
 		"nyc": "--hook-command", "patchelf": "--add-needed --set-interpreter --replace-needed", "7z": "-sdel", "py-spy": "--locals",
 		"terraform": "-force-copy -migrate-state", "tofu": "-force-copy -migrate-state", "drizzle-kit": "drop --force", "celery": "purge control", "pre-commit": "try-repo", "helm": "--show-secrets",

@@ -20,18 +20,18 @@ const known = `
 ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
-sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap journalctl stern
+sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap jdeps jps jstat journalctl stern htmlq pup dasel
 # of the shell itself
 set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
 # change files
-cp mv rm rmdir mkdir touch ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
+cp mv rm rmdir mkdir touch truncate ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
 apply_patch ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
 # run what is judged itself, and shells whose scripts are files
 env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace valgrind arch
 bash sh zsh dash ksh
 # build, test, check
 make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automake autoreconf configure bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake premake5
-gcc g++ cc c++ clang clang++ ld lld ar ranlib as javac java kotlinc kotlin scalac ghc stack cabal rustc swiftc tsc tsx ts-node node nodejs python python2 python3 pypy pypy3 perl ruby php lua luajit julia r rscript ocaml erl elixir iex racket
+gcc g++ cc c++ clang clang++ ld lld ar ranlib as javac java kotlinc kotlin scalac ghc stack cabal rustc swiftc tsc tsx ts-node node nodejs python python2 python3 pypy pypy3 perl ruby php lua luajit julia r rscript ocaml erl elixir iex racket clojure clj
 clang-format clang-tidy cppcheck gofmt gofumpt goimports golangci-lint staticcheck govulncheck gopls gotestsum ginkgo mockgen protoc buf sqlc templ wire stringer air ko goreleaser
 pytest py.test unittest coverage mypy pyright ruff black isort flake8 pylint bandit pre-commit pyflakes autopep8 yapf pydocstyle vulture radon hypothesis locust sphinx-build mkdocs ipython jupyter cython maturin pip-compile pip-audit venv virtualenv http.server json.tool compileall py_compile build cProfile doctest
 eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vite webpack rollup esbuild parcel swc babel turbo nx lerna storybook tailwindcss postcss stylelint biome oxlint knip depcheck madge typedoc nodemon concurrently serve http-server svelte-check astro remix ng vue-cli-service vue-tsc react-scripts expo eas-cli tsup unbuild wait-on rimraf cpx mkdirp npm-check-updates ncu lighthouse size-limit source-map-explorer publint npm-run-all run-s run-p mmdc lint-staged commitlint husky create-react-app create-next-app create-vite degit husky markdownlint markdownlint-cli2 cspell
@@ -51,7 +51,7 @@ pg_dump psql mysql mariadb sqlite3 duckdb mongosh
 # stop processes
 kill pkill killall
 
-openssl: rand dgst version x509 verify s_client
+openssl: rand dgst version x509 verify s_client req genrsa genpkey ecparam dhparam
 git: am apply add annotate bisect blame branch cat-file check-attr check-ignore checkout cherry cherry-pick clean clone commit config count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref format-patch fsck grep help init lfs log ls-files ls-remote ls-tree merge merge-base merge-tree mergetool mv name-rev notes pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag update-index archive var verify-commit version whatchanged worktree bundle gc maintenance rerere interpret-trailers
 npm: install i ci add test t tst run run-script start stop restart build ls list ll outdated audit view info show explain why fund doctor exec x init create pkg config/get version ping dedupe rebuild prune uninstall remove rm link search help root prefix bin docs pack update up cache/verify cache/ls diff query sbom dist-tag/ls
 pnpm: ! publish login logout config c token owner unpublish deprecate dist-tag access team adduser whoami setup self-update server env
@@ -118,7 +118,7 @@ aws: s3/ls sts/get-caller-identity */describe-* */list-* logs/tail logs/filter-l
 gcloud: config/list config/get-value version info */*
 az: account/show account/list group/list group/show vm/list version */list */show
 gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download run/rerun repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version repo/set-default cache/list gist/list gist/view release/download ruleset/list ruleset/view pr/update-branch project/list project/view issue/develop
-glab: mr/list mr/view mr/create mr/checkout mr/diff issue/list issue/view ci/list ci/view repo/view
+glab: mr/list mr/view mr/create mr/checkout mr/diff mr/note issue/list issue/view issue/create issue/note ci/list ci/view ci/status ci/lint ci/trace repo/view repo/clone release/list release/view version
 systemctl: status is-active is-enabled list-units list-unit-files list-timers cat
 redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen --scan
 argocd: app/list app/get app/diff app/history
@@ -345,7 +345,7 @@ func asks(c shell.Command) bool {
 func does(c shell.Command, verbs []string) bool {
 	told := c.Verbs(2)
 	if len(told) == 0 {
-		return len(c.Args()) == 0 || c.Args()[0].Text == "--scan" && slices.Contains(verbs, "--scan") || len(c.Args()) == 1 && (c.Args()[0].Text == "-v" || c.Args()[0].Text == "-h" || slices.Contains(verbs, c.Args()[0].Text))
+		return len(c.Args()) == 0 || shell.Option(c, "--scan") == shell.Yes && slices.Contains(verbs, "--scan") || len(c.Args()) == 1 && (c.Args()[0].Text == "-v" || c.Args()[0].Text == "-h" || slices.Contains(verbs, c.Args()[0].Text))
 	}
 	if verbs[0] == "!" {
 		return !slices.Contains(verbs, told[0])

@@ -63,6 +63,9 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 	if script.Bomb && p.defaults {
 		note(decision.Finding{Decision: decision.Deny, Reason: "a function multiplies itself until the machine is full", Rule: decision.BuiltIn("a function that multiplies itself")})
 	}
+	if p.development && stopsGuards(tool.Command, script.Commands) {
+		note(decision.Finding{Decision: decision.Ask, Reason: stopsGuardsReason, Rule: decision.BuiltIn(stopsGuardsReason)})
+	}
 	for _, d := range p.doubts(tool, script) {
 		note(decision.Finding{Decision: p.undecidable, Reason: undecidable(string(d)), Rule: decision.Option("undecidable")})
 	}

@@ -30,6 +30,10 @@ var (
 	port             = regexp.MustCompile(`^:?\d+(/tcp|/udp)?$`)
 	page             = regexp.MustCompile(`^[\w.-][\w./-]*\.(html?|pdf|png|svg|jpe?g|md|txt)$`)
 	tellsEnvironment = regexp.MustCompile(`(?i)env|config|json`)
+	jsonOfState      = regexp.MustCompile(`json \.(State|NetworkSettings|Mounts|RepoTags|RepoDigests|Created|Name|Id)\b`)
+	shortFlags       = regexp.MustCompile(`^-[n1tbqvE]+$`)
+	logFile          = regexp.MustCompile(`^[\w./-]+\.log$`)
+	scans            = regexp.MustCompile(`^((-h|-p|-n) [\w.-]+ )*--scan( --(pattern|count) \S+)*$`)
 	routerName       = regexp.MustCompile(`(?i)\brouter\b`)
 	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
 	servers          = regexp.MustCompile(`^(postgres(ql)?|mysqld?|mariadbd?|mongod|redis-server|nginx|dockerd?|containerd|kubelet|systemd|sshd|launchd|WindowServer|Finder|loginwindow|Xorg)$`)
@@ -80,7 +84,10 @@ var limits = map[string]func(shell.Command) bool{
 	"console":   func(c shell.Command) bool { return !aimsAt(c, grave) && !aimsAt(c, tellsEnvironment) },
 	"fuser":     func(c shell.Command) bool { return shell.Option(c, "-k") == shell.No || freesPorts(c) }, "kill-port": freesPorts,
 	"websocat": func(c shell.Command) bool {
-		return len(c.Args()) == 1 && addresses.Loopback(c.Args()[0].Text)
+		words := operands(c)
+		return len(words) == 1 && addresses.Loopback(words[0].Text) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return strings.HasPrefix(w.Text, "-") && !shortFlags.MatchString(w.Text)
+		})
 	},
 	"prisma": func(c shell.Command) bool {
 		return shell.Option(c, "--accept-data-loss") == shell.No && shell.Option(c, "--force-reset") == shell.No
@@ -88,7 +95,7 @@ var limits = map[string]func(shell.Command) bool{
 	"dotnet": func(c shell.Command) bool {
 		return !slices.Equal(c.Verbs(2), []string{"ef", "database"}) || aimsAt(c, updates)
 	},
-	"clickhouse-client": queries,
+	"clickhouse-client": queries, "truncate": emptiesLogs, "redis-cli": scansOrAsks,
 	"openssl": func(c shell.Command) bool {
 		return !slices.Contains(c.Verbs(1), "s_client") || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return r.File.Text == "/dev/null" && !r.Write })
 	},
@@ -120,6 +127,29 @@ var limits = map[string]func(shell.Command) bool{
 	},
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
 	"kill":    spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
+}
+
+// emptiesLogs: truncate -s 0 of logs of the project.
+func emptiesLogs(c shell.Command) bool {
+	args := c.Args()
+	return len(args) > 2 && args[0].Text == "-s" && args[1].Text == "0" && !slices.ContainsFunc(args[2:], func(w shell.Word) bool {
+		return !w.Known || !logFile.MatchString(w.Text) || !ownFile(w.Text, c.Dirs)
+	})
+}
+
+// scansOrAsks: --scan lists keys, and is no verb; it passes alone.
+func scansOrAsks(c shell.Command) bool {
+	if shell.Option(c, "--scan") == shell.No {
+		return true
+	}
+	var texts []string
+	for _, w := range c.Args() {
+		if !w.Known {
+			return false
+		}
+		texts = append(texts, w.Text)
+	}
+	return scans.MatchString(strings.Join(texts, " "))
 }
 
 // copiesHere reports whether aws s3 cp copies from there to here.
@@ -194,7 +224,9 @@ func contains(c shell.Command) bool {
 	switch told := c.Verbs(2); {
 	case slices.Contains(told, "inspect"): // variables stand there, too
 		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
-		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool { return !w.Known || tellsEnvironment.MatchString(w.Text) })
+		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
+			return !w.Known || tellsEnvironment.MatchString(jsonOfState.ReplaceAllString(w.Text, ""))
+		})
 	case len(told) == 2 && told[1] == "config":
 		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)

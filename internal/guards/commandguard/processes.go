@@ -38,3 +38,29 @@ func withoutNumbers(c shell.Command) shell.Command {
 	})
 	return c
 }
+
+const stopsGuardsReason = "it may stop what guards the agent"
+
+var (
+	// quoting is what a pattern or a shell does not see in a name: [h]ook-router.
+	quoting     = strings.NewReplacer("[", "", "]", "", `\`, "", "'", "", `"`, "")
+	ownPrograms = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)`)
+	natsServer  = regexp.MustCompile(`(?i)\bnats\b|:(4222|8222|6222)\b`)
+	variable    = regexp.MustCompile(`^\$(!|\w+|\{\w+\})$`)
+	stoppers    = strings.Fields("kill pkill killall skill fuser")
+)
+
+// stopsGuards reports whether a line names what guards the agent, in whatever part, and stops
+// processes: those of NATS where they are found by a pipe or $(…), and not by a variable.
+func stopsGuards(line string, commands []shell.Command) bool {
+	line = quoting.Replace(line)
+	own := ownPrograms.MatchString(line)
+	if !own && !natsServer.MatchString(line) {
+		return false
+	}
+	return slices.ContainsFunc(commands, func(c shell.Command) bool {
+		words := operands(c)
+		found := len(words) == 0 || slices.ContainsFunc(words, func(w shell.Word) bool { return !w.Known && !variable.MatchString(w.Text) })
+		return slices.Contains(stoppers, c.Name()) && (own || found)
+	})
+}

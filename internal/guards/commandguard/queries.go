@@ -14,6 +14,9 @@ var (
 	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile|pg_shadow|pg_authid|pg_user_mappings?|authentication_string)\b`)
 )
 
+// listsDatabases is psql -l, and -lqt.
+var listsDatabases = regexp.MustCompile(`^(-[qtAX]*l[qtAX]*|--list)$`)
+
 var showsCreate = regexp.MustCompile(`(?i)\bshow\s+create\s`)
 
 // sqlComment is a line that says nothing to a database.
@@ -40,7 +43,7 @@ func queries(c shell.Command) bool {
 		if w.Text == "-f" && c.Name() == "psql" && i+1 < len(c.Args()) {
 			return runsScript(c, texts[i+1])
 		}
-		asked = asked || query.MatchString(w.Text) || w.Text == "-l" || w.Text == "--list"
+		asked = asked || query.MatchString(w.Text) || listsDatabases.MatchString(w.Text)
 		if changes.MatchString(showsCreate.ReplaceAllString(w.Text, "show ")) && strings.ContainsAny(w.Text, " \t\n;") || !w.Known && strings.Contains(w.Text, "$(") {
 			return false
 		}

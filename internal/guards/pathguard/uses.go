@@ -26,7 +26,7 @@ var uses = func() map[string]use {
 	for use, names := range map[use]string{
 		none: "basename dirname echo printf true false : exit return kill sleep seq export declare local readonly typeset alias unset set shift type which whereis man test [ history jobs wait ulimit umask",
 		reads: "date cat tac head tail less more most bat nl od hexdump strings grep egrep fgrep rg ag ack awk gawk mawk sed gsed cut paste sort wc tr column fold diff cmp comm file stat ls ll dir tree" +
-			" du df find fd locate readlink realpath md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd" +
+			" du df find fd locate readlink realpath yamllint actionlint hadolint shellcheck kubeconform cloc tokei scc javap jdeps readelf size md5sum sha1sum sha256sum sha512sum cksum base64 base32 jq yq xmllint zcat zless zgrep bzcat xzcat cd pushd" +
 			" gcc g++ cc c++ clang clang++ ld cmake rustc javac strace ldd nm objdump getfacl lsof vimdiff view open xdg-open" +
 			" curl wget ssh env sudo xargs time timeout nice nohup exec command doas su",
 		writes: "rm rmdir unlink shred srm truncate touch mkdir mkfifo mknod tee chmod chown chgrp chattr setfacl vi vim nvim nano emacs ed ex pico patch trash mktemp gzip gunzip bzip2 xz unxz zstd split csplit dd sponge del erase",

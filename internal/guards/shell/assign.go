@@ -32,6 +32,9 @@ func (s source) assign(a *syntax.Assign, words []Word) Assign {
 		s.moved(is.Name)
 	}
 	s.variable(is)
+	if a.Value != nil {
+		s.keep(a, is.Value)
+	}
 	return is
 }
 

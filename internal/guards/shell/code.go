@@ -77,7 +77,7 @@ var (
 	// codeCalls is code of other languages that runs the project's tests, or prints a version.
 	codeCalls = map[string]*regexp.Regexp{
 		"R":      regexp.MustCompile(`^\s*((library\(\w+\)\s*;\s*)?(print\()?packageVersion\(["']\w+["']\)\)?|(testthat::test_(dir|file|local)|devtools::(test|check|document|load_all))\((["'][\w./-]+["'])?\)|sessionInfo\(\)|R\.version\.string)\s*;?\s*$`),
-		"Julia":  regexp.MustCompile(`^\s*(using|import) Pkg\s*;\s*Pkg\.(test|instantiate|status|precompile)\(\)\s*;?\s*$`),
+		"Julia":  regexp.MustCompile(`^\s*(using|import) Pkg\s*;\s*Pkg\.(test|instantiate|status|precompile)\(["'\w\s,;=\[\]-]*\)\s*;?\s*$`),
 		"Elixir": regexp.MustCompile(`^\s*IO\.(puts|inspect)\(?\s*System\.(version|otp_release)(\(\))?\s*\)?\s*$`),
 	}
 	// codeIndex leads to each member of an object of JavaScript, by a text.
@@ -119,6 +119,10 @@ func harmlessCode(code, language string) (does codeDoes, ok bool) {
 // harmlessScript is harmlessCode of JavaScript.
 func harmlessScript(code string) (does codeDoes, ok bool) {
 	if len(code) > maxCode {
+		return does, false
+	}
+	code, ok = withoutTemplates(code)
+	if !ok {
 		return does, false
 	}
 	code, pairs := withoutPairs(code)

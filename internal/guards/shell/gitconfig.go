@@ -34,7 +34,7 @@ func (c *Command) gitConfig(args []Word) {
 		switch {
 		case given && gitConfigRun.MatchString(key):
 			c.doubt("git is told to run a command: " + clip(key))
-		case given && value && !gitConfigPlain.MatchString(name):
+		case given && value && strings.Contains(name, ".") && !gitConfigPlain.MatchString(name):
 			c.doubt("what git does with this setting is not known: " + clip(name))
 		}
 	}

@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -43,6 +44,10 @@ func TestHostileLinesAreBounded(t *testing.T) {
 		"cat > a <<'E'\n" + strings.Repeat("bash a;", 8000) + "\nE\nbash a",
 		"git clone a b; " + strings.Repeat("git clone c d/e; b/f; ", 1500),
 		"ls *.a" + strings.Repeat(" | head", 5000) + " | xargs cat",
+		strings.Repeat("a=1; ", 12000),
+		numbered("a%d=b", ";", 6000),
+		numbered("a%d=b", "&&", 6000) + `; c "$a1"`,
+		"node -e '" + strings.Repeat("`${a}`", 600) + "'",
 		strings.Repeat("a ", 1<<20),
 	} {
 		t.Run("", func(t *testing.T) {
@@ -61,4 +66,13 @@ func TestHostileLinesAreBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// numbered is a text n times, each with its number, and something between them.
+func numbered(format, between string, n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf(format, i)
+	}
+	return strings.Join(all, between)
 }

@@ -154,7 +154,7 @@ func (of interpreter) option(text string) (code, valued bool) {
 		return true, false
 	case slices.Contains(values, name):
 		return false, !joined
-	case text == "" || text[0] != '-' || strings.HasPrefix(text, "--"):
+	case text == "" || text[0] != '-' || strings.HasPrefix(text, "--"), of.name == "Clojure" && strings.Contains(text, ":"): // -M:alias
 		return false, false
 	}
 	for i := 1; i < len(text); i++ {

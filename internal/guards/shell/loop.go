@@ -70,10 +70,10 @@ func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx conte
 	s.parser.loops = outside
 }
 
-// only reports whether a line has a name once as the variable of a loop, and elsewhere only as
-// $NAME and ${NAME}: all else may give it a value, as may a function that runs later.
+// only reports whether a line gives a name a value once, and has it elsewhere only as $NAME and
+// ${NAME}, or in a path: all else may give it a value, as may a function that runs later.
 func (s source) only(name string) bool {
-	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `\}`)
+	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `\}|/` + name + `\b`)
 	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.text, ""), "$1")
 	named := regexp.MustCompile(`\b(-v)?` + name + `\b`)
 	return s.depth == 0 && s.functions == 0 && len(named.FindAllString(rest, -1)) == 1 && !called.MatchString(rest) && !strings.Contains(rest, "function") && !strings.Contains(rest, "eval")

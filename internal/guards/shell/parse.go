@@ -24,7 +24,8 @@ type parser struct {
 	full      bool              // there are more commands than are listed
 	files     files             // that were made
 	aliases   map[string]string // what a name stands for
-	loops     map[string]Word   // what the variable of a loop is in this round
+	loops     map[string]Word   // what a variable is: that of a loop in this round, and one with a single value
+	constant  map[uint]bool     // the assignments that certainly happen, by where they stand
 	defined   map[string]uint   // functions that the line certainly makes, by where they end
 }
 
@@ -82,10 +83,12 @@ func (p *parser) line(text string, depth int, ctx context) {
 	case substitutions(file) > maxSubstitutions:
 		p.doubt("the command is nested too deep")
 	default:
+		s := source{p, text, depth, false}
 		if depth == 0 && !strings.Contains(text, "unset") {
 			p.defines(file)
+			s.constants(file)
 		}
-		source{p, text, depth, false}.walk(file, ctx)
+		s.walk(file, ctx)
 	}
 }
 

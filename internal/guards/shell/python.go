@@ -292,6 +292,8 @@ func (p *python) name(i int) (more int, ok bool) {
 		return 0, p.frames && p.at(i+1).kind == '(' && p.at(i+2).kind == ')'
 	case p.frames && member && name == "load" && !p.is(i-2, "json"):
 		return p.frame(i)
+	case p.frames && member && (name == "agg" || name == "aggregate"):
+		return p.aggregates(i)
 	case p.frames && member && slices.Contains(frameMore, name) && !p.is(i-2, "json"):
 		return 0, false
 	case name == "torch" && !member && p.at(i+1).kind == '.' && (p.is(i+2, "cuda") || p.is(i+2, "backends")) && p.at(i+3).kind == '.':

@@ -51,6 +51,30 @@ func (p *python) member(i int) (more int, ok bool) {
 	return 2, p.at(i+2).kind == 'n' && !powerful(name) && !reaches.MatchString(name)
 }
 
+// aggregates is df.agg('mean') and df.agg(['mean', 'max']): the texts are names of methods.
+func (p *python) aggregates(i int) (more int, ok bool) {
+	j := i + 2
+	list := p.at(j).kind == '['
+	if list {
+		j++
+	}
+	for ; ; j += 2 {
+		method, ok := p.text(j)
+		if !ok || !slices.Contains(aggregations, method) {
+			return 0, false
+		}
+		if p.at(j+1).kind != ',' {
+			break
+		}
+	}
+	if list && p.at(j+1).kind != ']' {
+		return 0, false
+	}
+	return j - i, p.at(i+1).kind == '('
+}
+
+var aggregations = strings.Fields("count mean sum min max median std var nunique first last size")
+
 // searches is sys.path.insert(0, 'src'): modules are of a directory of the project, too.
 func (p *python) searches(i int) (more int, ok bool) {
 	if p.is(i-2, "print") && p.at(i-1).kind == '(' && p.at(i+3).kind == ')' {

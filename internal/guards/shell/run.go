@@ -58,6 +58,7 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 	case name == "eval":
 		s.joined(&c, words[1:], ctx)
 	case name == "trap" && len(words) > 2:
+		words[1].Text = s.filled(words[1].Text)
 		s.joined(&c, words[1:2], ctx)
 	case name == "alias":
 		s.alias(&c, ctx)

@@ -1,0 +1,151 @@
+package shell
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxConstants bounds the variables of a line whose value is looked at.
+const maxConstants = 16
+
+// constants notes the assignments of a line that certainly happen before what uses them: those of
+// its statements, and those of a chain A && NAME=value && B whose uses all stand in the chain.
+func (s source) constants(file *syntax.File) {
+	if strings.Contains(s.text, "IFS") {
+		return
+	}
+	for _, stmt := range file.Stmts {
+		s.constantsOf(stmt, stmt, true)
+	}
+}
+
+// constantsOf is constants of a statement within another one; always says that it runs whatever
+// happens before it.
+func (s source) constantsOf(stmt, within *syntax.Stmt, always bool) {
+	if stmt.Background || stmt.Coprocess || len(stmt.Redirs) > 0 {
+		return
+	}
+	var assigns []*syntax.Assign
+	switch cmd := stmt.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		if cmd.Op == syntax.AndStmt || cmd.Op == syntax.OrStmt {
+			s.constantsOf(cmd.X, within, always)
+		}
+		if cmd.Op == syntax.AndStmt {
+			s.constantsOf(cmd.Y, within, false)
+		}
+	case *syntax.CallExpr:
+		if len(cmd.Args) == 0 {
+			assigns = cmd.Assigns
+		}
+	case *syntax.DeclClause:
+		if !slices.ContainsFunc(cmd.Args, func(a *syntax.Assign) bool { return a.Naked || a.Name == nil }) {
+			assigns = cmd.Args
+		}
+	}
+	for _, a := range assigns {
+		if len(s.constant) == maxConstants {
+			return
+		}
+		if a.Append || a.Index != nil || a.Value == nil || ofShell.MatchString(a.Name.Value) {
+			continue
+		}
+		if !always {
+			uses := regexp.MustCompile(`\$\{?` + a.Name.Value + `\b`)
+			if uses.MatchString(s.text[:within.Pos().Offset()]) || uses.MatchString(s.text[min(int(within.End().Offset()), len(s.text)):]) {
+				continue
+			}
+		}
+		if s.constant == nil {
+			s.parser.constant = map[uint]bool{}
+		}
+		s.constant[a.Pos().Offset()] = true
+	}
+}
+
+// ofShell are names whose value the shell makes itself, or that change what it does.
+var ofShell = regexp.MustCompile(`^(BASH.*|COMP_.*|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|GROUPS|HISTCMD|HOME|HOSTNAME|LINENO|OLDPWD|OPTARG|OPTIND|PATH|PIPESTATUS|PPID|PWD|RANDOM|REPLY|SECONDS|SHLVL|SRANDOM|UID|_)$`)
+
+// keep remembers the value of a variable that has no other one.
+func (s source) keep(a *syntax.Assign, value Word) {
+	if s.depth > 0 || !s.constant[a.Pos().Offset()] || !s.only(a.Name.Value) {
+		return
+	}
+	if made, ok := s.temporary(a.Value); ok {
+		value = made
+	}
+	if !value.plain() || value.Many {
+		return
+	}
+	if s.loops == nil {
+		s.parser.loops = map[string]Word{}
+	}
+	s.loops[a.Name.Value] = value
+}
+
+// oneWord is a value that stays one word of a line wherever it stands.
+var oneWord = regexp.MustCompile(`^[\w./-]+$`)
+
+// filled is a text that the line's own shell will run, with the values of its variables.
+func (s source) filled(text string) string {
+	if s.depth > 0 {
+		return text
+	}
+	for name, value := range s.loops {
+		if value.plain() && oneWord.MatchString(value.Text) {
+			text = regexp.MustCompile(`\$`+name+`\b|\$\{`+name+`\}`).ReplaceAllLiteralString(text, value.Text)
+		}
+	}
+	return text
+}
+
+var (
+	temporaryName = regexp.MustCompile(`^(/tmp/)?[\w.-]+$`)
+	temporaryFlag = regexp.MustCompile(`^(-[dqt]+|--directory|--quiet|--suffix=[\w.-]+)$`)
+)
+
+// temporary is what $(mktemp) stands for: a new name below /tmp.
+func (s source) temporary(from *syntax.Word) (Word, bool) {
+	parts := from.Parts
+	if len(parts) == 1 {
+		if quoted, is := parts[0].(*syntax.DblQuoted); is {
+			parts = quoted.Parts
+		}
+	}
+	if len(parts) != 1 || strings.Contains(s.text, "TMPDIR") || len(s.aliases) > 0 {
+		return Word{}, false
+	}
+	made, is := parts[0].(*syntax.CmdSubst)
+	if !is || len(made.Stmts) != 1 || len(made.Stmts[0].Redirs) > 0 || made.Stmts[0].Background {
+		return Word{}, false
+	}
+	call, is := made.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !is || len(call.Assigns) > 0 {
+		return Word{}, false
+	}
+	words := s.words(call.Args)
+	if words[0].Text != "mktemp" {
+		return Word{}, false
+	}
+	name, below := "tmp", false
+	for _, w := range words[1:] {
+		switch {
+		case !w.plain():
+			return Word{}, false
+		case temporaryFlag.MatchString(w.Text):
+			below = below || strings.Contains(w.Text, "t") && !strings.HasPrefix(w.Text, "--")
+		case temporaryName.MatchString(w.Text) && !strings.Contains(w.Text, ".."):
+			name = w.Text
+			below = below || strings.HasPrefix(name, "/")
+		default:
+			return Word{}, false
+		}
+	}
+	if name != "tmp" && !below {
+		return Word{}, false // it stands where the line runs
+	}
+	return Word{Text: "/tmp/" + strings.TrimPrefix(name, "/tmp/"), Known: true}, true
+}
