@@ -74,6 +74,9 @@ func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallba
 	if n := len(req.Event.Data); n > d.opts.MaxData {
 		return nil, d.TooLarge(n)
 	}
+	if n := attributes(req); n > maxAttributes {
+		return nil, wire.Errorf(wire.TooLarge, "the event's attributes have %d bytes in sum: at most %d are allowed", n, maxAttributes)
+	}
 	table, err := d.hooks.Table()
 	if err != nil {
 		return nil, err
@@ -150,6 +153,20 @@ func (ev *event) sender() telemetry.Sender {
 	}
 	s.Turn = cmp.Or(s.Turn, ev.request.Turn)
 	return s
+}
+
+// maxAttributes bounds all attributes of an event, in bytes. Each call of a hook and each record has
+// them, and escapes some of them.
+const maxAttributes = 16 << 10
+
+// attributes is how many bytes the attributes of a request have.
+func attributes(req Request) int {
+	ev := req.Event
+	n := len(ev.ID) + len(ev.Source) + len(ev.Name) + len(ev.Session) + len(ev.Time) + len(req.Turn)
+	for name, value := range ev.Extensions {
+		n += len(name) + len(value)
+	}
+	return n
 }
 
 // Longer trace context and baggage, in bytes, is dropped.

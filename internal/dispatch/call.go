@@ -19,8 +19,11 @@ import (
 func (d *Dispatcher) caller(ev *event, abort context.CancelCauseFunc) chain.Caller {
 	return func(ctx context.Context, entry *chain.Entry, in events.Event) (chain.Result, error) {
 		reply, err := d.call(ctx, ev, chain.Enforce, entry, in)
-		if errors.Is(err, ErrConnection) {
+		switch {
+		case errors.Is(err, ErrConnection):
 			abort(wire.Errorf(wire.Unavailable, "%v: ask again", ErrConnection))
+		case errors.Is(err, ErrCallTooLarge):
+			abort(wire.Errorf(wire.TooLarge, "%v", ErrCallTooLarge))
 		}
 		if err != nil {
 			return chain.Result{Policy: chain.CleanPolicy(reply.Policy)}, err

@@ -51,6 +51,10 @@ type Envelope struct {
 // nothing is decided, whatever on_failure says, and the agent gets 503.
 var ErrConnection = errors.New("the router has lost its connection to NATS")
 
+// ErrCallTooLarge means that NATS does not take the call of a hook. That is no failure of the hook
+// either: nothing is decided, and the agent gets 413.
+var ErrCallTooLarge = errors.New("the event, as a hook gets it, has more bytes than the NATS server takes in a message (max_payload)")
+
 // Channel sends the messages about one event. It must be safe for concurrent use.
 type Channel interface {
 	// PublishEvent tells watchers that the event was admitted.
@@ -58,7 +62,7 @@ type Channel interface {
 	// PublishResult tells watchers how its chain ended.
 	PublishResult(body []byte) error
 	// Call calls a hook and returns its reply. The error may wrap [chain.ErrNoResponder],
-	// [chain.ErrInvalidResult], [context.DeadlineExceeded] or [ErrConnection].
+	// [chain.ErrInvalidResult], [context.DeadlineExceeded], [ErrConnection] or [ErrCallTooLarge].
 	Call(context.Context, Call) (Reply, error)
 	// Notify sends the event to an observing hook. No reply is expected.
 	Notify(Call) error

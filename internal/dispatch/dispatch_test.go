@@ -134,6 +134,28 @@ func TestAdmission(t *testing.T) {
 			t.Errorf("error %v, want 413", err)
 		}
 	})
+	t.Run("attributes that are too large answer 413", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, hook{Registration: reg("a", 10)})
+		for name, change := range map[string]func(*dispatch.Request){
+			"id":        func(r *dispatch.Request) { r.Event.ID = strings.Repeat(`"`, 20<<10) },
+			"source":    func(r *dispatch.Request) { r.Event.Source = strings.Repeat("x", 20<<10) },
+			"extension": func(r *dispatch.Request) { r.Event.Extensions = map[string]string{"a": strings.Repeat("x", 20<<10)} },
+			"turn":      func(r *dispatch.Request) { r.Turn = strings.Repeat("x", 20<<10) },
+			"in sum":    func(r *dispatch.Request) { r.Event.ID, r.Turn = strings.Repeat("x", 9<<10), strings.Repeat("x", 9<<10) },
+		} {
+			req := request(t, events.ToolPre, `{}`)
+			change(&req)
+			if _, err := b.Emit(t.Context(), req); wire.CodeOf(err) != wire.TooLarge {
+				t.Errorf("%s: error %v, want 413", name, err)
+			}
+		}
+	})
+	t.Run("a call that NATS does not take decides nothing", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, hook{Registration: reg("a", 10), err: fmt.Errorf("%w: x", dispatch.ErrCallTooLarge)})
+		if _, err := b.Execute(t.Context(), request(t, events.ToolPre, `{}`)); wire.CodeOf(err) != wire.TooLarge {
+			t.Errorf("error %v, want 413", err)
+		}
+	})
 	t.Run("a session has so many requests under way", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, dispatch.Options{MaxPerSession: 1}, hook{Registration: reg("slow", 10), block: true})

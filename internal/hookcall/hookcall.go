@@ -128,6 +128,8 @@ func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.H
 		return dispatch.Reply{}, chain.ErrNoResponder
 	case errors.Is(err, natsx.ErrDisconnected), errors.Is(err, natsx.ErrConnectionLost):
 		return dispatch.Reply{}, fmt.Errorf("%w: %w", dispatch.ErrConnection, err)
+	case errors.Is(err, natsx.ErrMaxPayload):
+		return dispatch.Reply{}, fmt.Errorf("%w: %w", dispatch.ErrCallTooLarge, err)
 	case code == wire.Deadline:
 		return said, context.DeadlineExceeded
 	case code == wire.InvalidResult:

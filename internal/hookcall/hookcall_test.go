@@ -257,3 +257,14 @@ func TestWatchersSeeTheEventAndItsResult(t *testing.T) {
 		t.Errorf("result on %s: %s", result.Subject, result.Data)
 	}
 }
+
+// TestACallThatNATSDoesNotTake is no failure of the hook: on_failure would let the event pass.
+func TestACallThatNATSDoesNotTake(t *testing.T) {
+	t.Parallel()
+	conn, worker := bus(t)
+	subscribe(t, worker, conn.Call("guard"), func(m *nats.Msg) { _ = m.Respond([]byte(`{}`)) })
+	call := dispatch.Call{Hook: "guard", Data: make([]byte, conn.MaxPayload()+1)}
+	if _, err := hookcall.Do(t.Context(), conn, call, wire.Header{}, maxReply); !errors.Is(err, dispatch.ErrCallTooLarge) {
+		t.Errorf("error %v", err)
+	}
+}

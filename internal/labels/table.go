@@ -85,7 +85,7 @@ func (t *Table) Of(name string, now time.Time) []string {
 	var all, own []string
 	var cleared map[string]time.Time
 	if n != nil {
-		all, cleared = t.collect(n.tree, nil), n.Cleared
+		all, cleared = t.collect(n.tree), n.Cleared
 	}
 	for label, at := range seen {
 		if now.Sub(at) < t.memory && at.After(cleared[label]) {
@@ -96,15 +96,22 @@ func (t *Table) Of(name string, now time.Time) []string {
 	return union(all, own)
 }
 
-// collect returns the labels of a tree and of the foreign sessions that its members claim.
-func (t *Table) collect(from *tree, visited []*tree) []string {
+// collect returns the labels of a tree and of the foreign sessions that its members claim, and so
+// on. It looks at each tree once: agents choose the claims, and with them how many ways lead there.
+func (t *Table) collect(from *tree) []string {
 	all := from.labels
-	visited = append(visited, from)
-	for _, id := range from.foreign {
-		for _, other := range t.byID[id] {
-			if !slices.Contains(visited, other.tree) {
-				visited = append(visited, other.tree)
-				all = union(all, t.collect(other.tree, visited))
+	if len(from.foreign) == 0 {
+		return all
+	}
+	seen := map[*tree]bool{from: true}
+	for next := []*tree{from}; len(next) > 0; next = next[1:] {
+		for _, id := range next[0].foreign {
+			for _, other := range t.byID[id] {
+				if !seen[other.tree] {
+					seen[other.tree] = true
+					all = union(all, other.tree.labels)
+					next = append(next, other.tree)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package labels_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -45,6 +46,25 @@ func (b *bench) want(t *testing.T, sender, session string, at time.Time, want ..
 	if got := b.Of(labels.Name(sender, session), at); !slices.Equal(got, want) {
 		t.Errorf("session %q of %q has %q, want %q", session, sender, got, want)
 	}
+}
+
+// TestManyWaysToATree: two senders that claim each other's sessions in a ladder make 2⁴⁰ ways from
+// its foot to its top. The test's own time-out is what fails otherwise.
+func TestManyWaysToATree(t *testing.T) {
+	t.Parallel()
+	b := newBench()
+	const steps = 40
+	for i := range steps {
+		id := func(name string, i int) string { return fmt.Sprint(name, i) }
+		b.below(coder, id("rung", i), id("left", i), id("right", i))
+		b.below(rival, id("left", i), id("left-end", i))
+		b.below(rival, id("right", i), id("right-end", i))
+		b.below(coder, id("left-end", i), id("rung", i+1))
+		b.below(coder, id("right-end", i), id("rung", i+1))
+	}
+	b.see(coder, fmt.Sprint("rung", steps), now, "secret")
+	b.below("", "child", "rung0")
+	b.want(t, "", "child", now, "secret")
 }
 
 func TestWhatATreeHasSeen(t *testing.T) {

@@ -13,6 +13,9 @@ import (
 // ErrNoResponders means that nobody subscribes to the subject; it is known at once.
 var ErrNoResponders = nats.ErrNoResponders
 
+// ErrMaxPayload means that the server takes no message of so many bytes; nothing was sent.
+var ErrMaxPayload = nats.ErrMaxPayload
+
 // Message is one message: its subject, reply subject, headers and body.
 type Message = nats.Msg
 

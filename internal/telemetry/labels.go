@@ -81,8 +81,19 @@ func (t *table[K, V]) get(key K, own func(K) K) V {
 
 // classOf is the class of an agent: its CloudEvents source without the part that names the
 // instance, which follows the first part of a path, the host of a URL, or the namespace of
-// a URN.
+// a URN. It is bounded, since agents choose it.
 func classOf(source string) string {
+	class := wholeClass(source)
+	if len(class) > maxClass {
+		return strings.ToValidUTF8(class[:maxClass], "") + "…"
+	}
+	return class
+}
+
+// maxClass bounds the class of an agent, in bytes.
+const maxClass = 64
+
+func wholeClass(source string) string {
 	rest, prefix := source, ""
 	if i := strings.Index(source, "://"); i >= 0 {
 		prefix, rest = source[:i+3], source[i+3:]

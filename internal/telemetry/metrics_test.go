@@ -183,7 +183,7 @@ func TestLabelSetsAreBounded(t *testing.T) {
 func TestAgentsAreCountedByClass(t *testing.T) {
 	for source, class := range map[string]string{
 		"/agent": "/agent", "/agent/7": "/agent", "claude-code/4711": "claude-code", "": "", "/": "/",
-		"https://u:p@host:1/x/y": "https://host:1", "urn:codex:session:1": "urn:codex", "urn:codex": "urn:codex",
+		"https://u:p@host:1/x/y": "https://host:1", "urn:codex:session:1": "urn:codex", "urn:codex": "urn:codex", strings.Repeat("x", 100) + "/1": strings.Repeat("x", 64) + "…",
 	} {
 		shown := start(t, telemetry.Options{})
 		c := three()

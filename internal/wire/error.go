@@ -51,7 +51,8 @@ func FromError(err error) *Error {
 	}
 }
 
-// ReadError reads the error that a reply carries, or nil.
+// ReadError reads the error that a reply carries, or nil. Its text is bounded: anybody may have
+// written it.
 func ReadError(h Header) *Error {
 	code := Get(h, headerErrorCode)
 	text := Get(h, headerError)
@@ -62,7 +63,7 @@ func ReadError(h Header) *Error {
 	if err != nil {
 		n = Internal
 	}
-	return &Error{n, text}
+	return &Error{n, oneLine(text)}
 }
 
 // Header is the error as the headers of a reply.
@@ -70,8 +71,11 @@ func (e *Error) Header() Header {
 	return Header{headerErrorCode: {strconv.Itoa(e.Code)}, headerError: {oneLine(e.Text)}}
 }
 
-// maxText bounds the text of an error in a header, in bytes.
-const maxText = 1024
+// maxText bounds the text of an error in a header, in bytes, and cut ends one that is longer.
+const (
+	maxText = 1024
+	cut     = "..."
+)
 
 // oneLine makes text fit for a header: no control characters, a bounded length.
 func oneLine(s string) string {
@@ -81,8 +85,8 @@ func oneLine(s string) string {
 		}
 		return c
 	}, s)
-	if len(s) > maxText {
-		s = strings.ToValidUTF8(s[:maxText], "") + "..."
+	if len(s) > maxText+len(cut) {
+		s = strings.ToValidUTF8(s[:maxText], "") + cut
 	}
 	return s
 }

@@ -97,6 +97,7 @@ func TestReadErrorOfAReply(t *testing.T) {
 		"a code without a text":         {wire.Header{"Nats-Service-Error-Code": {"503"}}, &wire.Error{Code: 503}},
 		"a text without a code":         {wire.Header{"Nats-Service-Error": {"no"}}, &wire.Error{Code: wire.Internal, Text: "no"}},
 		"a code that is not a number":   {wire.Header{"Nats-Service-Error-Code": {"many"}}, &wire.Error{Code: wire.Internal}},
+		"a long text of anybody":        {wire.Header{"Nats-Service-Error": {strings.Repeat("x\x01", 3000)}}, &wire.Error{Code: wire.Internal, Text: strings.Repeat("x ", 512) + "..."}},
 		"a header name without a value": {wire.Header{"Nats-Service-Error-Code": {}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

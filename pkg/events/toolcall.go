@@ -1,6 +1,11 @@
 package events
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // toolCall is a call as it was sent: the name, and the input wherever it stood.
 type toolCall struct {
@@ -13,6 +18,10 @@ type toolCall struct {
 	shape    toolKind
 	hasShape bool   // shape says what the tool is, in place of the name
 	at       Object // what has the name and the input as members
+
+	// others are the same call with what else could be its input. Which one the agent takes, the
+	// data does not say.
+	others []toolCall
 }
 
 // Where agents put the name and the input, the standard place first.
@@ -41,7 +50,8 @@ func callOf(data Object) toolCall {
 		}
 		o = inner
 	}
-	call.at, call.input = o, readInput(firstOf(o, inputMembers))
+	input := firstOf(o, inputMembers)
+	call.at, call.input = o, readInput(input)
 	if kind, ok := cursorEvents[hook]; ok && call.name == "" {
 		call.shape, call.hasShape = kind, true
 		call.input = toolInput{object: data}
@@ -52,8 +62,52 @@ func callOf(data Object) toolCall {
 		call.server, _ = context.GetString("server_name")
 		call.remote, _ = context.GetString("tool_name")
 	}
+	if !call.hasShape {
+		for _, other := range otherInputs(data, input) {
+			same := call
+			same.input, same.others = readInput(other), nil
+			call.others = append(call.others, same)
+		}
+	}
 	return call
 }
+
+// maxOtherInputs bounds the inputs that a call may have besides its own; a call with more is judged
+// by them, and is partial like one with fewer.
+const maxOtherInputs = 8
+
+// otherInputs are the inputs that stand in data besides the one that a call has: beside it, around
+// it and in the calls that it has as members.
+func otherInputs(data Object, input jsontext.Value) (others []jsontext.Value) {
+	var known [][]byte
+	var look func(o Object, depth int)
+	look = func(o Object, depth int) {
+		for _, name := range inputMembers {
+			v, ok := o.Get(name)
+			if !ok || v.Kind() == 'n' || isSame(v, input) || len(others) == maxOtherInputs {
+				continue
+			}
+			if known == nil {
+				known = append(known, spell(input))
+			}
+			spelled := spell(v)
+			if !slices.ContainsFunc(known, func(k []byte) bool { return bytes.Equal(k, spelled) }) {
+				known, others = append(known, spelled), append(others, v)
+			}
+		}
+		for _, name := range callMembers {
+			v, _ := o.Get(name)
+			if inner, ok := objectOf(v); ok && depth < maxCallNesting {
+				look(inner, depth+1)
+			}
+		}
+	}
+	look(data, 1)
+	return others
+}
+
+// isSame reports whether two values are one, and stand at one place.
+func isSame(a, b jsontext.Value) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
 
 func firstOf(o Object, names []string) jsontext.Value {
 	for _, name := range names {

@@ -24,6 +24,9 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 	case call.name == "" && len(given) == 0:
 		return nil, false
 	}
+	if !call.hasShape && (len(given) == 0 || len(call.others) > 0) {
+		return o.spelled(envelope...), true // its input may be anywhere
+	}
 	var tool Tool
 	kind, known := call.classify(&tool)
 	w := NewObjectWriter(nil)
@@ -57,6 +60,12 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 		w.Texts("paths", tool.Paths)
 	}
 	return w.End(), true
+}
+
+// envelope are members of the data that say when and in what a call is made, and not what it does.
+var envelope = []string{
+	"timestamp", "session_id", "sessionId", "hook_event_name", "tool_use_id", "tool_call_id", "toolCallId", "call_id", "transcript_path", "permission_mode", "prompt_id", "turn_id",
+	"conversation_id", "generation_id", "workspace_roots", "model", "parent_id", "parent_session_id", "cursor_version", "user_email",
 }
 
 // inputResponses is the member with what the client of an MCP server answers to its questions

@@ -20,14 +20,23 @@ func ToolsOf(event string, data []byte) []Tool {
 		return nil
 	}
 	tools := []Tool{tool}
-	if tool.Known && (tool.Class == ClassShell || tool.Class == ClassFile || tool.Class == ClassWeb) {
+	if !tool.Partial && tool.Known && (tool.Class == ClassShell || tool.Class == ClassFile || tool.Class == ClassWeb) {
 		return tools
 	}
 	o, err := ParseObject(data)
 	if err != nil {
 		return tools
 	}
-	return callOf(o).held(tools, tool.Cwd, 0)
+	call := callOf(o)
+	for _, other := range call.others {
+		other := other.tool()
+		other.Partial = true
+		tools = append(tools, other)
+	}
+	if tool.Known && (tool.Class == ClassShell || tool.Class == ClassFile || tool.Class == ClassWeb) {
+		return tools
+	}
+	return call.held(tools, tool.Cwd, 0)
 }
 
 // Unread reports whether nobody can say which tool is called. A guard asks then.

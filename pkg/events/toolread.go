@@ -8,7 +8,7 @@ import (
 
 // tool makes the normal form of a call.
 func (c toolCall) tool() Tool {
-	t := Tool{Name: c.name, Partial: c.input.broken || c.name == "" && !c.hasShape}
+	t := Tool{Name: c.name, Partial: c.input.broken || c.name == "" && !c.hasShape || len(c.others) > 0}
 	kind, known := c.classify(&t)
 	var m members
 	m.read(c.input.object)

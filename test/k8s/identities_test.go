@@ -106,7 +106,7 @@ func TestTheProgramsServeIdentities(t *testing.T) {
 	router := c.route(t, ctx)
 	router.says(t, ctx, `health +(http://[^/]+)/readyz`)
 	worker := c.run(t, "hook-worker", "hook-worker")
-	worker.says(t, ctx, `"hooks":8`)
+	worker.says(t, ctx, `"hooks":9`)
 	c.guarded(t)
 	at := ""
 	for _, line := range router.seen {

@@ -28,7 +28,7 @@ func TestTheProgramsServe(t *testing.T) {
 			health := router.says(t, ctx, `health +(http://[^/]+)/readyz`)[1]
 			c.served(t, ctx, w, health)
 			worker := c.run(t, "hook-worker", "hook-worker")
-			worker.says(t, ctx, `"hooks":8`)
+			worker.says(t, ctx, `"hooks":9`)
 			c.guarded(t)
 			lacksNothing(t, router, worker)
 			if replicas := c.replicas(t, "HOOKS", "HOOKS_AUDIT"); replicas != len(c.servers) {
@@ -84,7 +84,7 @@ func TestTheProgramsServeInOnePod(t *testing.T) {
 	router := c.run(t, "hook-router", "hook-router")
 	health := router.says(t, ctx, `health +(http://[^/]+)/readyz`)[1]
 	c.served(t, ctx, w, health)
-	c.run(t, "hook-router", "hook-worker").says(t, ctx, `"hooks":8`)
+	c.run(t, "hook-router", "hook-worker").says(t, ctx, `"hooks":9`)
 	c.guarded(t)
 	jaeger.hears(t, ctx, "hook-router", "hook-worker")
 }

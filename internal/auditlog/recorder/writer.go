@@ -30,12 +30,19 @@ const (
 // maxBatch is the size of a message, in bytes, unless one record is larger.
 const maxBatch = 256 << 10
 
+// maxNumber is what numbers and headers add to a record, in bytes, at the most.
+const maxNumber = 4 << 10
+
 // tryTime bounds one try to append. The next try sends the same message.
 const tryTime = 2 * time.Second
 
 // ErrUnavailable means that the log did not take records in time: do not rely on anything being
 // recorded.
 var ErrUnavailable = wire.Errorf(wire.Unavailable, "the audit log does not take records: nothing was decided, try again")
+
+// ErrTooLarge means that a record has more bytes than the NATS server takes in a message. It is not
+// written, and another record says so: do not answer what it is about.
+var ErrTooLarge = wire.Errorf(wire.TooLarge, "a record of it has more bytes than the NATS server takes in a message (max_payload): nothing was decided")
 
 // Options configure a writer. The zero value of each field is its default.
 type Options struct {
@@ -98,12 +105,14 @@ func New(b *natsx.Conn, log *store.Log, o Options) *Writer {
 }
 
 // Record writes lines, each a record without a writer as [audit.Record.Append] makes it, and
-// waits for the log if the mode requires it. The caller may reuse lines after it returns. If the
-// error is [ErrUnavailable], nothing may be answered.
+// waits for the log if the mode requires it. The caller may reuse lines after it returns. With an
+// error, [ErrUnavailable] or [ErrTooLarge], nothing may be answered, in whatever mode.
 func (w *Writer) Record(ctx context.Context, lines []byte) error {
 	switch {
 	case w.Mode == Off || len(lines) == 0:
 		return nil
+	case !w.fits(lines):
+		return ErrTooLarge
 	case w.Mode == Async:
 		w.put(lines, false)
 		return nil
@@ -130,10 +139,41 @@ func (w *Writer) Record(ctx context.Context, lines []byte) error {
 
 // Note writes lines without waiting.
 func (w *Writer) Note(lines []byte) {
-	if w.Mode != Off && len(lines) > 0 {
+	if w.Mode != Off && len(lines) > 0 && w.fits(lines) {
 		w.put(lines, false)
 	}
 }
+
+// fits reports whether the NATS server takes each of some lines. If it doesn't, one record tells
+// that they are lost: a message that it refuses would be tried for ever.
+func (w *Writer) fits(lines []byte) bool {
+	most := w.maxPayload() - maxNumber
+	if len(lines) <= most {
+		return true
+	}
+	n, larger := 0, 0
+	for line := range bytes.Lines(lines) {
+		n++
+		larger = max(larger, len(line))
+	}
+	if larger <= most {
+		return true
+	}
+	w.Log.Error("audit record has more bytes than the NATS server takes: raise its max_payload", "bytes", larger, "max_payload", w.maxPayload())
+	w.put(lost(n, "one of them has more bytes than the NATS server takes"), false)
+	return false
+}
+
+// lost is a record of records that are not in the log.
+func lost(n int, reason string) []byte {
+	return audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: "lost", Detail: audit.Note{Reason: reason, Lost: n}}.Append(nil)
+}
+
+// room is the size of a message, in bytes, unless one record is larger.
+func (w *Writer) room() int { return min(maxBatch, w.maxPayload()/2) }
+
+// maxPayload is what the server takes in a message, in bytes; the usual before it has said it.
+func (w *Writer) maxPayload() int { return cmp.Or(int(w.bus.MaxPayload()), 1<<20) }
 
 // put queues lines and returns the batch of the last of them; nil means that there was no room.
 // leads says that no batch is in flight: the caller may send the batch itself, which saves two
@@ -146,17 +186,17 @@ func (w *Writer) put(lines []byte, mayLead bool) (b *batch, leads bool) {
 		return nil, false
 	}
 	if w.lost > 0 {
-		w.add(audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: "lost", Detail: audit.Note{
-			Reason: "more records waited to be written than there is room for", Lost: w.lost,
-		}}.Append(nil))
+		w.add(lost(w.lost, "more records waited to be written than there is room for"))
 		w.lost = 0
 	}
-	for len(lines) > maxBatch {
-		end := bytes.IndexByte(lines, '\n') + 1
+	for len(lines) > 0 {
+		end := len(lines)
+		if end > w.room() {
+			end = bytes.IndexByte(lines, '\n') + 1
+		}
 		w.add(lines[:end])
 		lines = lines[end:]
 	}
-	w.add(lines)
 	if b = w.queue[len(w.queue)-1]; mayLead && len(w.queue) == 1 && !w.sending {
 		w.sending, b.tried = true, true
 		return b, true
@@ -176,7 +216,7 @@ func (w *Writer) notify() {
 // add adds lines to the last batch with room. The caller holds mu.
 func (w *Writer) add(lines []byte) {
 	n := len(w.queue)
-	if n == 0 || w.queue[n-1].tried || len(w.queue[n-1].lines)+len(lines) > maxBatch {
+	if n == 0 || w.queue[n-1].tried || len(w.queue[n-1].lines)+len(lines) > w.room() {
 		w.queue = append(w.queue, &batch{opened: time.Now(), done: make(chan struct{})})
 		n++
 	}

@@ -96,6 +96,54 @@ func record(n int, reason string) []byte {
 	return audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: fmt.Sprint(n), Detail: audit.Note{Reason: reason}}.Append(nil)
 }
 
+// TestRecordsOfAnySize: an agent chooses how large a record gets. None, and none beside it, is
+// lost, and each message has records.
+func TestRecordsOfAnySize(t *testing.T) {
+	t.Parallel()
+	w := start(t, recorder.Options{Timeout: 10 * time.Second})
+	overhead, n := len(record(1, "")), 0
+	for _, size := range []int{256<<10 - 1, 256 << 10, 256<<10 + 1, 600 << 10} {
+		for range 3 {
+			n++
+			for _, reason := range []string{strings.Repeat("x", size-overhead), "after"} {
+				if err := w.Record(w.ctx, record(n%10, reason)); err != nil {
+					t.Fatalf("a record of %d bytes: %v", size, err)
+				}
+			}
+		}
+	}
+	lines := 0
+	for i, body := range w.messages(t) {
+		if body == "" {
+			t.Errorf("message %d is empty", i)
+		}
+		lines += strings.Count(body, "\n")
+	}
+	if lines != 2*n {
+		t.Errorf("the log has %d records; want %d", lines, 2*n)
+	}
+}
+
+// TestARecordThatNATSRefuses is not tried for ever: it is not answered, and others are written.
+func TestARecordThatNATSRefuses(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []recorder.Mode{recorder.Strict, recorder.Async} {
+		w := start(t, recorder.Options{Mode: mode, Timeout: 10 * time.Second})
+		large := append(record(1, ""), record(2, strings.Repeat("x", 10<<20))...)
+		if err := w.Record(w.ctx, large); !errors.Is(err, recorder.ErrTooLarge) {
+			t.Errorf("%s: a record of 10 MiB: %v", mode, err)
+		}
+		w.Note(large)
+		if err := w.Record(w.ctx, record(3, "after")); err != nil {
+			t.Errorf("%s: the next record: %v", mode, err)
+		}
+		w.stop()
+		if list := strings.Join(w.messages(t), ""); strings.Count(list, `"lost":2`) != 2 || !strings.Contains(list, "after") || strings.Contains(list, "xxx") {
+			t.Errorf("%s: the log has %.500s", mode, list)
+		}
+	}
+}
+
 func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 	var wrote []int // by the one who sends
 	w := start(t, recorder.Options{Timeout: 20 * time.Millisecond, Wrote: func(records int) { wrote = append(wrote, records) }})
