@@ -18,14 +18,14 @@ var (
 	// value follows in its own word is found joined to it, too.
 	commandOptions = map[string]string{
 		"latexmk": "-e -pdflatex -latex -xelatex -lualatex", "erl": "-eval -run -s", "nim": "--eval -e", "memray": "-c", "crystal": "eval", "sbt": "eval", "cdk": "-a --app", "tox": "-x --override",
-		"clojure": "-Sdeps", "clj": "-Sdeps", "openssl": "-config -engine -provider -provider-path", "rustc": "-Clinker -Clink-arg -Clink-args -Zcodegen-backend", "gcc": "-B -wrapper -fplugin -specs", "g++": "-B -wrapper -fplugin -specs", "cc": "-B -wrapper -fplugin -specs -Xclang", "clang": "-B -Xclang -fplugin -fpass-plugin -load", "clang++": "-B -Xclang -fplugin -fpass-plugin -load",
+		"clojure": "-Sdeps", "clj": "-Sdeps", "pio": "upload", "blender": "--python-expr --python-text --python-console", "west": "flash", "openssl": "-config -engine -provider -provider-path", "rustc": "-Clinker -Clink-arg -Clink-args -Zcodegen-backend", "gcc": "-B -wrapper -fplugin -specs", "g++": "-B -wrapper -fplugin -specs", "cc": "-B -wrapper -fplugin -specs -Xclang", "clang": "-B -Xclang -fplugin -fpass-plugin -load", "clang++": "-B -Xclang -fplugin -fpass-plugin -load",
 		"vim": "-s -c --cmd -S", "nvim": "-s -c --cmd -S -l", "vi": "-s -c", "jupyter": "--existing --ServerApp.token --NotebookApp.token --ServerApp.password", "dvc": "--run",
 		"nyc": "--hook-command", "patchelf": "--add-needed --set-interpreter --replace-needed", "7z": "-sdel", "py-spy": "--locals",
 		"terraform": "-force-copy -migrate-state", "tofu": "-force-copy -migrate-state", "drizzle-kit": "drop --force", "celery": "purge control", "pre-commit": "try-repo", "helm": "--show-secrets",
 	}
 	// fileOptions are further ones that take a file of code.
 	fileOptions = map[string]string{
-		"cmake": "-P -C", "pandoc": "--filter -F -L", "vim": "-u", "nvim": "-u", "vi": "-u", "gradle": "-I", "gradlew": "-I", "node": "-r", "nodejs": "-r", "nm": "--plugin", "ar": "--plugin", "luajit": "-l", "kustomize": "--helm-command",
+		"cmake": "-P -C", "blender": "--python -P", "godot": "--script -s", "pandoc": "--filter -F -L", "vim": "-u", "nvim": "-u", "vi": "-u", "gradle": "-I", "gradlew": "-I", "node": "-r", "nodejs": "-r", "nm": "--plugin", "ar": "--plugin", "luajit": "-l", "kustomize": "--helm-command",
 	}
 	// cmakeTools are what cmake -E does that removes nothing and runs nothing.
 	cmakeTools = strings.Fields("make_directory copy copy_if_different copy_if_newer copy_directory copy_directory_if_different create_symlink create_hardlink touch touch_nocreate echo echo_append cat compare_files md5sum sha1sum sha256sum sha512sum tar capabilities sleep true false")

@@ -20,7 +20,7 @@ const known = `
 ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
-sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap jdeps jps jstat journalctl stern htmlq pup dasel
+sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap jdeps jps jstat journalctl stern htmlq pup dasel addr2line c++filt callgrind_annotate cg_annotate ms_print modinfo getent tshark capinfos tcpdump jstack dyff csvcut csvstat csvlook csvgrep csvsort csvjson
 # of the shell itself
 set shift return exit break continue read mapfile readarray let local declare typeset readonly export unset wait jobs fg bg ulimit umask hash getopts shopt trap source . logout
 # change files
@@ -35,19 +35,19 @@ gcc g++ cc c++ clang clang++ ld lld ar ranlib as javac java kotlinc kotlin scala
 clang-format clang-tidy cppcheck gofmt gofumpt goimports golangci-lint staticcheck govulncheck gopls gotestsum ginkgo mockgen protoc buf sqlc templ wire stringer air ko goreleaser
 pytest py.test unittest coverage mypy pyright ruff black isort flake8 pylint bandit pre-commit pyflakes autopep8 yapf pydocstyle vulture radon hypothesis locust sphinx-build mkdocs ipython jupyter cython maturin pip-compile pip-audit venv virtualenv http.server json.tool compileall py_compile build cProfile doctest
 eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vite webpack rollup esbuild parcel swc babel turbo nx lerna storybook tailwindcss postcss stylelint biome oxlint knip depcheck madge typedoc nodemon concurrently serve http-server svelte-check astro remix ng vue-cli-service vue-tsc react-scripts expo eas-cli tsup unbuild wait-on rimraf cpx mkdirp npm-check-updates ncu lighthouse size-limit source-map-explorer publint npm-run-all run-s run-p mmdc lint-staged commitlint husky create-react-app create-next-app create-vite degit husky markdownlint markdownlint-cli2 cspell
-hugo mockery swag dlv terraform-docs k6 hey ab wrk shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep tfsec tflint checkov kubeconform kubeval trivy grype syft gitleaks trufflehog act
+hugo mockery swag dlv terraform-docs k6 hey ab wrk zizmor shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep tfsec tflint checkov kubeconform kubeval trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
 torchrun deepspeed papermill tensorboard trash otool lipo plutil sidekiq elm-test elm-format elm-review openapi-typescript openapi-generator openapi-generator-cli graphql-codegen gqlgen orval quicktype json2ts ncc kill-port fuser json-server
 infection rector phpcs phpcbf deptrac behat codecept erb_lint erblint haml-lint reek solargraph checkstyle pmd ktfmt google-java-format scalafmt scalafix xcodegen swiftgen csharpier hlint ormolu fourmolu stylish-haskell clj-kondo cljfmt
 nbqa nbstripout jupytext interrogate refurb pyupgrade autoflake docformatter pytype pyre ty basedpyright deptry mutmut scalene memray py-spy kernprof sqlfluff sqruff pyinstaller nuitka
 tsd attw tsgo oxfmt dprint rome xo standard ts-prune unimported jscpd plop hygen tsc-watch tsc-alias wasm-pack wasm-opt wat2wasm mdbook zola eleventy docusaurus vuepress vitepress asciidoctor plantuml d2
-gcovr lcov genhtml gcov bear iwyu cmake-format cmakelint git-cliff conventional-changelog auto-changelog difft dive controller-gen emulator aapt aapt2 apkanalyzer zipalign mvnd clickhouse-client websocat
+test-storybook autocannon clang-format-diff scala-cli godot blender gcovr lcov genhtml gcov bear iwyu cmake-format cmakelint git-cliff conventional-changelog auto-changelog difft dive controller-gen emulator aapt aapt2 apkanalyzer zipalign mvnd clickhouse-client websocat
 ansible-playbook trunk pyproject-build patch grpcurl msbuild earthly dagger drizzle-kit shadcn uuidgen tesseract pdftotext pdfinfo pdftoppm say pbcopy createdb http https xh nc latexmk pdflatex xelatex lualatex bibtex biber typst
 # fetch: see network
 curl wget
 # judged by what they are told in their language: see queries
-pg_dump psql mysql mariadb sqlite3 duckdb mongosh
+pg_dump mysqldump psql mysql mariadb sqlite3 duckdb mongosh
 # stop processes
 kill pkill killall
 
@@ -88,7 +88,7 @@ rails: s server t test runner routes g generate new db:migrate db:create db:prep
 rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT db:seed
 manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate loaddata diffsettings inspectdb
 django-admin: startproject startapp check makemessages compilemessages
-artisan: serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
+artisan: vendor:publish serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
 alembic: upgrade current history heads revision check show
 prisma: generate validate format version migrate/dev migrate/status migrate/diff db/pull studio db/push db/seed
@@ -120,7 +120,13 @@ az: account/show account/list group/list group/show vm/list version */list */sho
 gh: pr/list pr/view pr/create pr/checkout pr/diff pr/checks pr/status pr/comment pr/ready pr/edit pr/review issue/list issue/view issue/create issue/comment issue/edit issue/status run/list run/view run/watch run/download run/rerun repo/view repo/clone repo/list release/list release/view workflow/list workflow/view search api browse auth/status label/list status version repo/set-default cache/list gist/list gist/view release/download ruleset/list ruleset/view pr/update-branch project/list project/view issue/develop
 glab: mr/list mr/view mr/create mr/checkout mr/diff mr/note issue/list issue/view issue/create issue/note ci/list ci/view ci/status ci/lint ci/trace repo/view repo/clone release/list release/view version
 systemctl: status is-active is-enabled list-units list-unit-files list-timers cat
-redis-cli: ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen --scan
+redis-cli: slowlog/get memory/usage ping get mget keys scan info ttl pttl exists type llen lrange scard smembers hget hgetall hkeys zrange zcard dbsize time strlen --scan
+wp: plugin/list theme/list post/list user/list option/get core/version scaffold/*
+promtool: check test query
+circleci: config/validate version
+idf.py: build set-target size size-components size-files reconfigure fullclean clean menuconfig save-defconfig
+pio: run check test
+west: build twister list topdir
 argocd: app/list app/get app/diff app/history
 supabase: status start stop gen db/diff db/lint migration/new migration/list
 skaffold: diagnose render version lint
@@ -164,7 +170,7 @@ sequelize: db:migrate db:migrate:status migration:generate migration:create mode
 sequelize-cli: db:migrate db:migrate:status migration:generate migration:create model:generate
 typeorm: migration:run migration:generate migration:create migration:show
 typeorm-ts-node-commonjs: migration:run migration:generate migration:create migration:show
-knex: migrate:latest migrate:make migrate:status migrate:list seed:make
+knex: seed:run migrate:latest migrate:make migrate:status migrate:list seed:make
 mikro-orm: migration:create migration:up migration:list
 goose: status version create validate
 atlas: schema/inspect migrate/status migrate/lint migrate/diff migrate/hash
@@ -230,6 +236,9 @@ var (
 	runsTargets = strings.Fields("npm-run-all run-s run-p make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask mvnd")
 )
 
+// crossTool is a tool of another machine's toolchain: arm-none-eabi-size.
+var crossTool = regexp.MustCompile(`^[a-z0-9_]+(?:-[a-z0-9_]+){1,3}-(size|nm|objdump|readelf|addr2line|strip|objcopy|ar|ranlib|gcc|g\+\+|ld|as|strings|c\+\+filt)$`)
+
 // develops reports whether a command is one of everyday development: a program that is
 // known with this verb, or one of the project's own.
 func develops(c shell.Command) bool {
@@ -244,6 +253,9 @@ func develops(c shell.Command) bool {
 	ran := len(c.Words) < given // as a module of Python, most probably of the project
 	if c.Name() == "" || usesSecret(c) || connects(c) || addressTells(c) {
 		return false
+	}
+	if m := crossTool.FindStringSubmatch(c.Name()); m != nil {
+		c.Words = append([]shell.Word{{Text: m[1], Known: true}}, c.Args()...)
 	}
 	verbs, listed := programs()[c.Name()]
 	passes, limited := limits[c.Name()]

@@ -23,14 +23,16 @@ var (
 	guarding         = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)|nats|h.{0,4}ook|:(4222|8222|6222)`)
 	ofHooks          = regexp.MustCompile(`(?i)^(hook_?router|nats_)`)
 	environment      = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
+	remoteAddress    = regexp.MustCompile(`://`)
 	dryRun           = regexp.MustCompile(`^--dry-run=(client|server)$`)
 	looks            = regexp.MustCompile(`^(list|describe|read)$`)
 	alters           = regexp.MustCompile(`^(ssh|scp|deploy|delete|create|update|set|add|remove|submit|resize|apply|import|export|print.*|secrets|keys|call|execute|start|stop|reset)$`)
 	updates          = regexp.MustCompile(`^update$`)
 	port             = regexp.MustCompile(`^:?\d+(/tcp|/udp)?$`)
-	page             = regexp.MustCompile(`^[\w.-][\w./-]*\.(html?|pdf|png|svg|jpe?g|md|txt)$`)
+	page             = regexp.MustCompile(`^(/tmp/)?[\w.-][\w./-]*\.(html?|pdf|png|svg|jpe?g|md|txt)$`)
 	tellsEnvironment = regexp.MustCompile(`(?i)env|config|json`)
-	jsonOfState      = regexp.MustCompile(`json \.(State|NetworkSettings|Mounts|RepoTags|RepoDigests|Created|Name|Id)\b`)
+	stateOfContainer = regexp.MustCompile(`(json )?\.(State|NetworkSettings|Mounts|RepoTags|RepoDigests|Created|Name|Id|Config\.(Entrypoint|Cmd|User|WorkingDir|ExposedPorts|Image|Hostname))\b`)
+	ownCluster       = regexp.MustCompile(`^(kind-[\w-]+|k3d-[\w-]+|minikube|docker-desktop|rancher-desktop|orbstack|colima)$`)
 	shortFlags       = regexp.MustCompile(`^-[n1tbqvE]+$`)
 	logFile          = regexp.MustCompile(`^[\w./-]+\.log$`)
 	scans            = regexp.MustCompile(`^((-h|-p|-n) [\w.-]+ )*--scan( --(pattern|count) \S+)*$`)
@@ -63,7 +65,12 @@ var limits = map[string]func(shell.Command) bool{
 	"ab": loadsLocalhost, "hey": loadsLocalhost, "wrk": loadsLocalhost, "k6": loadsLocalhost, "ffmpeg": convertsLocally,
 	"git":  pushes,
 	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
-	"nc": func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
+	"nc":        func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
+	"mysqldump": func(c shell.Command) bool { return shell.Option(c, "--no-data") == shell.Yes },
+	"tcpdump":   func(c shell.Command) bool { return shell.Option(c, "-r") == shell.Yes },
+	"promtool": func(c shell.Command) bool {
+		return !aimsAt(c, remoteAddress) || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Loopback(w.Text) })
+	},
 	"pg_dump": func(c shell.Command) bool {
 		return shell.Option(c, "--schema-only") == shell.Yes || shell.Option(c, "-s") == shell.Yes
 	},
@@ -120,10 +127,10 @@ var limits = map[string]func(shell.Command) bool{
 	"awk":   variables, "gawk": variables, "mawk": variables, "nawk": variables, "jq": variables, "yq": variables,
 	"chmod": modest, "chown": modest, "chgrp": modest, "docker": contains, "podman": contains, "docker-compose": contains,
 	"kubectl": func(c shell.Command) bool {
-		if slices.Contains(c.Verbs(1), "apply") && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
+		if slices.Contains(c.Verbs(1), "apply") && !ofOwnCluster(c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
 			return false
 		}
-		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes && shell.Option(c, "--flatten") == shell.No
+		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes && (!slices.Contains(c.Verbs(1), "config") || shell.Option(c, "--flatten") == shell.No)
 	},
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
 	"kill":    spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
@@ -150,6 +157,23 @@ func scansOrAsks(c shell.Command) bool {
 		texts = append(texts, w.Text)
 	}
 	return scans.MatchString(strings.Join(texts, " "))
+}
+
+// ofOwnCluster reports whether kubectl is told to use a cluster that runs on this machine.
+func ofOwnCluster(c shell.Command) bool {
+	own, args := false, c.Args()
+	for i, w := range args {
+		value, joined := strings.CutPrefix(w.Text, "--context=")
+		switch {
+		case i > 0 && args[i-1].Text == "--context", joined:
+			if own = ownCluster.MatchString(value); !own {
+				return false
+			}
+		case strings.HasPrefix(w.Text, "--kubeconfig"), w.Text == "-s", strings.HasPrefix(w.Text, "--server"), w.Text == "--cluster", strings.HasPrefix(w.Text, "--cluster="), !w.Known && w.Many:
+			return false
+		}
+	}
+	return own
 }
 
 // copiesHere reports whether aws s3 cp copies from there to here.
@@ -225,7 +249,7 @@ func contains(c shell.Command) bool {
 	case slices.Contains(told, "inspect"): // variables stand there, too
 		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
 		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
-			return !w.Known || tellsEnvironment.MatchString(jsonOfState.ReplaceAllString(w.Text, ""))
+			return !w.Known || tellsEnvironment.MatchString(stateOfContainer.ReplaceAllString(w.Text, ""))
 		})
 	case len(told) == 2 && told[1] == "config":
 		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
@@ -309,8 +333,12 @@ func opens(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !addresses.Loopback(w.Text) && !page.MatchString(w.Text) })
 }
 
-// prints: what prints nothing empties the file that it writes to.
-func prints(c shell.Command) bool { return !c.Writes() }
+// prints: what prints nothing empties the file that it writes to; logs of the project may be emptied.
+func prints(c shell.Command) bool {
+	return !slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool {
+		return r.Write && r.File.Text != "/dev/null" && (!r.File.Known || !logFile.MatchString(r.File.Text) || !ownFile(r.File.Text, c.Dirs))
+	})
+}
 
 // spares reports whether a command stops or looks for other processes than the first one,
 // all of a user, and those that guard the agent.

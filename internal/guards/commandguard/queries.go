@@ -14,6 +14,13 @@ var (
 	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile|pg_shadow|pg_authid|pg_user_mappings?|authentication_string)\b`)
 )
 
+var (
+	// rolledBack is a transaction of which nothing stays.
+	rolledBack = regexp.MustCompile(`(?is)^(?:begin|start\s+transaction)\s*;(.*;)\s*rollback\s*;\s*$`)
+	// outlasts is what stays when a transaction does not.
+	outlasts = regexp.MustCompile(`(?i)\\|\b(commit|end|rollback|copy|call|do|vacuum|drop|truncate|grant|revoke|setval|nextval|listen|notify|set|reset|load|pg_\w+|lo_\w+|dblink\w*|prepare|execute)\b`)
+)
+
 // listsDatabases is psql -l, and -lqt.
 var listsDatabases = regexp.MustCompile(`^(-[qtAX]*l[qtAX]*|--list)$`)
 
@@ -35,6 +42,10 @@ func queries(c shell.Command) bool {
 		default:
 			if r.Here.Text = strings.TrimSpace(sqlComment.ReplaceAllString(r.Here.Text, "")) + " "; !r.Here.Known {
 				return false
+			}
+			if m := rolledBack.FindStringSubmatch(r.Here.Text); m != nil && c.Name() == "psql" && !outlasts.MatchString(m[1]) {
+				asked = true
+				continue
 			}
 			texts = append(texts, r.Here)
 		}

@@ -66,14 +66,12 @@ var (
 	codeNamed = regexp.MustCompile(`\brequire\("(\d+)"\)(?:\.(version\b|(?:readFileSync|existsSync|writeFileSync)\("(\d+)"))?|\bfs\.(readFileSync|existsSync|writeFileSync)\("(\d+)"`)
 	// codeEmpties is code that leaves nothing in a file.
 	codeEmpties = regexp.MustCompile(`(write_text|write|writeFileSync)\(([^,()]*,)?\s*(''|"")\s*[,)]|\.truncate\(|\bopen\([^()]*,\s*(mode=)?['"]wb?['"]\)\.close\(\)|^\s*open\([^()]*,\s*(mode=)?['"]wb?['"]\)(\.close\(\))?[\s;]*$`)
-	codeVersion = regexp.MustCompile(`\bprocess\.(versions?|arch|platform)\b`)
+	codeVersion = regexp.MustCompile(`\bprocess\.(versions?|arch|platform)\b|\bprocess\.exit\(\d*\)`)
 	codeFS      = regexp.MustCompile(`(?:^|;)\s*(?:const|var|let) fs *= *require\("(\d+)"\) *(;|\n)`)
 	codePackage = regexp.MustCompile(`^[a-z@][\w@-]*(/[\w-][\w.-]*)*$`)
 	codeData    = regexp.MustCompile(`^\.[\w./-]*\.json$`)
 	codePath    = regexp.MustCompile(`^[\w./@ -]+$`)
 	codeModule  = regexp.MustCompile(`^(node:)?fs$`)
-	// perlReplaces is code of Perl that replaces text by text.
-	perlReplaces = regexp.MustCompile(`^\s*print( (if|unless) /(\\.|[^/\\@{` + "`" + `])*/i?)?\s*;?\s*$|^\s*(s/(\\.|[^/\\@{` + "`" + `])*/(\\.|[^/\\@{` + "`" + `])*/[gimsx]*\s*;?\s*)+$`)
 	// codeCalls is code of other languages that runs the project's tests, or prints a version.
 	codeCalls = map[string]*regexp.Regexp{
 		"R":      regexp.MustCompile(`^\s*((library\(\w+\)\s*;\s*)?(print\()?packageVersion\(["']\w+["']\)\)?|(testthat::test_(dir|file|local)|devtools::(test|check|document|load_all))\((["'][\w./-]+["'])?\)|sessionInfo\(\)|R\.version\.string)\s*;?\s*$`),
@@ -105,7 +103,7 @@ func harmlessCode(code, language string) (does codeDoes, ok bool) {
 	case "Python":
 		return harmlessPython(code)
 	case "Perl":
-		return does, perlReplaces.MatchString(code)
+		return does, replacesPerl(code)
 	case "Ruby", "PHP":
 		does.files, ok = harmlessLine(code, language)
 	case "R", "Julia", "Elixir":

@@ -8,6 +8,26 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// survey notes what is asked about the outermost line as a whole. What stands in a here-document
+// gives no variable of the shell a value.
+func (s source) survey(file *syntax.File) {
+	bare := []byte(s.text)
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			s.parser.declares = true
+		case *syntax.Redirect:
+			if n.Hdoc != nil {
+				for i := n.Hdoc.Pos().Offset(); i < min(n.Hdoc.End().Offset(), uint(len(bare))); i++ {
+					bare[i] = ' '
+				}
+			}
+		}
+		return true
+	})
+	s.parser.bare = string(bare)
+}
+
 // maxConstants bounds the variables of a line whose value is looked at.
 const maxConstants = 16
 
@@ -77,13 +97,29 @@ func (s source) keep(a *syntax.Assign, value Word) {
 	if made, ok := s.temporary(a.Value); ok {
 		value = made
 	}
-	if !value.plain() || value.Many {
+	if !substitutes(a.Value) && (!value.plain() || value.Many) {
 		return
 	}
 	if s.loops == nil {
 		s.parser.loops = map[string]Word{}
 	}
 	s.loops[a.Name.Value] = value
+}
+
+// substitutes reports whether a value is what one command prints. What is given the variable is
+// judged as if it were given that.
+func substitutes(from *syntax.Word) bool {
+	parts := from.Parts
+	if len(parts) == 1 {
+		if quoted, is := parts[0].(*syntax.DblQuoted); is {
+			parts = quoted.Parts
+		}
+	}
+	if len(parts) != 1 {
+		return false
+	}
+	_, is := parts[0].(*syntax.CmdSubst)
+	return is
 }
 
 // oneWord is a value that stays one word of a line wherever it stands.

@@ -21,6 +21,9 @@ var (
 // gitConfig looks for settings of git that name a command, and for those that are given a
 // value and that nobody knows.
 func (c *Command) gitConfig(args []Word) {
+	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "run" }); at >= 0 && c.Verb() == "bisect" {
+		args = args[:at] // the rest is another command
+	}
 	set := gitSets(args)
 	for i, a := range args {
 		key, given := a.Text, i > 0 && (args[i-1].Text == "-c" || args[i-1].Text == "--config" || slices.ContainsFunc(args[:i], func(w Word) bool { return w.Text == "config" }))

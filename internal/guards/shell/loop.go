@@ -19,6 +19,9 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 		return false
 	}
 	items := s.words(iter.Items)
+	if len(iter.Items) == 1 && counts.MatchString(s.sourceOf(iter.Items[0])) {
+		items = []Word{{Text: "1", Known: true}} // one number stands for all
+	}
 	if len(items) == 0 || len(items) > maxRounds {
 		return false
 	}
@@ -31,6 +34,9 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 	s.rounds(iter.Name.Value, items, n.Do, ctx)
 	return true
 }
+
+// counts is a word that is numbers.
+var counts = regexp.MustCompile(`^(\$\(seq( -w)?( \d+){1,3}\)|\{\d+\.\.\d+\})$`)
 
 // reading is loop for while read NAME, where it is known which files' names are read.
 func (s source) reading(n *syntax.WhileClause, ctx context) bool {
@@ -74,16 +80,15 @@ func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx conte
 // ${NAME}, or in a path: all else may give it a value, as may a function that runs later.
 func (s source) only(name string) bool {
 	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `\}|/` + name + `\b`)
-	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.text, ""), "$1")
+	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.bare, ""), "$1")
 	named := regexp.MustCompile(`\b(-v)?` + name + `\b`)
-	return s.depth == 0 && s.functions == 0 && len(named.FindAllString(rest, -1)) == 1 && !called.MatchString(rest) && !strings.Contains(rest, "function") && !strings.Contains(rest, "eval")
+	return s.depth == 0 && s.functions == 0 && len(named.FindAllString(rest, -1)) == 1 && !s.declares && !evaluates.MatchString(rest)
 }
+
+var evaluates = regexp.MustCompile(`\beval\b`)
 
 // letterOption is an option such as -f, and the value of find's -type.
 var letterOption = regexp.MustCompile(`([\s(])-(type\s+)?[A-Za-z]\b`)
-
-// called is what makes a function.
-var called = regexp.MustCompile(`\(\s*\)`)
 
 // round is what the variable of a loop stands for. Without quotes, what has a blank or is a
 // pattern may be several words.
@@ -92,5 +97,5 @@ func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
 		return Word{}, false
 	}
 	w, ok := s.loops[p.Param.Value]
-	return w, ok && s.depth == 0 && (quoted || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
+	return w, ok && s.depth == 0 && (quoted || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
 }

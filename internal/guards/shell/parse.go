@@ -26,6 +26,8 @@ type parser struct {
 	aliases   map[string]string // what a name stands for
 	loops     map[string]Word   // what a variable is: that of a loop in this round, and one with a single value
 	constant  map[uint]bool     // the assignments that certainly happen, by where they stand
+	bare      string            // the outermost line without here-documents
+	declares  bool              // it makes functions
 	defined   map[string]uint   // functions that the line certainly makes, by where they end
 }
 
@@ -84,6 +86,9 @@ func (p *parser) line(text string, depth int, ctx context) {
 		p.doubt("the command is nested too deep")
 	default:
 		s := source{p, text, depth, false}
+		if depth == 0 {
+			s.survey(file)
+		}
 		if depth == 0 && !strings.Contains(text, "unset") {
 			p.defines(file)
 			s.constants(file)

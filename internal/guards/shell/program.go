@@ -77,6 +77,11 @@ func (s source) told(c *Command, name string, ctx context) {
 	if verbs, ok := runners[name]; ok && c.runner(verbs) && !asksModel(name, args) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		c.doubt("what " + name + " runs is not read here")
 	}
+	if w := wrappers[name]; w.fetches { // what follows the package is the package's
+		if inner, ok := w.wrapped(args); ok {
+			args = args[:len(args)-len(inner)]
+		}
+	}
 	does := c.Verb()
 	for _, helper := range helpers[name] {
 		verb, option, two := strings.Cut(helper, " ")

@@ -9,7 +9,7 @@ var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true
 
 // shell is sh and the like: a script after -c, a file, or what it reads.
 func (s source) shell(c *Command, args []Word, ctx context) {
-	script, reads := false, false
+	script, reads, checks := false, false, false
 	for len(args) > 0 {
 		arg := args[0]
 		text := arg.Text
@@ -29,11 +29,13 @@ func (s source) shell(c *Command, args []Word, ctx context) {
 		}
 		script = script || text[0] == '-' && strings.Contains(text, "c")
 		reads = reads || strings.Contains(text, "s")
+		checks = checks || text == "-n"
 		if strings.ContainsAny(text, "oO") && len(args) > 0 {
 			args = args[1:]
 		}
 	}
 	switch {
+	case checks && !script && !reads: // it only reads the file
 	case script && len(args) > 0:
 		s.joined(c, args[:1], ctx)
 	case script:

@@ -35,6 +35,7 @@ var commandVariables = func() map[string]*regexp.Regexp {
 		"GOPROXY":      regexp.MustCompile(`^(direct|off|https://proxy\.golang\.org|[,|])*$`),
 		"GOENV":        regexp.MustCompile(`^(off)?$`),
 		"GOAUTH":       regexp.MustCompile(`^(off|netrc)?$`),
+		"MIRIFLAGS":    regexp.MustCompile(`^(-Zmiri-[\w=-]+ ?)*$`),
 		"RUBYOPT":      regexp.MustCompile(`^(-W[\w:-]*)?$`),
 		"LESS":         regexp.MustCompile(`^[^+]*$`),
 		"BROWSER":      regexp.MustCompile(`^(none|firefox|chrome|true|false|:)?$`),
@@ -68,6 +69,9 @@ var proxyName = regexp.MustCompile(`^(?i)(https?|all|ftp)_proxy$`)
 // commandName is what names of variables look like whose value is a command.
 var commandName = regexp.MustCompile(`(EDITOR|PAGER|ASKPASS)$|^CARGO_TARGET_\w+_(RUNNER|LINKER)$`)
 
+// plainPrompt is a prompt that runs nothing; \\w and $LINENO are its own.
+var plainPrompt = regexp.MustCompile(`^([^$` + "`" + `]|\$\{?(LINENO|FUNCNAME|BASH_SOURCE|BASHPID|SECONDS)(\[0\]|##\*/|:-)*\}?)*$`)
+
 // harmlessName is of variables that change how much a program prints, for what it builds,
 // and the like, whatever their value.
 var harmlessName = regexp.MustCompile(`^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|COLORTERM|TERM|COLUMNS|LINES|LANG|LC_[A-Z]+|TZ|GOOS|GOARCH|GOARM|GOMAXPROCS|CGO_ENABLED|NODE_ENV|RAILS_ENV|RACK_ENV|MIX_ENV` +
@@ -86,7 +90,7 @@ func (a Assign) runs() (may, does bool) {
 	case strings.HasPrefix(a.Name, "BASH_FUNC_") || strings.HasPrefix(a.Name, "GIT_CONFIG_KEY_"):
 		return true, true
 	case strings.HasPrefix(a.Name, "PS") && len(a.Name) == 3:
-		return true, strings.ContainsAny(a.Value.Text, "$`") || !a.Value.Known
+		return true, !plainPrompt.MatchString(a.Value.Text) || !a.Value.Known
 	case proxyName.MatchString(a.Name):
 		values = hereProxy
 	case !known && commandName.MatchString(a.Name):

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -109,6 +110,9 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 		}
 		if round, ok := s.round(p, quoted); ok {
 			w.Glob, w.Deep = w.Glob || round.Glob, w.Deep || round.Deep
+			if !round.Known {
+				w.Known, w.Many, w.Runs = false, w.Many || !quoted, append(w.Runs, round.Runs...)
+			}
 			return round.Text
 		}
 		name := ""
@@ -122,6 +126,11 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 		}
 		if first && s.functions == 0 && len(p.Stmts) == 1 && slices.Contains(currentBranch, s.sourceOf(p.Stmts[0])) {
 			return "HEAD"
+		}
+		if s.functions == 0 && len(s.aliases) == 0 && len(p.Stmts) == 1 {
+			if text, ok := printed(s.sourceOf(p.Stmts[0])); ok {
+				return text
+			}
 		}
 		if text, ok := s.written(p); ok && quoted {
 			return text
@@ -150,6 +159,26 @@ func (s source) written(p *syntax.CmdSubst) (text string, ok bool) {
 	from := p.Stmts[0].Redirs[0]
 	text, ok = s.document(from.Hdoc, strings.ContainsAny(s.sourceOf(from.Word), `'"\`))
 	return strings.TrimRight(text, "\n"), ok
+}
+
+// printing are commands that print one word of digits and letters, with one that stands for it.
+var printing = []struct {
+	command *regexp.Regexp
+	word    string
+}{
+	{regexp.MustCompile(`^git (rev-parse( --short(=\d+)?)?|merge-base [\w][\w/.~^-]*) [\w][\w/.~^-]*$`), "0a1b2c3"},
+	{regexp.MustCompile(`^git (rev-list --count [\w][\w/.~^-]*|log -1 --format=%(h|H|ct))$`), "7"},
+	{regexp.MustCompile(`^(nproc|id -[ug]|date \+(%[a-zA-Z]|[\w.-])+|getconf _NPROCESSORS_ONLN|sysctl -n hw\.ncpu)$`), "4"},
+	{regexp.MustCompile(`^uname -[mrs]$`), "linux"},
+}
+
+func printed(command string) (word string, ok bool) {
+	for _, p := range printing {
+		if p.command.MatchString(command) {
+			return p.word, true
+		}
+	}
+	return "", false
 }
 
 // currentBranch are commands that print what HEAD stands for, in which the shell finds one word.
