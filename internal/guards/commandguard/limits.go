@@ -16,7 +16,6 @@ var (
 	nothing          = regexp.MustCompile(`^/dev/(null|zero|u?random)$`)
 	cloudSecret      = regexp.MustCompile(`(?i)secret|task-definition|instance-attribute|user-?data|parameter`)
 	remote           = regexp.MustCompile(`^[^/]*:`)
-	clusterSecret    = regexp.MustCompile(`(?i)secret|^/`)
 	fromElsewhere    = regexp.MustCompile(`(?i)^(git\+|git@|[a-z]+:/|github:|gitlab:|bitbucket:|file:)`)
 	keyName          = regexp.MustCompile(`(?i)_auth|token|passw`)
 	immodest         = regexp.MustCompile(`^0?[0-7]?[0-7]?[0-7]?(777|666|000)$|^0?[2-7][0-7]{3}$|[+=][rwxX]*[st]|^(a|o|ugo|go)?[+=][rxX]*w`)
@@ -24,20 +23,16 @@ var (
 	ofHooks          = regexp.MustCompile(`(?i)^(hook_?router|nats_)`)
 	environment      = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
 	remoteAddress    = regexp.MustCompile(`://`)
-	dryRun           = regexp.MustCompile(`^--dry-run=(client|server)$`)
 	looks            = regexp.MustCompile(`^(list|describe|read)$`)
 	alters           = regexp.MustCompile(`^(ssh|scp|deploy|delete|create|update|set|add|remove|submit|resize|apply|import|export|print.*|secrets|keys|call|execute|start|stop|reset)$`)
 	updates          = regexp.MustCompile(`^update$`)
 	port             = regexp.MustCompile(`^:?\d+(/tcp|/udp)?$`)
 	page             = regexp.MustCompile(`^(/tmp/)?[\w.-][\w./-]*\.(html?|pdf|png|svg|jpe?g|md|txt)$`)
 	tellsEnvironment = regexp.MustCompile(`(?i)env|config|json`)
-	stateOfContainer = regexp.MustCompile(`(json )?\.(State|NetworkSettings|Mounts|RepoTags|RepoDigests|Created|Name|Id|Config\.(Entrypoint|Cmd|User|WorkingDir|ExposedPorts|Image|Hostname))\b`)
-	ownCluster       = regexp.MustCompile(`^(kind-[\w-]+|k3d-[\w-]+|minikube|docker-desktop|rancher-desktop|orbstack|colima)$`)
 	shortFlags       = regexp.MustCompile(`^-[n1tbqvE]+$`)
 	logFile          = regexp.MustCompile(`^[\w./-]+\.log$`)
 	scans            = regexp.MustCompile(`^((-h|-p|-n) [\w.-]+ )*--scan( --(pattern|count) \S+)*$`)
 	routerName       = regexp.MustCompile(`(?i)\brouter\b`)
-	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
 	servers          = regexp.MustCompile(`^(postgres(ql)?|mysqld?|mariadbd?|mongod|redis-server|nginx|dockerd?|containerd|kubelet|systemd|sshd|launchd|WindowServer|Finder|loginwindow|Xorg)$`)
 	zero             = regexp.MustCompile(`^zero$`)
 	everyProcess     = regexp.MustCompile(`^1$|^[.^$*]+$`)
@@ -126,12 +121,7 @@ var limits = map[string]func(shell.Command) bool{
 	"rsync": func(c shell.Command) bool { return !aimsAt(c, remote) },
 	"awk":   variables, "gawk": variables, "mawk": variables, "nawk": variables, "jq": variables, "yq": variables,
 	"chmod": modest, "chown": modest, "chgrp": modest, "docker": contains, "podman": contains, "docker-compose": contains,
-	"kubectl": func(c shell.Command) bool {
-		if slices.Contains(c.Verbs(1), "apply") && !ofOwnCluster(c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
-			return false
-		}
-		return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes && (!slices.Contains(c.Verbs(1), "config") || shell.Option(c, "--flatten") == shell.No)
-	},
+	"kubectl": ofCluster,
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },
 	"kill":    spares, "pkill": spares, "killall": spares, "pgrep": spares, "pidof": spares,
 }
@@ -157,23 +147,6 @@ func scansOrAsks(c shell.Command) bool {
 		texts = append(texts, w.Text)
 	}
 	return scans.MatchString(strings.Join(texts, " "))
-}
-
-// ofOwnCluster reports whether kubectl is told to use a cluster that runs on this machine.
-func ofOwnCluster(c shell.Command) bool {
-	own, args := false, c.Args()
-	for i, w := range args {
-		value, joined := strings.CutPrefix(w.Text, "--context=")
-		switch {
-		case i > 0 && args[i-1].Text == "--context", joined:
-			if own = ownCluster.MatchString(value); !own {
-				return false
-			}
-		case strings.HasPrefix(w.Text, "--kubeconfig"), w.Text == "-s", strings.HasPrefix(w.Text, "--server"), w.Text == "--cluster", strings.HasPrefix(w.Text, "--cluster="), !w.Known && w.Many:
-			return false
-		}
-	}
-	return own
 }
 
 // copiesHere reports whether aws s3 cp copies from there to here.
@@ -237,45 +210,6 @@ func firstArgument(c shell.Command) string {
 		}
 	}
 	return ""
-}
-
-// contains: docker rm takes containers that are named, and are not running; those of the
-// router and of NATS are left alone.
-func contains(c shell.Command) bool {
-	if guards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
-		return false
-	}
-	switch told := c.Verbs(2); {
-	case slices.Contains(told, "inspect"): // variables stand there, too
-		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
-		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
-			return !w.Known || tellsEnvironment.MatchString(stateOfContainer.ReplaceAllString(w.Text, ""))
-		})
-	case len(told) == 2 && told[1] == "config":
-		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)
-		})
-	}
-	return !slices.Contains(c.Verbs(2), "rm") && !slices.Contains(c.Verbs(1), "rmi") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
-}
-
-// ends reports whether a command stops containers.
-func ends(c shell.Command) bool {
-	return slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(strings.Fields("stop kill down rm restart pause"), v) })
-}
-
-// reaches reports whether a container is given the machine's network, where the router is.
-func reaches(c shell.Command) bool {
-	for i, w := range c.Args() {
-		name, value, joined := strings.Cut(w.Text, "=")
-		if !joined && i+1 < len(c.Args()) {
-			value = c.Args()[i+1].Text
-		}
-		if (name == "--network" || name == "--net") && !ownNetwork.MatchString(value) {
-			return true
-		}
-	}
-	return false
 }
 
 // guards reports whether a command names what guards the agent.

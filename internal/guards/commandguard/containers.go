@@ -1,0 +1,81 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	clusterSecret    = regexp.MustCompile(`(?i)secret|^/`)
+	dryRun           = regexp.MustCompile(`^--dry-run=(client|server)$`)
+	stateOfContainer = regexp.MustCompile(`(json )?\.(State|NetworkSettings|Mounts|RepoTags|RepoDigests|Created|Name|Id|Config\.(Entrypoint|Cmd|User|WorkingDir|ExposedPorts|Image|Hostname))\b`)
+	ownCluster       = regexp.MustCompile(`^(kind-[\w-]+|k3d-[\w-]+|minikube|docker-desktop|rancher-desktop|orbstack|colima)$`)
+	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
+)
+
+// contains: docker rm takes containers that are named, and are not running; those of the
+// router and of NATS are left alone.
+func contains(c shell.Command) bool {
+	if guards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
+		return false
+	}
+	switch told := c.Verbs(2); {
+	case slices.Contains(told, "inspect"): // variables stand there, too
+		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
+		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
+			return !w.Known || tellsEnvironment.MatchString(stateOfContainer.ReplaceAllString(w.Text, ""))
+		})
+	case len(told) == 2 && told[1] == "config":
+		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)
+		})
+	}
+	return !slices.Contains(c.Verbs(2), "rm") && !slices.Contains(c.Verbs(1), "rmi") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
+}
+
+// ends reports whether a command stops containers.
+func ends(c shell.Command) bool {
+	return slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(strings.Fields("stop kill down rm restart pause"), v) })
+}
+
+// reaches reports whether a container is given the machine's network, where the router is.
+func reaches(c shell.Command) bool {
+	for i, w := range c.Args() {
+		name, value, joined := strings.Cut(w.Text, "=")
+		if !joined && i+1 < len(c.Args()) {
+			value = c.Args()[i+1].Text
+		}
+		if (name == "--network" || name == "--net") && !ownNetwork.MatchString(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofCluster: what is applied changes a cluster, unless it is one of this machine or nothing happens.
+func ofCluster(c shell.Command) bool {
+	if slices.Contains(c.Verbs(1), "apply") && !ofOwnCluster(c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
+		return false
+	}
+	return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes && (!slices.Contains(c.Verbs(1), "config") || shell.Option(c, "--flatten") == shell.No)
+}
+
+// ofOwnCluster reports whether kubectl is told to use a cluster that runs on this machine.
+func ofOwnCluster(c shell.Command) bool {
+	own, args := false, c.Args()
+	for i, w := range args {
+		value, joined := strings.CutPrefix(w.Text, "--context=")
+		switch {
+		case i > 0 && args[i-1].Text == "--context", joined:
+			if own = ownCluster.MatchString(value); !own {
+				return false
+			}
+		case strings.HasPrefix(w.Text, "--kubeconfig"), w.Text == "-s", strings.HasPrefix(w.Text, "--server"), w.Text == "--cluster", strings.HasPrefix(w.Text, "--cluster="), !w.Known && w.Many:
+			return false
+		}
+	}
+	return own
+}
