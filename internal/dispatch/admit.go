@@ -75,7 +75,7 @@ func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallba
 		return nil, d.TooLarge(n)
 	}
 	if n := attributes(req); n > maxAttributes {
-		return nil, wire.Errorf(wire.TooLarge, "the event's attributes have %d bytes in sum: at most %d are allowed", n, maxAttributes)
+		return nil, wire.Errorf(wire.TooLarge, "the event's attributes have %d bytes in total: at most %d are allowed", n, maxAttributes)
 	}
 	table, err := d.hooks.Table()
 	if err != nil {

@@ -53,7 +53,7 @@ var ErrConnection = errors.New("the router has lost its connection to NATS")
 
 // ErrCallTooLarge means that NATS does not take the call of a hook. That is no failure of the hook
 // either: nothing is decided, and the agent gets 413.
-var ErrCallTooLarge = errors.New("the event, as a hook gets it, has more bytes than the NATS server takes in a message (max_payload)")
+var ErrCallTooLarge = errors.New("the call to a hook exceeds the NATS server's max_payload: send less data, or raise max_payload")
 
 // Channel sends the messages about one event. It must be safe for concurrent use.
 type Channel interface {

@@ -28,15 +28,13 @@ func ToolsOf(event string, data []byte) []Tool {
 		return tools
 	}
 	call := callOf(o)
+	tools = call.held(tools, tool.Cwd, 0)
 	for _, other := range call.others {
-		other := other.tool()
-		other.Partial = true
-		tools = append(tools, other)
+		tool := other.tool()
+		tool.Partial = true
+		tools = other.held(append(tools, tool), tool.Cwd, 0)
 	}
-	if tool.Known && (tool.Class == ClassShell || tool.Class == ClassFile || tool.Class == ClassWeb) {
-		return tools
-	}
-	return call.held(tools, tool.Cwd, 0)
+	return tools
 }
 
 // Unread reports whether nobody can say which tool is called. A guard asks then.

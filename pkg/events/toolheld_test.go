@@ -19,6 +19,7 @@ func TestToolsOfACallThatHoldsCalls(t *testing.T) {
 		"a batch in a batch":                 {`{"tool":"batch","args":{"tool_calls":[{"tool":"batch","parameters":{"tool_calls":[{"tool":"bash","parameters":{"command":"ls"}}]}}]}}`, "batch|bash ls"},
 		"a batch in a batch in a …":          {`{"tool":"batch","args":` + strings.Repeat(`{"tool_calls":[{"tool":"batch","parameters":`, 5) + `{}` + strings.Repeat(`}]}`, 5) + `}`, "batch|batch|batch|?"},
 		"a second input":                     {`{"tool_name":"Bash","tool_input":{"command":"ls"},"arguments":{"command":"rm"}}`, "Bash rm"},
+		"calls in a second input":            {`{"tool_name":"batch","tool_input":{},"arguments":{"tool_calls":[{"tool":"bash","parameters":{"command":"ls"}}]}}`, "?|batch|bash ls"},
 		"the same input twice":               {`{"tool_name":"Bash","tool_input":{"command":"ls"},"arguments":{ "command" : "ls"}}`, ""},
 		"an input around a call":             {`{"tool_call":{"name":"Bash","arguments":{"command":"ls"}},"tool_input":{"command":"rm"}}`, "Bash rm"},
 		"an input in a call within a call":   {`{"tool_call":{"function":{"name":"Read","arguments":"{\"path\":\"a\"}"},"input":{"path":"b"}}}`, "Read b"},

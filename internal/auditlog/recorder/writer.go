@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
@@ -42,7 +43,7 @@ var ErrUnavailable = wire.Errorf(wire.Unavailable, "the audit log does not take 
 
 // ErrTooLarge means that a record has more bytes than the NATS server takes in a message. It is not
 // written, and another record says so: do not answer what it is about.
-var ErrTooLarge = wire.Errorf(wire.TooLarge, "a record of it has more bytes than the NATS server takes in a message (max_payload): nothing was decided")
+var ErrTooLarge = wire.Errorf(wire.TooLarge, "the audit record exceeds the NATS server's max_payload: nothing was decided; send less data, or raise max_payload")
 
 // Options configure a writer. The zero value of each field is its default.
 type Options struct {
@@ -66,6 +67,8 @@ type Writer struct {
 	Options
 	log *store.Log
 	bus *natsx.Conn
+
+	payload atomic.Int64 // the server's max_payload; 0 while unknown
 
 	mu      sync.Mutex // guards what follows; never held during I/O
 	queue   []*batch   // the first may be in flight
@@ -101,7 +104,9 @@ func New(b *natsx.Conn, log *store.Log, o Options) *Writer {
 		o.Wrote = func(int) {}
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Writer{Options: o, log: log, bus: b, wake: make(chan struct{}, 1), name: o.ID, names: 1, segment: log.Live(), wseq: 1}
+	w := &Writer{Options: o, log: log, bus: b, wake: make(chan struct{}, 1), name: o.ID, names: 1, segment: log.Live(), wseq: 1}
+	w.payload.Store(b.MaxPayload())
+	return w
 }
 
 // Record writes lines, each a record without a writer as [audit.Record.Append] makes it, and
@@ -159,8 +164,8 @@ func (w *Writer) fits(lines []byte) bool {
 	if larger <= most {
 		return true
 	}
-	w.Log.Error("audit record has more bytes than the NATS server takes: raise its max_payload", "bytes", larger, "max_payload", w.maxPayload())
-	w.put(lost(n, "one of them has more bytes than the NATS server takes"), false)
+	w.Log.Error("audit record not written: it exceeds the NATS server's max_payload", "bytes", larger, "max_payload", w.maxPayload())
+	w.put(lost(n, "one of them exceeds the NATS server's max_payload"), false)
 	return false
 }
 
@@ -172,8 +177,12 @@ func lost(n int, reason string) []byte {
 // room is the size of a message, in bytes, unless one record is larger.
 func (w *Writer) room() int { return min(maxBatch, w.maxPayload()/2) }
 
-// maxPayload is what the server takes in a message, in bytes; the usual before it has said it.
-func (w *Writer) maxPayload() int { return cmp.Or(int(w.bus.MaxPayload()), 1<<20) }
+// maxPayload is the server's max_payload, as of the last message. To ask the connection each time
+// would wait for its lock, which is held while the connection writes.
+func (w *Writer) maxPayload() int { return cmp.Or(int(w.payload.Load()), defaultPayload) }
+
+// defaultPayload is the default max_payload of NATS servers, in bytes.
+const defaultPayload = 1 << 20
 
 // put queues lines and returns the batch of the last of them; nil means that there was no room.
 // leads says that no batch is in flight: the caller may send the batch itself, which saves two
@@ -336,6 +345,7 @@ var errAgain = errors.New("try again")
 func (w *Writer) try(ctx context.Context, lines []byte) error {
 	var next int64
 	w.out, next = audit.Number(w.out[:0], lines, w.name, w.wseq)
+	w.payload.Store(w.bus.MaxPayload()) // another server, after a reconnect, may take less
 	trying, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	subject := w.bus.Of("audit", "w", w.name)

@@ -97,18 +97,17 @@ func (s source) keep(a *syntax.Assign, value Word) {
 	if made, ok := s.temporary(a.Value); ok {
 		value = made
 	}
-	if !substitutes(a.Value) && (!value.plain() || value.Many) {
+	if substitution(a.Value) == nil && (!value.plain() || value.Many) { // what is given the variable is judged as if it were given the command
 		return
 	}
-	if s.loops == nil {
-		s.parser.loops = map[string]Word{}
+	if s.values == nil {
+		s.parser.values = map[string]Word{}
 	}
-	s.loops[a.Name.Value] = value
+	s.values[a.Name.Value] = value
 }
 
-// substitutes reports whether a value is what one command prints. What is given the variable is
-// judged as if it were given that.
-func substitutes(from *syntax.Word) bool {
+// substitution is the command substitution that a whole value is; nil for other values.
+func substitution(from *syntax.Word) *syntax.CmdSubst {
 	parts := from.Parts
 	if len(parts) == 1 {
 		if quoted, is := parts[0].(*syntax.DblQuoted); is {
@@ -116,10 +115,10 @@ func substitutes(from *syntax.Word) bool {
 		}
 	}
 	if len(parts) != 1 {
-		return false
+		return nil
 	}
-	_, is := parts[0].(*syntax.CmdSubst)
-	return is
+	of, _ := parts[0].(*syntax.CmdSubst)
+	return of
 }
 
 // oneWord is a value that stays one word of a line wherever it stands.
@@ -130,7 +129,7 @@ func (s source) filled(text string) string {
 	if s.depth > 0 {
 		return text
 	}
-	for name, value := range s.loops {
+	for name, value := range s.values {
 		if value.plain() && oneWord.MatchString(value.Text) {
 			text = regexp.MustCompile(`\$`+name+`\b|\$\{`+name+`\}`).ReplaceAllLiteralString(text, value.Text)
 		}
@@ -145,17 +144,8 @@ var (
 
 // temporary is what $(mktemp) stands for: a new name below /tmp.
 func (s source) temporary(from *syntax.Word) (Word, bool) {
-	parts := from.Parts
-	if len(parts) == 1 {
-		if quoted, is := parts[0].(*syntax.DblQuoted); is {
-			parts = quoted.Parts
-		}
-	}
-	if len(parts) != 1 || strings.Contains(s.text, "TMPDIR") || len(s.aliases) > 0 {
-		return Word{}, false
-	}
-	made, is := parts[0].(*syntax.CmdSubst)
-	if !is || len(made.Stmts) != 1 || len(made.Stmts[0].Redirs) > 0 || made.Stmts[0].Background {
+	made := substitution(from)
+	if made == nil || strings.Contains(s.text, "TMPDIR") || len(s.aliases) > 0 || len(made.Stmts) != 1 || len(made.Stmts[0].Redirs) > 0 || made.Stmts[0].Background {
 		return Word{}, false
 	}
 	call, is := made.Stmts[0].Cmd.(*syntax.CallExpr)

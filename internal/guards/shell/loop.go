@@ -62,18 +62,18 @@ func (s source) reading(n *syntax.WhileClause, ctx context) bool {
 
 // rounds runs the body of a loop once for each value of its variable.
 func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx context) {
-	outside := s.loops
+	outside := s.values
 	for _, item := range items {
-		s.parser.loops = maps.Clone(outside)
-		if s.loops == nil {
-			s.parser.loops = map[string]Word{}
+		s.parser.values = maps.Clone(outside)
+		if s.values == nil {
+			s.parser.values = map[string]Word{}
 		}
-		s.loops[name] = item
+		s.values[name] = item
 		for _, stmt := range body {
 			s.stmt(stmt, ctx)
 		}
 	}
-	s.parser.loops = outside
+	s.parser.values = outside
 }
 
 // only reports whether a line gives a name a value once, and has it elsewhere only as $NAME and
@@ -96,6 +96,6 @@ func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
 	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
 		return Word{}, false
 	}
-	w, ok := s.loops[p.Param.Value]
+	w, ok := s.values[p.Param.Value]
 	return w, ok && s.depth == 0 && (quoted || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
 }

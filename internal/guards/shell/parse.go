@@ -24,7 +24,7 @@ type parser struct {
 	full      bool              // there are more commands than are listed
 	files     files             // that were made
 	aliases   map[string]string // what a name stands for
-	loops     map[string]Word   // what a variable is: that of a loop in this round, and one with a single value
+	values    map[string]Word   // of variables: of a loop's in this round, and of those that are set once
 	constant  map[uint]bool     // the assignments that certainly happen, by where they stand
 	bare      string            // the outermost line without here-documents
 	declares  bool              // it makes functions

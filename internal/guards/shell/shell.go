@@ -57,7 +57,8 @@ type Command struct {
 type Word struct {
 	// Text is what the command sees; where the word is not Known, the source.
 	Text string
-	// Known says that the value doesn't depend on where and when the line runs.
+	// Known says that the value doesn't depend on where and when the line runs, or that any other
+	// would be judged alike: one number stands for those of a loop, one hash for what git prints.
 	Known bool
 	// Glob says that it is a pattern for names of files.
 	Glob bool
