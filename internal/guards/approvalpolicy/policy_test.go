@@ -96,7 +96,7 @@ func TestRules(t *testing.T) {
 		"a name that a command prints":      {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "$(echo rm) -rf /"), chain.AskUser},
 		"a name that is a quoted variable":  {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", `ls; "${CMD}"`), chain.AskUser},
 		"a name that is a pattern":          {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "/bin/r? x"), chain.AskUser},
-		"code of another language, denied":  {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "python3 -c x"), chain.AskUser},
+		"code of another language, denied":  {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "python3 -c eval"), chain.AskUser},
 		"a line that can't be read, denied": {[]rule{{Commands: list("rm"), Decision: deny}}, call("Bash", "command", "rm 'x"), chain.AskUser},
 		"no command that can be read":       {[]rule{{Commands: list("rm"), Decision: deny}}, `{"tool_name":"Bash","tool_input":{"command":{"line":"rm"}}}`, chain.AskUser},
 		"no path that can be read":          {[]rule{{Paths: list("/a/**"), Decision: deny}}, `{"tool_name":"Write","tool_input":{"where":"/a"}}`, chain.AskUser},

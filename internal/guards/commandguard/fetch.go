@@ -46,6 +46,9 @@ var (
 func fetches(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		address := strings.TrimPrefix(w.Text, "--url=")
+		if strings.Contains(address, " ") {
+			return false // a header
+		}
 		return scheme.MatchString(address) && !strings.HasPrefix(address, "-") && !schemes.MatchString(address) || guessedProtocol.MatchString(address)
 	}) && (!tells(c) || speaksToItself(c))
 }

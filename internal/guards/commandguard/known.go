@@ -21,7 +21,7 @@ set shift return exit break continue read mapfile readarray let local declare ty
 cp mv rm rmdir mkdir touch truncate ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
 apply_patch ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
 # run what is judged itself, and shells whose scripts are files
-env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace valgrind arch
+env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace gdb valgrind arch
 bash sh zsh dash ksh
 # build, test, check
 make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automake autoreconf configure bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake premake5
@@ -73,16 +73,16 @@ vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
 dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln ef/database csharpier outdated
-mix: test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations
+mix: run test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations
 swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
 flutter: analyze test run build pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run format doctor create clean devices
-rails: s server t test runner routes g generate new db:migrate db:create db:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
+rails: console c r s server t test runner routes g generate new db:migrate db:create db:prepare db:test:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
 rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT db:seed
-manage.py: runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate loaddata diffsettings inspectdb
-django-admin: startproject startapp check makemessages compilemessages
-artisan: vendor:publish serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
+manage.py: shell shell_plus runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate loaddata diffsettings inspectdb
+django-admin: shell startproject startapp check makemessages compilemessages
+artisan: tinker vendor:publish serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
 alembic: upgrade current history heads revision check show
 prisma: generate validate format version migrate/dev migrate/status migrate/diff db/pull studio db/push db/seed

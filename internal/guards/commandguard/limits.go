@@ -109,7 +109,7 @@ var limits = map[string]func(shell.Command) bool{
 	"local": declares,
 	"make":  describes, "gmake": describes,
 	"http.server": serves,
-	"strace":      traces, "ltrace": traces,
+	"strace":      traces, "ltrace": traces, "gdb": debugs,
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nothing) },
 	"tar": keeps, "bsdtar": keeps, "gtar": keeps,
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
@@ -256,6 +256,13 @@ func serves(c shell.Command) bool {
 // traces: a process that runs already may be another's.
 func traces(c shell.Command) bool { return shell.Option(c, "-p") == shell.No }
 
+// debugs: a process that runs already, or what is left of one, may hold another's secrets.
+func debugs(c shell.Command) bool {
+	return shell.Option(c, "-batch") == shell.Yes && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return attaches.MatchString(w.Text) })
+}
+
+var attaches = regexp.MustCompile(`^--?(p|pid|c|core|x|command|ix|iex|init-\w+|cd|d|directory)(=|$)`)
+
 // keeps: what tar has stored stays.
 func keeps(c shell.Command) bool { return shell.Option(c, "--remove-files") == shell.No }
 
@@ -330,7 +337,7 @@ func answersItself(c shell.Command) shell.Found {
 }
 
 // routerPath is what the router answers, at the ports that others have too.
-var routerPath = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b`)
+var routerPath = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b|:\d+/+(api/+)?(v\d+/+)?(approvals?|pending|questions?)/+[^/\s]+/+(answer|approve|allow|decision|decide|resolve)\b`)
 
 // mayReachRouter: the router may listen at any port of this machine.
 func mayReachRouter(c shell.Command) shell.Found {

@@ -80,6 +80,7 @@ var askedAbout = map[string][]string{
 		"npm publish", "yarn publish", "yarn npm publish", "pnpm publish", "bun publish", "deno publish", "jsr publish", "cargo publish", "gem push", "dotnet nuget push", "nuget push",
 		"twine upload", "poetry publish", "uv publish", "hatch publish", "flit publish", "pdm publish", "maturin publish", "maturin upload",
 	},
+	"it mines coins":                      {"xmrig", "minerd", "cpuminer", "ccminer", "ethminer", "nbminer"},
 	"it hides what was done":              {"history -c", "unset HISTFILE"},
 	"it gives a program rights of root":   {"setcap"},
 	"it loads code into the kernel":       {"insmod", "modprobe", "rmmod", "kexec"},
@@ -148,7 +149,7 @@ func runsDownload(c shell.Command) shell.Found {
 }
 
 func pushesByForce(c shell.Command) shell.Found {
-	if c.Name() != "git" {
+	if verb := c.Verb(); c.Name() != "git" || verb != "" && verb != "push" {
 		return shell.No
 	}
 	at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return !w.Known || w.Text == "push" })

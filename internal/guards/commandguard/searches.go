@@ -36,7 +36,7 @@ func searchesKeys(c shell.Command) shell.Found {
 		return shell.No
 	case name == "git" && verb == "log" && !long("-p", "-u", "--patch", "-U0"), name == "git" && verb != "log" && verb != "grep":
 		return shell.No
-	case strings.HasSuffix(name, "grep") && counts("r")+counts("R") == 0 && !long("--recursive") && name != "git":
+	case strings.HasSuffix(name, "grep") && counts("r")+counts("R")+counts("o") == 0 && !long("--recursive", "--only-matching") && name != "git":
 		return shell.No
 	case !slices.Contains([]string{"git", "grep", "egrep", "fgrep", "rg", "ag", "ack"}, name):
 		return shell.No

@@ -116,7 +116,7 @@ func TestCodeOfTheProject(t *testing.T) {
 		`python3 -c "from app.models import User; print(User.objects.count())"`:                      "",
 		`python3 -c "from app.models import User; User.delete_all()"`:                                chain.AskUser,
 		`python3 -c "from app import os; os.system('id')"`:                                           chain.AskUser,
-		`python3 -c "from evil import x; x()"`:                                                       chain.AskUser,
+		`python3 -c "from evil import x; x()"`:                                                       "",
 		`python3 -c "import sys; sys.path.insert(0, 'src'); from parser import parse; parse('x')"`:   "",
 		`python3 -c "import sys; sys.path.insert(0, '/tmp/x'); from parser import parse; parse('')"`: chain.AskUser,
 		`python3 -c "import glob; [print(f) for f in glob.glob('*.json')]"`:                          "",

@@ -134,6 +134,9 @@ func (s *collector) command(c shell.Command) {
 		targets = []shell.Word{{Text: ".", Known: true}}
 	}
 	for i, w := range operands {
+		if (name == "kubectl" || name == "oc") && printed.MatchString(w.Text) {
+			continue
+		}
 		w.Glob = w.Glob && !slices.Contains(listing, name)
 		a := access{reads: true, below: below}
 		switch does {
@@ -171,6 +174,9 @@ func (s *collector) command(c shell.Command) {
 		}
 	}
 }
+
+// printed is how kubectl prints what it got.
+var printed = regexp.MustCompile(`^(custom-columns|jsonpath|jsonpath-as-json|go-template)=`)
 
 // showing are the verbs of git that print the files of which they are given a pattern, and magic is
 // what may stand before it.

@@ -82,15 +82,8 @@ func (s source) piped(commands []Command) *feed {
 	}
 	if text, ok := document(commands); ok {
 		f.text, f.known = text, true
-	} else if len(commands) == 1 && commands[0].Name() == "echo" {
-		f.known = true
-		for i, w := range commands[0].Args() {
-			f.known = f.known && w.Known && !w.Glob && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, `\`)
-			if i > 0 {
-				f.text += " "
-			}
-			f.text += w.Text
-		}
+	} else if text, ok := printedText(commands); ok {
+		f.text, f.known = text, true
 	} else if len(commands) > 0 {
 		first := len(commands)
 		for first > 1 && filters(commands[first-1]) {

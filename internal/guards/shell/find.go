@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -111,6 +112,8 @@ func listed(find Command) (all []Word) {
 		return named(find)
 	case "rg":
 		return searched(find)
+	case "grep":
+		return grepped(find)
 	case "find":
 	default:
 		return nil
@@ -221,6 +224,9 @@ const maxMarks = 8
 
 // put puts words in the place of a mark. What the mark is only a part of is not known.
 func put(words []Word, mark string, from []Word) []Word {
+	if script, ok := fed(words, mark, from); ok {
+		return script
+	}
 	var all []Word
 	marks := 0
 	for _, w := range words {
@@ -235,6 +241,17 @@ func put(words []Word, mark string, from []Word) []Word {
 	return all
 }
 
+// fed is a script behind sh -c in which the mark stands: as if it were given the files.
+func fed(words []Word, mark string, from []Word) ([]Word, bool) {
+	last := len(words) - 1
+	if last < 2 || !shells[nameOf(words[0].Text)] || words[last-1].Text != "-c" || !words[last].plain() || !from[0].Known || strings.ContainsAny(mark, "$'\"") || !strings.Contains(words[last].Text, mark) || strings.Contains(words[last].Text, "$1") {
+		return nil, false
+	}
+	script := words[last]
+	script.Text = strings.ReplaceAll(script.Text, mark, "$1")
+	return slices.Concat(words[:last:last], []Word{script, {Text: "_", Known: true}}, from), true
+}
+
 // named are the files that ls prints the names of: those of a pattern that ends as files do,
 // since of a directory it prints what is in it.
 func named(ls Command) (all []Word) {
@@ -246,6 +263,41 @@ func named(ls Command) (all []Word) {
 		default:
 			return nil
 		}
+	}
+	return all
+}
+
+// grepLetters are options of grep that change neither which files it reads nor what it prints of them.
+var grepLetters = regexp.MustCompile(`^-[lLrRiwEFPsxv]+$`)
+
+// grepped are the files that grep -l lists: of its operands, or below them.
+func grepped(grep Command) (all []Word) {
+	lists, deep, name, found := false, false, "*", false
+	for _, w := range grep.Args() {
+		include, only := strings.CutPrefix(w.Text, "--include=")
+		switch {
+		case !w.Known || w.Many:
+			return nil
+		case grepLetters.MatchString(w.Text):
+			lists = lists || strings.ContainsAny(w.Text, "lL")
+			deep = deep || strings.ContainsAny(w.Text, "rR")
+		case only && name == "*" && !strings.Contains(include, "/"):
+			name = include
+		case strings.HasPrefix(w.Text, "-"):
+			return nil
+		case !found: // what it looks for
+			found = true
+		case deep:
+			all = append(all, listed(Command{Words: []Word{{Text: "find", Known: true}, w, {Text: "-name", Known: true}, {Text: name, Known: true}}})...)
+			if name == "*" && !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, "~") && !strings.Contains(w.Text, "..") {
+				all = append(all, Word{Text: "./" + path.Join(w.Text, "*"), Known: true, Glob: true, Deep: true})
+			}
+		default:
+			all = append(all, w)
+		}
+	}
+	if !lists {
+		return nil
 	}
 	return all
 }

@@ -79,18 +79,17 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		s.runsMade(c, v)
 	}
 	reads := of.stdin && len(file) == 0 || len(file) > 0 && (file[0].Text == "-" || isDescriptor(file[0].Text))
-	var does codeDoes
-	var harmless bool
+	text, known := "", false
 	switch {
 	case code:
-		does, harmless = of.harmless(c.Args())
+		text, known = of.codeOf(c.Args())
 	case reads && ctx.feed != nil && ctx.feed.known && len(file) < 2:
-		does, harmless = harmlessCode(ctx.feed.text, of.name)
+		text, known = ctx.feed.text, true
+	}
+	if known && s.readsCode(c, text, of.name, false) {
+		return
 	}
 	switch {
-	case harmless:
-		s.does(c, does)
-		return
 	case code:
 		c.Runs = append(c.Runs, runsOf(c.Args())...)
 	case reads && ctx.feed != nil:
@@ -104,16 +103,10 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 	c.doubt("code in " + of.name + " is not read here")
 }
 
-// does adds what code does to the command that is given it.
-func (s source) does(c *Command, does codeDoes) {
-	c.Redirects = append(slices.Clip(c.Redirects), does.files...)
-	for _, module := range does.loads {
-		s.runsMade(c, Word{Text: module + ".py", Known: true})
-		s.runsMade(c, Word{Text: module + "/__init__.py", Known: true})
-	}
-	for _, words := range does.runs {
-		s.run(words, context{})
-	}
+// readsCode adds what code reaches, and is false where that can't be told.
+func (s source) readsCode(c *Command, text, language string, console bool) bool {
+	reach, ok := readCode(text, language, console)
+	return ok && s.reaches(c, reach)
 }
 
 // given says what an interpreter is given: code, or a file with its arguments, and the

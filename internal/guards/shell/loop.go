@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -18,9 +19,17 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 	if !ok || !iter.InPos.IsValid() || n.Select || !s.only(iter.Name.Value) {
 		return false
 	}
+	if len(iter.Items) == 0 {
+		return false
+	}
 	items := s.words(iter.Items)
 	if len(iter.Items) == 1 && counts.MatchString(s.sourceOf(iter.Items[0])) {
 		items = []Word{{Text: "1", Known: true}} // one number stands for all
+	}
+	inner := substitution(iter.Items[0])
+	single := inner != nil && len(iter.Items) == 1 && iter.Items[0].Parts[0] == syntax.WordPart(inner) // each word is a round
+	if single && !items[0].Known {
+		return s.listed(iter.Name.Value, inner, n, ctx)
 	}
 	if len(items) == 0 || len(items) > maxRounds {
 		return false
@@ -31,7 +40,26 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 		}
 	}
 	s.walk(n.Loop, ctx) // what stands in its words runs, too
+	s.single[iter.Name.Value] = single
 	s.rounds(iter.Name.Value, items, n.Do, ctx)
+	delete(s.single, iter.Name.Value)
+	return true
+}
+
+// listed is loop for NAME in $(ls *.go | head), where it is known which files' names a pipe brings.
+func (s source) listed(name string, inner *syntax.CmdSubst, n *syntax.ForClause, ctx context) bool {
+	before := len(s.script.Commands)
+	s.walk(n.Loop, ctx)
+	names := s.piped(s.script.Commands[min(before, len(s.script.Commands)):]).names
+	if len(inner.Stmts) != 1 || len(names) == 0 || len(names) > maxRounds {
+		for _, stmt := range n.Do {
+			s.stmt(stmt, ctx)
+		}
+		return true
+	}
+	s.single[name] = true
+	s.rounds(name, names, n.Do, ctx)
+	delete(s.single, name)
 	return true
 }
 
@@ -96,6 +124,18 @@ func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
 	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
 		return Word{}, false
 	}
+	if at, err := strconv.Atoi(p.Param.Value); err == nil {
+		return s.positional(at)
+	}
 	w, ok := s.values[p.Param.Value]
-	return w, ok && s.depth == 0 && (quoted || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
+	return w, ok && s.depth == 0 && (quoted || s.single[p.Param.Value] || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
+}
+
+// positional is $1 and the like of a script behind sh -c, where its line says what they are.
+func (s source) positional(at int) (Word, bool) {
+	if at < 0 || at >= len(s.arguments) || s.depth != s.argumentsDepth {
+		return Word{}, false
+	}
+	w := s.arguments[at]
+	return w, w.Known && !w.Many
 }

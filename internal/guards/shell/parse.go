@@ -11,24 +11,27 @@ import (
 // Parse says what a line runs in the directory cwd, which is empty where it is not
 // known. It never fails: what it can't read is a doubt.
 func Parse(line, cwd string) Script {
-	p := &parser{dirs: []string{cwd}}
+	p := &parser{dirs: []string{cwd}, single: map[string]bool{}}
 	p.line(line, 0, context{})
 	return p.script
 }
 
 // parser collects what a line runs.
 type parser struct {
-	script    Script
-	dirs      []string          // where the next command may run; nil: nobody knows
-	functions int               // that were looked at
-	full      bool              // there are more commands than are listed
-	files     files             // that were made
-	aliases   map[string]string // what a name stands for
-	values    map[string]Word   // of variables: of a loop's in this round, and of those that are set once
-	constant  map[uint]bool     // the assignments that certainly happen, by where they stand
-	bare      string            // the outermost line without here-documents
-	declares  bool              // it makes functions
-	defined   map[string]uint   // functions that the line certainly makes, by where they end
+	script         Script
+	dirs           []string          // where the next command may run; nil: nobody knows
+	functions      int               // that were looked at
+	full           bool              // there are more commands than are listed
+	files          files             // that were made
+	aliases        map[string]string // what a name stands for
+	values         map[string]Word   // of variables: of a loop's in this round, and of those that are set once
+	single         map[string]bool   // variables that have no blanks
+	arguments      []Word            // of the script behind sh -c that is read
+	argumentsDepth int               // how deep it stands
+	constant       map[uint]bool     // the assignments that certainly happen, by where they stand
+	bare           string            // the outermost line without here-documents
+	declares       bool              // it makes functions
+	defined        map[string]uint   // functions that the line certainly makes, by where they end
 }
 
 // context is what stands around a command.

@@ -70,12 +70,18 @@ func (p Pattern) In(c Command) Found {
 	if verb, known := verb(c); known && len(operands) > 0 && operands[0] == p.words[1] && !approval.Glob(operands[0], verb) {
 		return No
 	}
+	if told := c.Verbs(2); len(told) == 2 && len(operands) > 1 && operands[0] == told[0] && slices.Contains(groups, told[0]) && !approval.Glob(operands[1], told[1]) {
+		return No
+	}
 	found := Yes
 	for _, o := range options {
 		found = min(found, Option(c, o))
 	}
 	return min(found, inOrder(operands, c.Args()))
 }
+
+// groups are verbs behind which another one stands.
+var groups = []string{"compose", "container", "image", "volume", "network", "system"}
 
 // verb is what a program that has verbs does, where that is known.
 func verb(c Command) (verb string, known bool) {

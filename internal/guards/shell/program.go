@@ -37,7 +37,7 @@ func (s source) program(c *Command, name string, ctx context) {
 	switch {
 	case known:
 		s.interpreter(c, language, ctx)
-		c.runsCode()
+		s.runsCode(c, ctx)
 	case name == "git":
 		c.gitConfig(args)
 		s.bisect(c, ctx)
@@ -63,18 +63,11 @@ func isOption(option, text, flags string) bool {
 	return option == text
 }
 
-// modelAsked is code that prints what a model of Rails counts and lists.
-var modelAsked = regexp.MustCompile(`^\s*(puts|p|pp) [A-Z]\w*[a-z]\w*(\.(count|size|first|last|column_names|table_name|exists\?|inspect|to_sql|pluck\(:\w+(, :\w+)*\)|(sum|maximum|minimum|group)\(:\w+\)|(limit|find)\(\d+\)|where\(\w+: [\w'":]+\)))+\s*$`)
-
-func asksModel(name string, args []Word) bool {
-	return name == "rails" && len(args) == 2 && args[1].Known && modelAsked.MatchString(args[1].Text)
-}
-
 // told looks whether the arguments of a command, or what it reads, have commands that
 // are not read here.
 func (s source) told(c *Command, name string, ctx context) {
 	args := c.Args()
-	if verbs, ok := runners[name]; ok && c.runner(verbs) && !asksModel(name, args) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
+	if verbs, ok := runners[name]; ok && c.runner(verbs) && !s.console(c, *c, ctx) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		c.doubt("what " + name + " runs is not read here")
 	}
 	if w := wrappers[name]; w.fetches { // what follows the package is the package's
@@ -104,7 +97,7 @@ func (s source) told(c *Command, name string, ctx context) {
 	if f := ctx.feed; f != nil && f.known && len(f.from) > 0 && (slices.Contains(databases, name) || slices.Contains(including, name)) {
 		c.Redirects = append(slices.Clip(c.Redirects), Redirect{Here: Word{Text: f.text, Known: true}})
 	}
-	if slices.Contains(readers, name) && s.mayTell(ctx.feed, language, slices.Contains(databases, name)) {
+	if slices.Contains(readers, name) && !(name == "redis-cli" && len(c.Verbs(1)) > 0 && Option(*c, "-x") != Yes && Option(*c, "--pipe") != Yes && Option(*c, "-X") != Yes) && s.mayTell(ctx.feed, language, slices.Contains(databases, name)) {
 		c.doubt(name + " may run what it reads")
 	}
 	if name == "tar" && len(args) > 0 && tarCluster.MatchString(args[0].Text) {
@@ -137,7 +130,7 @@ func (c Command) runner(verbs string) bool {
 	if except {
 		return unknown || !slices.ContainsFunc(c.Args(), among) || slices.ContainsFunc(c.Args(), func(a Word) bool { return a.Text == ";" })
 	}
-	if verb, known := verb(c); known && verb != "compose" && verb != "container" {
+	if told := c.Verbs(2); len(told) > 0 && (len(told) > 1 || told[0] != "compose" && told[0] != "container") {
 		unknown = false
 	}
 	return verbs == "" || unknown || slices.ContainsFunc(c.Args(), among)

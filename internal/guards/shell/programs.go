@@ -10,7 +10,7 @@ var runners = map[string]string{
 	"watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
 	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
-	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker",
+	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console c", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker", "mix": "-e --eval",
 	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V new-session new",
 }
 
@@ -50,6 +50,7 @@ var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+
 
 // harmlessTold are what such an option may well tell a program, by its name.
 var harmlessTold = map[string]*regexp.Regexp{
+	"gdb":     regexp.MustCompile(`^(r|run|start|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`),
 	"wget":    regexp.MustCompile(`^robots\s*=\s*(on|off)$`),
 	"mongosh": regexp.MustCompile(`^\s*(db(\.[a-zA-Z_]\w*)*\.(find|findOne|countDocuments|estimatedDocumentCount|distinct|getIndexes|stats|getCollectionNames|getName|version|hello)\([^;()$=]*\)(\.(limit|skip|sort|pretty|toArray|count|size)\([^;()$=]*\))*|show (dbs|collections))\s*;?\s*$`),
 }

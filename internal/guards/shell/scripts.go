@@ -2,7 +2,6 @@ package shell
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -84,19 +83,5 @@ func (c *Command) script(runs func(code string) bool, language string) {
 		}
 		first = first && !code && (!option || text == a.Text) && !codeElsewhere.MatchString(a.Text)
 		before = a.Text
-	}
-}
-
-// runsCode looks for a program in another language, such as manage.py, that is told to
-// run code.
-func (c *Command) runsCode() {
-	args := c.Args()
-	at := slices.IndexFunc(args, func(a Word) bool { return !strings.HasPrefix(a.Text, "-") })
-	if at < 0 {
-		return
-	}
-	program := Command{Words: args[at:]}
-	if verbs := runners[program.Name()]; verbs != "" && program.runner(verbs) {
-		c.doubt("what " + program.Name() + " runs is not read here")
 	}
 }

@@ -92,7 +92,7 @@ func TestDoubts(t *testing.T) {
 		"a | sh":             "sh runs what a prints",
 		"sh < f":             "sh runs the content of f",
 		"eval \"$x\"":        "eval runs what is known only then: $x",
-		"python3 -c x":       "code in Python is not read here",
+		"python3 -c eval":    "code in Python is not read here",
 		"git -c alias.x=y x": "git is told to run a command: alias.x=y",
 	} {
 		var got []shell.Doubt

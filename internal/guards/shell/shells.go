@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,13 +39,43 @@ func (s source) shell(c *Command, args []Word, ctx context) {
 	switch {
 	case checks && !script && !reads: // it only reads the file
 	case script && len(args) > 0:
-		s.joined(c, args[:1], ctx)
+		s.withArguments(c, args, ctx)
 	case script:
 		c.doubt(c.Name() + " is given no command")
 	case len(args) == 0 || reads || args[0].Text == "-":
 		s.standardInput(c, ctx)
 	default:
 		s.file(c, args[0], ctx)
+	}
+}
+
+// shifts is what gives the arguments of a script other values.
+var shifts = regexp.MustCompile(`\b(shift|set|getopts)\b|\(\)`)
+
+// withArguments runs a script behind -c with its arguments. Where one stands for several files, it is
+// read once for each.
+func (s source) withArguments(c *Command, args []Word, ctx context) {
+	outer, depth := s.parser.arguments, s.parser.argumentsDepth
+	defer func() { s.parser.arguments, s.parser.argumentsDepth = outer, depth }()
+	s.parser.arguments, s.parser.argumentsDepth = nil, s.depth+1
+	if !shifts.MatchString(args[0].Text) {
+		s.parser.arguments = args[1:]
+	}
+	several := slices.ContainsFunc(s.parser.arguments, func(w Word) bool { return w.Glob || w.Deep || w.Many })
+	if !several || len(args) > maxRounds {
+		if several {
+			s.parser.arguments = nil
+		}
+		s.joined(c, args[:1], ctx)
+		return
+	}
+	for _, w := range args[2:] {
+		s.parser.arguments = []Word{args[1], w}
+		s.joined(c, args[:1], ctx)
+	}
+	if len(args) < 3 {
+		s.parser.arguments = nil
+		s.joined(c, args[:1], ctx)
 	}
 }
 

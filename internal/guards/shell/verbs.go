@@ -38,9 +38,10 @@ var verbal = func() map[string]options {
 		"go": {values: "-C"}, "uv": {values: "--directory --project --color", flags: "-q --quiet -v --verbose --offline --no-progress"}, "poetry": {values: "-C --directory -P --project", flags: "-q -n -v --no-interaction"},
 		"docker": containers, "podman": containers, "nerdctl": containers, "docker-compose": containers, "podman-compose": containers,
 		"terraform": terraform, "tofu": terraform, "terragrunt": terraform, "pulumi": {values: "-C --cwd --color", flags: "--non-interactive --logtostderr"},
-		"redis-cli": {values: "-h -p -n -s --pattern --count", flags: "--raw --no-raw --scan"}, "wp": {values: "--path --url --user", flags: "--allow-root"}, "pio": {}, "promtool": {}, "circleci": {}, "west": {flags: "-v"}, "flask": {values: "--app -A", flags: "--debug"}, "goose": {values: "-dir -table"}, "migrate": {values: "-path -database -source -prefetch -lock-timeout", flags: "-verbose"}, "systemctl": {flags: "--user --no-pager --system -q --quiet"}, "hookctl": {values: "-s --server --creds --nkey --context --user --password --token --timeout", flags: "--text --json"},
+		"redis-cli": {values: "-h -p -n -s --pattern --count", flags: "--raw --no-raw --scan"}, "wp": {values: "--path --url --user", flags: "--allow-root"}, "pio": {}, "promtool": {}, "circleci": {}, "west": {flags: "-v"}, "flask": {values: "--app -A", flags: "--debug"}, "goose": {values: "-dir -table"}, "migrate": {values: "-path -database -source -prefetch -lock-timeout", flags: "-verbose"}, "systemctl": {flags: "--user --no-pager --system -q --quiet"}, "alembic": {values: "-c --config -n --name -x"}, "flyway": {values: "-url -user -locations -schemas -baselineVersion -table"},
+		"hookctl": {values: "-s --server --creds --nkey --context --user --password --token --timeout", flags: "--text --json"},
 	}
-	for name := range strings.FieldsSeq("gem twine hatch flit pdm maturin bun deno jsr dotnet nuget rails rake manage.py django-admin artisan bundle pip pip3 brew apt apt-get prisma alembic flyctl heroku vercel netlify" +
+	for name := range strings.FieldsSeq("gem twine hatch flit pdm maturin bun deno jsr dotnet nuget rails rake manage.py django-admin artisan bundle pip pip3 brew apt apt-get prisma flyctl heroku vercel netlify" +
 		" rustup supabase nx turbo lerna conda mise asdf swift mix dart flutter composer argocd nomad consul vault eksctl doctl") {
 		all[name] = options{}
 	}

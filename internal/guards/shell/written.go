@@ -13,7 +13,7 @@ const maxReadFiles = 8
 var shebang = regexp.MustCompile(`^#!\s*(?:/usr)?/bin/(?:env\s+)?([\w.]+)[^\n]*(?:\n|$)`)
 
 // keeping are commands that leave the files alone which they don't write by a redirection.
-var keeping = strings.Fields("cat chmod echo printf ls mkdir cd pwd set test [ true head tail wc sleep export bash sh")
+var keeping = strings.Fields("cat chmod echo printf ls mkdir cd pwd set test [ true head tail wc sleep export bash sh timeout time env nice nohup command stdbuf grep rg")
 
 // write remembers what a command writes to a file where the line has the text: cat > file <<'E'.
 // Whatever may write to it afterwards makes it unknown again.
@@ -28,18 +28,23 @@ func (f *files) write(c Command, read *feed) {
 			delete(f.texts, path.Base(r.File.Text))
 		}
 	}
-	if c.Name() == "cat" && len(c.Args()) == 0 && len(to) == 1 && to[0].plain() && read != nil && read.known && read.file == "" && len(f.made(to[0].Text)) == 0 {
+	text, known := printedText([]Command{c})
+	if c.Name() == "cat" && len(c.Args()) == 0 && read != nil && read.known && read.file == "" {
+		text, known = read.text, true
+	}
+	if known && len(to) == 1 && to[0].plain() && len(f.made(to[0].Text)) == 0 {
 		if f.texts == nil {
 			f.texts = map[string]string{}
 		}
-		f.texts[path.Base(to[0].Text)] = read.text
+		f.texts[path.Base(to[0].Text)] = text
 	}
 }
 
 // text is the content of a file that the line writes once.
 func (f *files) text(file Word) (string, bool) {
 	text, ok := f.texts[path.Base(file.Text)]
-	return text, ok && file.plain() && slices.Equal(f.made(file.Text), []string{"cat"})
+	by := f.made(file.Text)
+	return text, ok && file.plain() && len(by) == 1 && slices.Contains([]string{"cat", "echo", "printf"}, by[0])
 }
 
 // reads reads a file of the line that a command runs, as code in a language, or as its first
@@ -64,7 +69,5 @@ func (s source) reads(c *Command, file Word, language string) bool {
 		s.line(strings.TrimPrefix(text, "\ufeff"), s.depth+1, context{})
 		return true
 	}
-	does, ok := harmlessCode(shebang.ReplaceAllString(text, ""), language)
-	s.does(c, does)
-	return ok
+	return s.readsCode(c, shebang.ReplaceAllString(text, ""), language, false)
 }

@@ -1,0 +1,60 @@
+package code
+
+import (
+	"regexp"
+	"strings"
+)
+
+// language is what the reader knows of one.
+type language struct {
+	syntax
+	// unread is what the lexer would take for something else.
+	unread *regexp.Regexp
+	// refused are the names by which code reaches further, or comes by other names, and allowed
+	// those that [reaches] would refuse.
+	refused, allowed map[string]bool
+	// calls are the functions that may be called without an object; nil: all but refused ones.
+	calls map[string]bool
+	// reached: functions that are called without an object are looked at like those of one.
+	reached bool
+	// globals are names that stand for modules where the code gives them no meaning.
+	globals map[string]bool
+	// bare: a method may be called without brackets.
+	bare bool
+	// closed: what is no part of a library reaches no further.
+	closed bool
+	// named: a text may stand for the function that it names.
+	named bool
+	// forms look at what begins with a name, and say how many tokens they have looked at.
+	forms map[string]func(r *reader, i int) (more int, ok bool)
+	// prepare looks at all of the code first.
+	prepare func(r *reader) bool
+}
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		all[word] = true
+	}
+	return all
+}
+
+var languages map[string]*language
+
+func init() { // the forms lead back here
+	languages = map[string]*language{
+		"Python": python, "JavaScript": javaScript, "TypeScript": javaScript, "Ruby": ruby, "PHP": php,
+		"R": rLang, "Julia": julia, "Elixir": elixir, "Go": golang,
+	}
+}
+
+// reaches is in the names of what libraries and the project's own code do beyond computing:
+// change, send, run, or tell a secret.
+var reaches = regexp.MustCompile(`(?i)^_*(os|sys|subprocess|shutil|socket|importlib|builtins?|pty|ctypes|requests|httpx|urllib|run|open|eval|exec|fork|kill|load|call|put|post|popen|rm|mv|cp|mkdir|attach|listen|query_raw)$` +
+	`|^(rm|unlink|rename|chmod|chown|cp|copyfile|symlink|link|mkdtemp|mkdir|rmdir|open|watch)(sync)?$` +
+	`|drop|delet|truncat|flush|purge|destroy|wipe|reset|remove|unlink|rmtree|renam|chmod|chown|symlink|hardlink|extract|terminat|shutdown|reboot|revoke|killall|kill_` +
+	`|secret|token(s_|_|$)|passw|credential|_key$|_keys$|apikey|_url$|dsn|environ|getenv|putenv|setenv|cookie|keyring` +
+	`|deploy|send|publish|upload|download|settings|config|command|shell|popen|spawn|execute|pickle|unserialize|unsafe|install|connect|request|tunnel|login|subprocess|invoke|instance_variable`)
+
+// changes is in the names of what changes the data of a project.
+var changes = regexp.MustCompile(`^(update|save|insert|create|write|set|add|bulk|upsert|increment|decrement|touch|toggle|sync|attach|detach|raw|sql|push|commit|migrate|dispatch|perform|enqueue|fill|force|merge|patch|clear|change|move|apply|notify|mail|handle|fire|restore)([_A-Z!]|$)|_(update|save|insert|create|write|now|later|or_create)([_!]|$)|!$`)

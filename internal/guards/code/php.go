@@ -1,0 +1,87 @@
+package code
+
+import (
+	"regexp"
+	"strings"
+)
+
+var php = &language{
+	syntax: syntax{comments: []string{"//", "#"}, blocks: true, quotes: `'"`, lines: true, texts: phpTexts, names: regexp.MustCompile(`^\$?[A-Za-z_\\][\w\\]*`)},
+	// other texts, the end of the code, names that are known only then, and what is called by a value
+	unread: regexp.MustCompile("`|<<<|\\?>|#\\[|\\$[$({]|(->|::)\\s*[$({]|\\bnew\\s*\\$|\\$\\w+\\s*\\(|[)\\]'\"]\\s*\\("),
+	refused: set("eval exec system shell_exec passthru popen proc_open assert create_function call_user_func call_user_func_array func_get_args extract parse_str unserialize goto declare Closure ReflectionFunction ReflectionMethod ReflectionClass" +
+		" SplFileObject SplTempFileObject PDO mysqli SQLite3 SoapClient DirectoryIterator RecursiveDirectoryIterator FilesystemIterator GlobIterator Phar PharData ZipArchive FFI COM putenv getenv ini_set phpinfo $_ENV $_SERVER $GLOBALS" +
+		" Storage File Http Process Artisan Mail DB Schema Redis Queue Crypt Config Notification Log"),
+	allowed: set("json_encode json_decode"),
+	calls: set(`echo print print_r var_dump var_export json_encode json_decode strlen count implode explode array_keys array_values array_sum array_merge array_unique array_slice array_reverse array_filter array_map array_column array_combine array_flip array_chunk array_diff
+		array_intersect array_key_exists in_array usort sort rsort ksort asort uasort range date time strtotime mktime checkdate date_default_timezone_get microtime strtoupper strtolower ucfirst ucwords lcfirst trim ltrim rtrim str_repeat str_pad str_replace substr strpos strrpos
+		str_contains str_starts_with str_ends_with sprintf printf number_format round floor ceil max min sqrt pow abs intdiv fmod phpversion md5 sha1 crc32 hash base64_encode base64_decode bin2hex hex2bin uniqid random_int mt_rand rand password_hash password_verify
+		isset empty unset is_array is_string is_int is_null is_numeric is_bool intval floatval strval boolval settype gettype get_class get_debug_type method_exists class_exists function_exists extension_loaded get_loaded_extensions memory_get_usage memory_get_peak_usage php_sapi_name
+		preg_match preg_match_all preg_replace preg_split preg_quote htmlspecialchars html_entity_decode strip_tags nl2br urlencode rawurlencode urldecode http_build_query parse_url filter_var mb_strlen mb_substr mb_strtoupper mb_strtolower ctype_digit ctype_alpha array list if elseif while for foreach
+		switch match catch function fn return and or not exit die spl_object_id iterator_to_array compact array_walk array_reduce array_search array_pop array_push array_shift array_unshift array_fill array_product array_rand shuffle similar_text levenshtein soundex metaphone wordwrap strcmp
+		strcasecmp strrev ucwords nl2br serialize dirname basename ob_get_clean app dump collect now str today optional`),
+	named: true,
+	forms: map[string]func(*reader, int) (int, bool){"require": (*reader).phpRequire, "config": (*reader).phpConfig, "require_once": (*reader).phpRequire, "include": (*reader).phpRequire, "include_once": (*reader).phpRequire, "file_get_contents": (*reader).phpFile, "file_exists": (*reader).phpFile, "file": (*reader).phpFile, "is_file": (*reader).phpFile},
+}
+
+// phpGlobals are variables that PHP sets.
+var phpGlobals = set("$_ENV $_SERVER $GLOBALS")
+
+// phpUnread is a variable that is not read.
+var phpUnread = regexp.MustCompile(`\$[A-Za-z_{$]|\{\$`)
+
+// phpField is a variable in a text, with what it has.
+var phpField = regexp.MustCompile(`\{?\$[A-Za-z_]\w*((->|\[)[\w'$]+\]?)*\}?`)
+
+// phpTexts reads a text of PHP. A text in double quotes may have variables, and nothing that is called.
+func phpTexts(l *lexer) bool {
+	fielded := l.code[l.pos] == '"'
+	if !l.text() {
+		return false
+	}
+	t := &l.all[len(l.all)-1]
+	if fielded && strings.Contains(t.value, "$") {
+		t.plain = false
+		for _, name := range strings.FieldsFunc(t.value, func(c rune) bool {
+			return c != '$' && c != '_' && (c < '0' || c > 'z' || c > '9' && c < 'A' || c > 'Z' && c < 'a')
+		}) {
+			if phpGlobals[name] {
+				return false
+			}
+		}
+		return !phpUnread.MatchString(phpField.ReplaceAllString(t.value, ""))
+	}
+	return true
+}
+
+// phpRequire is require 'name', of a file of the project.
+func (r *reader) phpRequire(i int) (more int, ok bool) {
+	j := i + 1
+	if r.at(j).kind == '(' {
+		j++
+	}
+	if r.is(j, "__DIR__") && r.at(j+1).kind == '.' {
+		j += 2
+	}
+	t := r.at(j)
+	name := strings.TrimPrefix(t.value, "/")
+	if t.kind != 't' || !t.plain || r.at(j+1).kind != ends && r.at(j+1).kind != ')' || !ownDir.MatchString(name) || strings.Contains(name, "..") || j < i+3 && name != t.value {
+		return 0, false
+	}
+	r.opens(name, false)
+	r.loads(strings.TrimSuffix(name, ".php"))
+	return j - i, true
+}
+
+// phpFile is file_get_contents('name').
+func (r *reader) phpFile(i int) (more int, ok bool) {
+	name, ok := r.text(i + 2)
+	r.opens(name, false)
+	return 2, ok && r.at(i+1).kind == '(' && r.at(i+3).kind == ')' && (!strings.Contains(name, "://") || name == "php://stdin")
+}
+
+// phpConfig is config('name'), of a setting that is no secret.
+func (r *reader) phpConfig(i int) (more int, ok bool) {
+	name, ok := r.text(i + 2)
+	return 2, ok && !r.member(i) && r.follow(i+1, "(t)") && !told.MatchString(name)
+}

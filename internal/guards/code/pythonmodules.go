@@ -1,0 +1,257 @@
+package code
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// reaching are modules of Python that run programs, open connections or change what is installed:
+// of Python itself, and of others. They may be asked for their version.
+var reaching = set(`_thread antigravity this idlelib turtledemo atexit bdb builtins cProfile cgi cgitb code codeop compileall copyreg crypt ctypes dbm distutils doctest ensurepip fcntl ftplib gc getpass grp http idlelib imaplib imp
+	marshal mmap modulefinder multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve shutil signal site smtpd smtplib socket socketserver
+	spwd ssl syslog telnetlib termios test threading timeit tkinter trace tty turtle types venv webbrowser winreg wsgiref xmlrpc zipapp zipimport pipes fileinput mailbox subprocess asyncore asynchat
+	aiohttp urllib3 paramiko fabric invoke sh plumbum pexpect docker kubernetes boto3 botocore aiobotocore google azure openai anthropic stripe twilio sendgrid slack slack_sdk tweepy psycopg psycopg2 asyncpg pymysql MySQLdb mysql pymongo motor redis aioredis
+	sqlalchemy celery kafka pika nats ldap3 hvac keyring browser_cookie3 dotenv pyautogui pynput pyperclip selenium playwright scapy impacket pip setuptools conda huggingface_hub telegram discord github gitlab jenkins consul dns git pwn
+	cloudpickle dill joblib cffi psutil websocket websockets pycurl dulwich oss2 minio ansible salt nmap ptyprocess pyppeteer mechanize wget twisted gevent zmq grpc elasticsearch opensearchpy cassandra neo4j snowflake clickhouse_driver pyodbc oracledb cx_Oracle`)
+
+// computing are modules of Python that open no file by its name.
+var computing = set(`abc argparse array ast base64 binascii bisect calendar cmath collections colorsys concurrent contextlib contextvars copy csv dataclasses datetime decimal difflib dis email enum errno fnmatch fractions functools gettext graphlib hashlib heapq hmac html
+	inspect io ipaddress itertools json keyword locale math numbers opcode operator pathlib platform pprint queue quopri random re reprlib secrets shlex stat statistics string struct sysconfig textwrap time token tokenize tomllib traceback typing unicodedata uuid warnings weakref zlib zoneinfo`)
+
+// shown is what any module may be asked for.
+var shown = set("__version__ __file__ __path__ __doc__ __name__ version")
+
+// formed are modules of which only some is read, by forms of their own.
+var formed = set("os sys subprocess urllib sqlite3 glob requests httpx asyncio importlib")
+
+// pythonImport is import a, b.c as d.
+func (r *reader) pythonImport(i int) (more int, ok bool) {
+	if !r.begins(i) {
+		return 0, false
+	}
+	for j := i + 1; r.at(j).kind == 'n'; j++ {
+		root, next, ok := r.module(j)
+		if !ok {
+			return 0, false
+		}
+		if j = next; r.is(j, "as") {
+			r.alias[r.at(j+1).value] = root
+			if formed[root] && !r.is(j-1, "metadata") || reaching[root] || r.at(j+1).kind != 'n' {
+				return 0, false
+			}
+			j += 2
+		}
+		if r.at(j).kind != ',' {
+			return j - i, r.at(j).kind == ends
+		}
+	}
+	return 0, false
+}
+
+// begins reports whether a statement begins at i.
+func (r *reader) begins(i int) bool { return r.at(i-1).kind == ends || r.at(i-1).kind == ':' }
+
+// module reads the name of a module at i, and where it ends.
+func (r *reader) module(i int) (root string, next int, ok bool) {
+	root = r.at(i).value
+	for next = i; r.at(next).kind == 'n'; next++ {
+		name := r.at(next).value
+		if r.refused[name] || strings.HasPrefix(name, "_") || next > i && !formed[root] && reaches.MatchString(name) || next > i && root == "importlib" && name != "metadata" {
+			return "", 0, false
+		}
+		if r.at(next+1).kind != '.' {
+			next++
+			break
+		}
+		next++
+	}
+	switch {
+	case reaching[root]:
+		if next > i+1 {
+			return "", 0, false
+		}
+		r.versions(root)
+	case computing[root]:
+		r.reach.Modules = append(r.reach.Modules, root)
+	case !formed[root]:
+		r.loads(root)
+		r.frames = r.frames || root == "pandas" || root == "numpy" || root == "polars"
+	}
+	return root, next, true
+}
+
+// versions allows what says which version of a module is installed, and nothing else of it.
+func (r *reader) versions(module string) {
+	if r.asked == nil {
+		r.asked = map[string]bool{}
+	}
+	r.asked[module] = true
+}
+
+// pythonFrom is from a import b, c as d.
+func (r *reader) pythonFrom(i int) (more int, ok bool) {
+	if r.is(i-1, "yield") || !r.begins(i) && r.at(i-1).kind != 'n' && r.at(i-1).kind != ')' {
+		return 0, r.is(i-1, "yield")
+	}
+	j := i + 1
+	for r.at(j).kind == '.' || r.at(j).kind == dots {
+		j++
+	}
+	root, next, ok := r.module(j)
+	var path strings.Builder
+	for k := j; ok && k < next; k += 2 {
+		path.WriteString("." + r.at(k).value)
+	}
+	if !ok || reaching[root] || !r.is(next, "import") {
+		return 0, false
+	}
+	j = next + 1
+	open := r.at(j).kind == '('
+	if open {
+		j++
+	}
+	for ; r.at(j).kind == 'n'; j++ {
+		name := r.at(j).value
+		if !r.imported(path.String(), name) {
+			return 0, false
+		}
+		if r.is(j+1, "as") && r.forms[name] == nil {
+			j += 2
+		}
+		if r.at(j+1).kind != ',' {
+			break
+		}
+		for j++; r.at(j+1).kind == ends && open; j++ {
+		}
+	}
+	for j++; open && r.at(j).kind == ends; j++ {
+	}
+	if open {
+		return j - i, r.at(j).kind == ')'
+	}
+	return j - i, r.at(j).kind == ends
+}
+
+// imported reports whether a name may be taken out of a module.
+func (r *reader) imported(module, name string) bool {
+	switch {
+	case r.refused[name] || strings.HasPrefix(name, "_"):
+		return false
+	case module == ".pathlib" && name == "Path", module == ".glob" && name == "glob", module == ".sys" && sysTells[name], module == ".os.path" && pathTells[name], module == ".urllib.parse", module == ".importlib.metadata":
+		return true
+	case formed[module[1:]] && module != ".asyncio", strings.HasPrefix(module, ".os"), strings.HasPrefix(module, ".urllib"), r.forms[name] != nil && name != "load":
+		return false
+	case name == "load" || name == "loads":
+		return module == ".json" || module == ".tomllib"
+	}
+	return r.allowed[name] || !reaches.MatchString(name)
+}
+
+var (
+	sysTells  = set("argv stdin stdout stderr version version_info platform exit maxsize getsizeof executable byteorder getrecursionlimit setrecursionlimit prefix exc_info flags implementation maxunicode float_info getrefcount")
+	pathTells = set("exists isfile isdir join basename dirname splitext getsize getmtime abspath relpath normpath split isabs realpath commonpath")
+	osTells   = set("getcwd cpu_count sep linesep name getpid uname pathsep")
+	ownDir    = regexp.MustCompile(`^\.?(/?[\w-][\w.-]*)*$`)
+	// told are variables that tell nobody a secret, and set those that lead to no code.
+	told     = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_url|dsn|cookie|session`)
+	settable = regexp.MustCompile(`^[A-Z_]*(SETTINGS_MODULE|_ENV|DEVICES|THREADS|LEVEL|PARALLELISM|_DEBUG)$`)
+)
+
+// pythonSys is what code asks the module sys for, and sys.path.insert(0, 'src'): modules are of a directory
+// of the project, too.
+func (r *reader) pythonSys(i int) (more int, ok bool) {
+	if r.at(i+1).kind != '.' || r.at(i+2).kind != 'n' {
+		return 0, false
+	}
+	if !r.is(i+2, "path") {
+		return 2, sysTells[r.at(i+2).value]
+	}
+	if r.at(i+3).kind != '.' {
+		return 2, r.at(i+3).kind == ')' && r.is(i-2, "print") || r.at(i+3).kind == '[' && r.follow(i+4, "0])")
+	}
+	at := i + 6
+	if r.is(i+4, "insert") && r.follow(i+6, "0,") {
+		at = i + 8
+	} else if !r.is(i+4, "append") {
+		return 0, false
+	}
+	dir, ok := r.text(at)
+	return at - i, ok && r.at(i+5).kind == '(' && r.at(at+1).kind == ')' && ownDir.MatchString(dir) && !strings.HasPrefix(dir, "/") && !strings.Contains(dir, "..")
+}
+
+// pythonOS is what code asks the module os for: where it is, what stands in a directory that is named
+// there, and a variable that is no secret.
+func (r *reader) pythonOS(i int) (more int, ok bool) {
+	if r.at(i+1).kind != '.' {
+		return 0, false
+	}
+	name := r.at(i + 2).value
+	text, plain := r.text(i + 4)
+	switch {
+	case name == "path":
+		return 4, r.at(i+3).kind == '.' && pathTells[r.at(i+4).value]
+	case name == "listdir" && r.follow(i+3, "()"):
+		return 2, true
+	case name == "listdir", name == "walk", name == "scandir", name == "stat":
+		r.opens(text, false)
+		return 4, plain && r.follow(i+3, "(") && r.at(i+5).kind == ')'
+	case name == "makedirs":
+		r.opens(text, true)
+		return 4, plain && r.at(i+3).kind == '('
+	case name == "getenv":
+		return 4, plain && r.at(i+3).kind == '(' && !told.MatchString(text)
+	case name == "environ":
+		return r.environment(i)
+	}
+	return 2, osTells[name]
+}
+
+// environment is os.environ['NAME'], os.environ.get('NAME') and os.environ.setdefault('NAME', 'value').
+func (r *reader) environment(i int) (more int, ok bool) {
+	switch {
+	case r.at(i+3).kind == '[':
+		name := r.at(i + 4)
+		sets := r.at(i+6).kind == '=' && r.at(i+7).kind != '='
+		return 4, name.plain && r.follow(i+4, "t]") && (settable.MatchString(name.value) || !sets && !told.MatchString(name.value))
+	case r.follow(i+3, ".n("):
+		name := r.at(i + 6)
+		reads := r.is(i+4, "get") && !told.MatchString(name.value)
+		return 6, name.plain && name.kind == 't' && (reads || r.is(i+4, "setdefault") && settable.MatchString(name.value))
+	}
+	return 0, false
+}
+
+// pythonAsync: asyncio.run runs what the code defines.
+func (r *reader) pythonAsync(i int) (more int, ok bool) {
+	if r.at(i+1).kind == '.' && r.is(i+2, "run") {
+		return 2, true
+	}
+	return 0, true
+}
+
+// pythonLoad: some libraries run what is in the file that they load.
+func (r *reader) pythonLoad(i int) (more int, ok bool) {
+	root := r.root(i)
+	return 0, !r.member(i) || !slices.Contains([]string{"torch", "yaml", "keras", "tensorflow", "whisper", ""}, cmp.Or(r.alias[root], root))
+}
+
+// pythonDrop is what pandas does to a table that is in memory.
+func (r *reader) pythonDrop(i int) (more int, ok bool) { return 0, r.frames && r.member(i) }
+
+// pythonFrameText: pandas evaluates a query.
+func (r *reader) pythonFrameText(i int) (more int, ok bool) {
+	if !r.frames || !r.member(i) || r.at(i+1).kind != '(' {
+		return 0, true
+	}
+	_, ok = r.text(i + 2)
+	return 0, ok
+}
+
+func (r *reader) pythonCompile(i int) (more int, ok bool) { return 0, r.member(i) }
+
+// pythonMetadata is what importlib tells of what is installed.
+func (r *reader) pythonMetadata(i int) (more int, ok bool) {
+	return 2, !r.member(i) && r.at(i+1).kind == '.' && r.is(i+2, "metadata")
+}

@@ -1,0 +1,232 @@
+package code
+
+import (
+	"regexp"
+	"strings"
+)
+
+// reader is code that is read.
+type reader struct {
+	*language
+	console bool
+	tokens  []token
+	fixed   map[string]string // names that are one text, and only handed to what opens files or prints
+	given   map[string]bool   // names that the code gives a value
+	data    map[string]bool   // names that hold data alone
+	alias   map[string]string // modules by the names under which they are imported
+	globs   map[string]string // names that stand for each file of a pattern
+	library bool              // modules are loaded that are no part of the language
+	fs      bool              // functions of files may be taken out of their module
+	frames  bool              // pandas or numpy is one of them
+	paths   bool              // pathlib is used
+	joins   int               // slashes by which paths may be joined, but for those that were read
+	writes  bool              // a path is written
+	asked   map[string]bool   // modules that may be asked for their version
+	base    string            // the file of a database that is open
+	reach   Reach
+}
+
+// at is a token, or the end of a line beyond the code.
+func (r *reader) at(i int) token {
+	if i < 0 || i >= len(r.tokens) {
+		return token{kind: ends}
+	}
+	return r.tokens[i]
+}
+
+func (r *reader) is(i int, name string) bool { return r.at(i).kind == 'n' && r.at(i).value == name }
+
+// follow reports whether the tokens from i on are of these kinds.
+func (r *reader) follow(i int, kinds string) bool {
+	for j := range len(kinds) {
+		if r.at(i+j).kind != kinds[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// member reports whether the name at i is one of an object: x.i, x?.i, x->i, x::i.
+func (r *reader) member(i int) bool {
+	switch before := r.at(i - 1).kind; before {
+	case '.', '$':
+		return true
+	case '>':
+		return r.at(i-2).kind == '-'
+	case ':':
+		return r.at(i-2).kind == ':'
+	}
+	return false
+}
+
+// text is the text that stands alone at i, or that the name there is.
+func (r *reader) text(i int) (string, bool) {
+	t := r.at(i)
+	if t.kind == 'n' {
+		value, ok := r.fixed[t.value]
+		return value, ok && value != ""
+	}
+	next := r.at(i + 1).kind
+	joined := next == 't' || next == field || next == '+' || next == '.' || next == '%' || next == '[' || r.at(i-1).kind == '+'
+	return t.value, t.kind == 't' && t.plain && !joined && t.value != ""
+}
+
+func (r *reader) opens(name string, write bool) {
+	r.reach.Files = append(r.reach.Files, File{Name: name, Write: write})
+}
+
+func (r *reader) runs(words ...string) {
+	var all []Word
+	for _, w := range words {
+		all = append(all, Word{Text: w, Known: true})
+	}
+	r.reach.Commands = append(r.reach.Commands, all)
+}
+
+// loads notes a module that is no part of the language.
+func (r *reader) loads(module string) {
+	r.library = true
+	r.reach.Modules = append(r.reach.Modules, module)
+}
+
+// token looks at the token at i, and says how many more it has looked at.
+func (r *reader) token(i int) (more int, ok bool) {
+	switch t := r.at(i); t.kind {
+	case 't':
+		return 0, r.mentions(i)
+	case 'n':
+		return r.name(i)
+	}
+	return 0, true
+}
+
+func (r *reader) name(i int) (more int, ok bool) {
+	name := r.at(i).value
+	if form := r.forms[name]; form != nil && !r.data[r.root(i)] {
+		return form(r, i)
+	}
+	switch {
+	case r.refused[name] || strings.ContainsFunc(name, func(c rune) bool { return c >= 0x80 }):
+		return 0, false
+	case !r.member(i) && r.globals[name] && r.at(i-1).kind != '{' && r.at(i-1).kind != ',':
+		return 0, false
+	case strings.HasPrefix(name, "__"):
+		return 0, dunders[name]
+	case r.paths && r.member(i) && leading[name]:
+		return 0, false
+	case r.asked[name] && !r.member(i):
+		return 2, r.at(i+1).kind == '.' && shown[r.at(i+2).value]
+	case r.allowed[name]:
+		return 0, true
+	case r.member(i):
+		return 0, r.harmless(i)
+	case r.fs && reaches.MatchString(name) && !r.given[name]:
+		return 0, false
+	case r.at(i+1).kind != '(' || r.given[name]:
+		return 0, true
+	case r.calls != nil:
+		return 0, r.calls[name] || r.at(i).value[0] < 'a'
+	case r.reached:
+		return 0, r.harmless(i)
+	}
+	return 0, true
+}
+
+// dunders are names of Python that tell, and lead nowhere.
+var dunders = set("__name__ __version__ __file__ __path__ __doc__ __class__ __init__ __len__ __repr__ __str__ __eq__ __iter__ __main__ __annotations__ __all__ __dirname __filename __DIR__ __FILE__ __MODULE__")
+
+// harmless reports whether what the name at i stands for does no more than compute, as far as
+// names tell. What data has is data.
+func (r *reader) harmless(i int) bool {
+	name := r.at(i).value
+	called := r.at(i+1).kind == '('
+	if r.closed && !r.library || !called && r.data[r.root(i)] {
+		return true
+	}
+	return !reaches.MatchString(name) && !(r.console && (called || r.bare) && changes.MatchString(name))
+}
+
+// root is the name that a row of members begins with.
+func (r *reader) root(i int) string {
+	for r.member(i) {
+		i -= 2
+		if k := r.at(i).kind; k == '?' || k == '-' || k == ':' {
+			i--
+		}
+		for r.at(i).kind == ']' || r.at(i).kind == '!' {
+			for ; i >= 0 && r.at(i).kind != '['; i-- {
+			}
+			i--
+			if r.at(i).kind == '.' && r.at(i-1).kind == '?' {
+				i -= 2
+			}
+		}
+		if r.at(i).kind != 'n' {
+			return ""
+		}
+	}
+	return r.at(i).value
+}
+
+var (
+	// fileName is a text that may name a file, and placed one outside of the project.
+	fileName = regexp.MustCompile(`^(~|\.{0,2}/|\.\w)[\w./@ -]*$|^[\w@-][\w./@ -]*(/[\w.@-]+|\.[a-zA-Z]\w{0,8})$`)
+	placed   = regexp.MustCompile(`^(~|/(home|root|Users|etc|proc|run|var/run)\b)`)
+	// writers are functions of libraries that write to the file that they are told.
+	writers = regexp.MustCompile(`^(to_?(csv|json|parquet|excel|pickle|feather|hdf|html|markdown|latex|xml|file|string)|dump|save\w*|write[_.]\w+|imwrite|imsave|tofile|export\w*|dump_\w+|ggsave|pdf|png|svg|saveRDS|sink)$`)
+)
+
+// mentions looks at a text that no form has looked at: where libraries are loaded, it may be the name of
+// a file that they open.
+func (r *reader) mentions(i int) bool {
+	t := r.at(i)
+	if r.named && naming.MatchString(t.value) && (reaches.MatchString(t.value) || r.refused[t.value]) {
+		return false
+	}
+	if strings.Contains(t.value, ".__") {
+		return false // '{0.__class__}'.format(x)
+	}
+	if r.frames && frameMethods.MatchString(t.value) {
+		return false
+	}
+	joined := !t.plain || r.at(i+1).kind == '+' || r.at(i-1).kind == '+' || r.at(i+1).kind == '/' || r.at(i-1).kind == '/' || r.at(i+1).kind == 't'
+	switch {
+	case placed.MatchString(t.value) && joined:
+		return false
+	case strings.Trim(t.value, "./") == "":
+	case t.plain && (r.library || placed.MatchString(t.value)) && fileName.MatchString(t.value):
+		r.opens(t.value, false)
+		for _, other := range r.tokens {
+			if other.kind == 'n' && writers.MatchString(other.value) {
+				r.opens(t.value, true)
+				break
+			}
+		}
+	}
+	return true
+}
+
+// naming is a text that may name a function.
+var naming = regexp.MustCompile(`^:?[A-Za-z_][\w.\\:]*$`)
+
+// constants finds the names that are given one text, and then are only handed to what opens files or
+// prints; opening are the names of that.
+func (r *reader) constants(opening map[string]bool) {
+	for i, t := range r.tokens {
+		before := r.at(i - 1)
+		if t.kind != 'n' || before.kind != ends && !r.is(i-1, "const") || r.at(i+1).kind != '=' || r.at(i+2).kind != 't' || !r.at(i+2).plain || r.at(i+3).kind != ends {
+			continue
+		}
+		others := 0
+		for j, other := range r.tokens {
+			closes := r.at(j+1).kind == ')' || r.at(j+1).kind == ','
+			handed := r.at(j-1).kind == '(' && closes && r.at(j-2).kind == 'n' && opening[r.at(j-2).value] && !r.is(j-3, "def") && !r.is(j-3, "function") || r.at(j-1).kind == field
+			if j != i && other.kind == 'n' && other.value == t.value && !handed {
+				others++
+			}
+		}
+		if others == 0 {
+			r.fixed[t.value] = r.at(i + 2).value
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package code
+
+import "regexp"
+
+var ruby = &language{
+	syntax: syntax{comments: []string{"#"}, quotes: `'"`, lines: true, fields: map[byte]string{'"': "#{"}, slash: rubySlash, names: regexp.MustCompile(`^(@{0,2}|\$)[A-Za-z_]\w*[?!]?`)},
+	// texts of other forms, characters, symbols in quotes, comments of several lines and what stands behind the end
+	unread: regexp.MustCompile("(?m)`|%[qQwWiIrsx]?[\\[({<|!/]|<<[~-]?['\"A-Z_a-z]|\\?['\"`]|^=begin|__END__|\\$[^\\w]|:\""),
+	refused: set("system exec spawn fork eval instance_eval class_eval module_eval instance_exec class_exec module_exec binding send public_send __send__ method public_method instance_method const_get const_missing define_method" +
+		" instance_variable_get instance_variable_set Kernel Process ENV IO ObjectSpace Object Module Class Method UnboundMethod Binding RubyVM TracePoint Marshal Open3 Net Socket TCPSocket TCPServer UDPSocket UNIXSocket URI OpenURI FileUtils Pathname Tempfile" +
+		" Etc PTY DRb WEBrick Gem Bundler Fiddle Win32API Signal Shellwords ERB Psych open load autoload syscall trap test ARGF method_missing DATA credentials secrets config to_proc tap_send TOPLEVEL_BINDING Readline IRB Fiber Rake Faraday HTTParty RestClient Typhoeus Excon Aws"),
+	allowed: set("parse safe_load load_file symbolize_names drop pop reset_column_information call"),
+	named:   true, bare: true,
+	forms: map[string]func(*reader, int) (int, bool){"require": (*reader).rubyRequire, "require_relative": (*reader).rubyRequire, "File": (*reader).rubyFile, "YAML": (*reader).rubyYAML, "JSON": (*reader).rubyYAML, "CSV": (*reader).rubyYAML, "Dir": (*reader).rubyDir, "Rails": (*reader).rubyRails},
+}
+
+var (
+	// rubyReaching are libraries that run programs, open connections or change files.
+	rubyReaching = regexp.MustCompile(`^(open3|open-uri|net/|net-|socket|fileutils|pty|etc|drb|webrick|fiddle|win32|pathname|tempfile|tmpdir|shell|rake|bundler|rubygems|erb|psych|objspace|ripper|debug|irb|pry|faraday|httparty|rest-client|typhoeus|excon|aws|google|octokit|mysql2|pg|sqlite3|redis|mongo|sinatra|dotenv|expect|io/|readline|reline|resolv|syslog|rinda)|^un$`)
+	rubyLibrary  = regexp.MustCompile(`^(\.{0,2}/)?[\w-]+(/[\w-]+)*(\.rb)?$`)
+	rubyReads    = set("read readlines foreach exist? size mtime file? directory? basename extname dirname join zero? stat")
+)
+
+// rubySlash says whether a slash begins a pattern. A method may be given one without brackets.
+func rubySlash(l *lexer) slash {
+	next := byte(' ')
+	if l.pos+1 < len(l.code) {
+		next = l.code[l.pos+1]
+	}
+	switch last := l.last(); last.kind {
+	case ')', '0', 't', ']':
+		return division
+	case '}', '.', field, dots:
+		return unclear
+	case 'n':
+		if set("if unless and or not when while until return then elsif in")[last.value] {
+			return pattern
+		}
+		if last.plain && next != ' ' {
+			return unclear
+		}
+		return division
+	}
+	return pattern
+}
+
+// rubyRequire is require 'name'.
+func (r *reader) rubyRequire(i int) (more int, ok bool) {
+	j := i + 1
+	if r.at(j).kind == '(' {
+		j++
+	}
+	name, ok := r.text(j)
+	if r.member(i) || !ok || !rubyLibrary.MatchString(name) || rubyReaching.MatchString(name) {
+		return 0, false
+	}
+	if !set("json yaml set date time csv bigdecimal securerandom digest benchmark pp ostruct forwardable singleton optparse stringio")[name] {
+		r.loads(name)
+	}
+	return j - i, true
+}
+
+// rubyFile is File.read('name') and the like.
+func (r *reader) rubyFile(i int) (more int, ok bool) {
+	does, at := r.at(i+2).value, i+3
+	if r.at(at).kind == '(' {
+		at++
+	}
+	name, plain := r.text(at)
+	switch {
+	case r.at(i+1).kind != '.':
+		return 0, false
+	case does == "basename" || does == "extname" || does == "dirname" || does == "join":
+		return 2, true
+	case rubyReads[does]:
+		r.opens(name, false)
+	case does == "write":
+		r.opens(name, true)
+	default:
+		return 0, false
+	}
+	return at - i, plain
+}
+
+// rubyYAML is YAML.load_file('name'), CSV.read('name') and what they do to texts.
+func (r *reader) rubyYAML(i int) (more int, ok bool) {
+	name, plain := r.text(i + 4)
+	switch does := r.at(i + 2).value; does {
+	case "load_file", "safe_load_file", "read", "foreach", "table":
+		r.opens(name, false)
+		return 4, plain && r.at(i+1).kind == '.' && r.at(i+3).kind == '('
+	case "parse", "generate", "pretty_generate", "dump", "safe_load", "generate_line", "parse_line":
+		return 2, r.at(i+1).kind == '.'
+	}
+	return 0, r.at(i+1).kind == ':'
+}
+
+// rubyDir lists files.
+func (r *reader) rubyDir(i int) (more int, ok bool) {
+	switch {
+	case r.at(i+1).kind == '[':
+		return 1, true
+	case r.at(i+1).kind == '.':
+		return 2, set("glob children entries each_child pwd exist?")[r.at(i+2).value]
+	}
+	return 0, false
+}
+
+// rubyRails is what an application says of itself.
+func (r *reader) rubyRails(i int) (more int, ok bool) {
+	return 2, r.at(i+1).kind == '.' && set("env root version")[r.at(i+2).value] || r.at(i+1).kind == ':' && r.is(i+3, "VERSION")
+}

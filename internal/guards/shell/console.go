@@ -1,0 +1,79 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// console is a program that runs code with the data of a project open.
+type console struct {
+	language string
+	verbs    []string // by which it is told to
+	options  []string // that the code follows; none: it is the only argument
+}
+
+var consoles = map[string]console{
+	"manage.py":    {"Python", []string{"shell", "shell_plus"}, []string{"-c", "--command"}},
+	"django-admin": {"Python", []string{"shell"}, []string{"-c", "--command"}},
+	"rails":        {"Ruby", []string{"runner", "r", "console", "c"}, nil},
+	"artisan":      {"PHP", []string{"tinker"}, []string{"--execute"}},
+	"mix":          {"Elixir", []string{"run"}, []string{"-e", "--eval"}},
+}
+
+// quiet are options of consoles that change nothing of what they run.
+var quiet = strings.Fields("-s --sandbox --no-color --plain --ansi --no-ansi --no-start --no-compile --no-startup --no-imports -v0 --verbosity=0 -v")
+
+// console reads the code that the console of a program is given, in its arguments or in what it reads.
+// It is false where that can't be told.
+func (s source) console(c *Command, program Command, ctx context) bool {
+	of, is := consoles[program.Name()]
+	if !is {
+		return false
+	}
+	var text string
+	told, given := false, false
+	for args := program.Args(); len(args) > 0; args = args[1:] {
+		w := args[0]
+		option, value, joined := strings.Cut(w.Text, "=")
+		switch {
+		case !w.plain() || given:
+			return false
+		case !told:
+			if told = slices.Contains(of.verbs, w.Text); !told {
+				return false
+			}
+		case slices.Contains(quiet, w.Text):
+		case joined && slices.Contains(of.options, option):
+			text, given = value, true
+		case slices.Contains(of.options, w.Text):
+			if len(args) < 2 || !args[1].plain() {
+				return false
+			}
+			text, given, args = args[1].Text, true, args[1:]
+		case len(of.options) == 0 && !strings.HasPrefix(w.Text, "-"):
+			text, given = w.Text, true
+		default:
+			return false
+		}
+	}
+	if !given {
+		if ctx.feed == nil || !ctx.feed.known {
+			return false
+		}
+		text = ctx.feed.text
+	}
+	return s.readsCode(c, text, of.language, true)
+}
+
+// runsCode looks for a program in another language, such as manage.py, that is told to run code.
+func (s source) runsCode(c *Command, ctx context) {
+	args := c.Args()
+	at := slices.IndexFunc(args, func(a Word) bool { return !strings.HasPrefix(a.Text, "-") })
+	if at < 0 {
+		return
+	}
+	program := Command{Words: args[at:]}
+	if verbs := runners[program.Name()]; verbs != "" && program.runner(verbs) && !s.console(c, program, ctx) {
+		c.doubt("what " + program.Name() + " runs is not read here")
+	}
+}
