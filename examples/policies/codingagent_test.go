@@ -85,7 +85,7 @@ func linesOf(t testing.TB, path string) (lines []string) {
 func event(t testing.TB, line string) events.Event {
 	t.Helper()
 	ev := events.Event{ID: events.NewID(), Name: events.ToolPre, Session: "s1", Source: "test", Data: json.RawMessage(line)}
-	if strings.HasPrefix(line, "{") {
+	if strings.HasPrefix(line, `{"`) {
 		return ev
 	}
 	command := line

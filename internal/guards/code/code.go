@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // MaxCode bounds the code that is read, in bytes.
@@ -42,6 +43,11 @@ func Read(code, language string, console bool) (Reach, bool) {
 	if !ok {
 		return Reach{}, false
 	}
+	for _, t := range tokens { // Python takes some letters for others
+		if t.kind == 'n' && strings.ContainsFunc(t.value, func(c rune) bool { return c >= utf8.RuneSelf }) {
+			return Reach{}, false
+		}
+	}
 	r := reader{language: l, console: console, tokens: tokens, fixed: map[string]string{}, given: map[string]bool{}, data: map[string]bool{}, alias: map[string]string{}, globs: map[string]string{}}
 	if l.prepare != nil && !l.prepare(&r) {
 		return Reach{}, false
@@ -53,7 +59,7 @@ func Read(code, language string, console bool) (Reach, bool) {
 		}
 		i += more
 	}
-	return r.reach, !r.paths || r.joins <= 0
+	return r.reach, (!r.paths || r.joins <= 0) && (!r.setsEnv || len(r.reach.Commands) == 0)
 }
 
 // hidden are characters that end a line for some programs only, or that no one sees.

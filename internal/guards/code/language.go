@@ -21,6 +21,12 @@ type language struct {
 	globals map[string]bool
 	// bare: a method may be called without brackets.
 	bare bool
+	// check is a further look at a name; nil: none.
+	check func(r *reader, i int) bool
+	// fold: names are the same in capitals. symbols: a name behind a colon is that of a function.
+	fold, symbols bool
+	// listed: texts name files even where no library is loaded.
+	listed bool
 	// closed: what is no part of a library reaches no further.
 	closed bool
 	// named: a text may stand for the function that it names.
@@ -54,7 +60,7 @@ var reaches = regexp.MustCompile(`(?i)^_*(os|sys|subprocess|shutil|socket|import
 	`|^(rm|unlink|rename|chmod|chown|cp|copyfile|symlink|link|mkdtemp|mkdir|rmdir|open|watch)(sync)?$` +
 	`|drop|delet|truncat|flush|purge|destroy|wipe|reset|remove|unlink|rmtree|renam|chmod|chown|symlink|hardlink|extract|terminat|shutdown|reboot|revoke|killall|kill_` +
 	`|secret|token(s_|_|$)|passw|credential|_key$|_keys$|apikey|_url$|dsn|environ|getenv|putenv|setenv|cookie|keyring` +
-	`|deploy|send|publish|upload|download|settings|config|command|shell|popen|spawn|execute|pickle|unserialize|unsafe|install|connect|request|tunnel|login|subprocess|invoke|instance_variable`)
+	`|deploy|forget|chdir|getaddrinfo|gethostby|send|publish|upload|download|settings|config|command|shell|popen|spawn|execute|pickle|unserialize|unsafe|install|connect|request|tunnel|login|subprocess|invoke|instance_variable`)
 
 // changes is in the names of what changes the data of a project.
-var changes = regexp.MustCompile(`^(update|save|insert|create|write|set|add|bulk|upsert|increment|decrement|touch|toggle|sync|attach|detach|raw|sql|push|commit|migrate|dispatch|perform|enqueue|fill|force|merge|patch|clear|change|move|apply|notify|mail|handle|fire|restore)([_A-Z!]|$)|_(update|save|insert|create|write|now|later|or_create)([_!]|$)|!$`)
+var changes = regexp.MustCompile(`^a?(update|save|insert|create|write|set|add|bulk|upsert|increment|decrement|touch|toggle|sync|attach|detach|raw|sql|push|commit|migrate|dispatch|perform|enqueue|fill|force|merge|patch|clear|change|move|apply|notify|mail|handle|fire|restore|deliver|incr|decr|forget|render)([_A-Z!]|$)|_(update|save|insert|create|write|now|later|or_create)([_!]|$)|!$|find_by_sql|[oO]r_?(create|new)|from_?[qQ]uery|^a(delete|bulk)`)

@@ -28,7 +28,8 @@ type syntax struct {
 	lines    bool            // a text of any quote may have several lines
 	fields   map[byte]string // what begins a field in a text, by its quote
 	slash    func(l *lexer) slash
-	prefixes bool // letters before a quote change what the text is
+	special  func(l *lexer) bool // whether what begins with a character is read; nil: it is
+	prefixes bool                // letters before a quote change what the text is
 	names    *regexp.Regexp
 	texts    func(l *lexer) bool // reads a text in place of [lexer.text]
 }
@@ -95,6 +96,8 @@ func (l *lexer) run(inField bool) bool {
 				return false
 			}
 		case c == '\\' || c == '`' || c >= 0x80:
+			return false
+		case l.special != nil && !l.special(l):
 			return false
 		default:
 			switch c {
@@ -175,9 +178,11 @@ func (l *lexer) text() bool {
 			l.all[at].plain = false
 			l.all = append(l.all, token{kind: field})
 			l.pos += len(begin)
+			unsure := l.unsure
 			if !l.run(true) {
 				return false
 			}
+			l.unsure = l.unsure || unsure
 		default:
 			l.pos++
 		}

@@ -8,13 +8,15 @@ import (
 
 var python = &language{
 	syntax:  syntax{comments: []string{"#"}, quotes: `'"`, names: plainNames, texts: pythonTexts},
-	refused: set("eval exec compile getattr setattr delattr globals locals vars breakpoint input help license credits copyright attrgetter methodcaller allow_pickle modules meta_path path_hooks builtins expanduser expandvars home mro getsourcefile __subclasses__"),
+	unread:  regexp.MustCompile(`#.*coding[:=]`),
+	refused: set("eval exec compile getattr setattr delattr globals locals vars breakpoint input help license credits copyright attrgetter methodcaller allow_pickle modules meta_path path_hooks builtins expanduser expandvars home mro getsourcefile get_field vformat getmembers getmembers_static getattr_static get_type_hints get_annotations eval_str ForwardRef currentframe stack walk_stack walk_tb exc_info FileIO FileType open_code sourcehook linecache PosixPath WindowsPath chdir truediv Loader FullLoader load_all load_extension blobopen ctypeslib load_library sax handlers FileHandler resolve_name EntryPoint locate_file read_text_resource mock GzipFile"),
 	allowed: set("load loads sort_keys partial pop put_nowait dropna drop_duplicates token_hex token_urlsafe token_bytes reset_index DictReader open_dataset"),
 	forms: map[string]func(*reader, int) (int, bool){
 		"import": (*reader).pythonImport, "from": (*reader).pythonFrom, "os": (*reader).pythonOS, "sys": (*reader).pythonSys, "subprocess": (*reader).pythonCalls, "urllib": (*reader).pythonFetch,
 		"sqlite3": (*reader).pythonBase, "execute": (*reader).pythonQuery, "open": (*reader).pythonOpen, "Path": (*reader).pythonPath, "glob": (*reader).pythonGlob, "requests": (*reader).pythonGet, "httpx": (*reader).pythonGet,
-		"asyncio": (*reader).pythonAsync, "load": (*reader).pythonLoad, "drop": (*reader).pythonDrop, "query": (*reader).pythonFrameText, "compile": (*reader).pythonCompile, "importlib": (*reader).pythonMetadata, "reset": (*reader).pythonDrop,
+		"asyncio": (*reader).pythonAsync, "load": (*reader).pythonLoad, "drop": (*reader).pythonDrop, "query": (*reader).pythonFrameText, "compile": (*reader).pythonCompile, "type": (*reader).pythonType, "replace": (*reader).pythonReplace, "format": (*reader).pythonFormatted, "format_map": (*reader).pythonFormatted, "importlib": (*reader).pythonMetadata, "reset": (*reader).pythonDrop,
 	},
+	check:   (*reader).checkPython,
 	prepare: (*reader).preparePython,
 }
 
@@ -69,13 +71,19 @@ func (l *lexer) pythonFields(text string) bool {
 			switch c := text[j]; {
 			case c == '}' && depth == 0:
 				end = j
+			case c == '\'' || c == '"':
+				length := strings.IndexByte(text[j+1:], c)
+				if length < 0 || strings.ContainsAny(text[j+1:j+1+length], "{}") {
+					return false
+				}
+				j += length + 1
 			case c == '{' || c == '(' || c == '[':
 				depth++
 			case c == '}' || c == ')' || c == ']':
 				depth--
 			}
 		}
-		if end < 0 || strings.Contains(text[at:end], `\`) || l.depth > 4 {
+		if end < 0 || strings.ContainsAny(text[at:end], `\#`) || l.depth > 4 {
 			return false
 		}
 		inner := lexer{syntax: l.syntax, code: pythonFormat.ReplaceAllString(text[at+1:end], ""), depth: l.depth}
@@ -127,11 +135,86 @@ func (r *reader) preparePython() bool {
 		}
 	}
 	for name := range r.given {
-		if r.refused[name] || r.forms[name] != nil && name != "load" && name != "query" && name != "reset" && name != "drop" && name != "execute" || strings.HasPrefix(name, "__") {
+		if r.refused[name] || r.forms[name] != nil && name != "load" && name != "query" && name != "reset" && name != "drop" && name != "execute" && name != "replace" && name != "format" && name != "type" || strings.HasPrefix(name, "__") {
 			return false // it would mean something else
 		}
+	}
+	if slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 'n' && t.value == "case" }) {
+		return true // a pattern may give names values
 	}
 	r.constants(set("open Path print urlopen read_csv read_json read_parquet read_excel get"))
 	r.pythonGlobs()
 	return true
+}
+
+var (
+	// pythonFrames leads from a function that runs to all that Python has.
+	pythonFrames = regexp.MustCompile(`^(gi|cr|ag|tb|f|co)_[a-z]+$`)
+	// ownMembers begin with a line, and are not hidden.
+	ownMembers = set("_ _asdict _fields _replace _make _meta _count")
+	// unsafeModules run what is in a file that they load: they are called by their own names alone.
+	unsafeModules = set("yaml torch tensorflow keras whisper")
+	// memberOfText is a field of a text that format fills with what a value has.
+	memberOfText = regexp.MustCompile(`\{\w*[.\[]`)
+)
+
+// checkPython looks at the name at i for a way to other names.
+func (r *reader) checkPython(i int) bool {
+	name := r.at(i).value
+	switch {
+	case !r.member(i):
+		module := unsafeModules[r.alias[name]] || unsafeModules[name]
+		return !module || r.at(i+1).kind == '.' || r.at(i+1).kind == '=' || r.at(i-1).kind == ','
+	case name == "__class__":
+		return r.at(i+1).kind == '.' && r.is(i+2, "__name__")
+	case strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "__"):
+		return ownMembers[name]
+	case r.alias[r.root(i)] == "importlib":
+		return metadata[name]
+	}
+	return !pythonFrames.MatchString(name)
+}
+
+// pythonType is type(x): what it returns makes another one, if it is called.
+func (r *reader) pythonType(i int) (more int, ok bool) {
+	depth := 0
+	for j := i + 1; j < len(r.tokens); j++ {
+		switch r.at(j).kind {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return 0, r.at(j+1).kind != '(' && (r.at(j+1).kind != '.' || strings.HasPrefix(r.at(j+2).value, "__name__"))
+			}
+		}
+		if depth == 0 {
+			return 0, r.at(i-1).kind != '=' && r.at(i+1).kind != ends // not a name for it
+		}
+	}
+	return 0, false
+}
+
+// pythonReplace: with one argument it is a path that takes another one's place.
+func (r *reader) pythonReplace(i int) (more int, ok bool) {
+	depth := 0
+	for j := i + 1; r.paths && r.member(i) && j < len(r.tokens); j++ {
+		switch r.at(j).kind {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth--; depth == 0 {
+				return 0, false
+			}
+		case ',':
+			if depth == 1 {
+				return 0, true
+			}
+		}
+	}
+	return 0, !r.paths || !r.member(i)
+}
+
+// pythonFormatted is 'text'.format(x): a field may lead to all that x has.
+func (r *reader) pythonFormatted(i int) (more int, ok bool) {
+	return 0, !r.member(i) || !slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 't' && t.plain && memberOfText.MatchString(t.value) })
 }

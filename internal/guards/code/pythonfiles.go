@@ -78,7 +78,7 @@ func (r *reader) pythonGlobs() {
 		}
 		name, set := r.at(i+1).value, 0
 		for k, t := range r.tokens {
-			if next := r.at(k + 1); t.kind == 'n' && t.value == name && r.at(k-1).kind != '.' && (next.kind == '=' && r.at(k+2).kind != '=' || next.kind == ',' && r.at(k-1).kind == ends || r.is(k-1, "for") || r.is(k-1, "as") || next.kind == ':') {
+			if t.kind == 'n' && t.value == name && r.at(k-1).kind != '.' && !r.handed(k) {
 				set++
 			}
 		}
@@ -86,6 +86,20 @@ func (r *reader) pythonGlobs() {
 			r.globs[name] = found
 		}
 	}
+}
+
+// handed reports whether the name at i is handed to a function, printed, or asked for what it has.
+func (r *reader) handed(i int) bool {
+	next := r.at(i + 1).kind
+	switch before := r.at(i - 1); {
+	case next == '.', before.kind == field, r.is(i-1, "in"), r.is(i+1, "in") && before.kind != ',' && !r.is(i-1, "for"):
+		return true
+	case before.kind == '(':
+		return r.at(i-2).kind == 'n' && !r.is(i-3, "def") && !r.is(i-2, "for") && !r.is(i-2, "in") && (next == ')' || next == ',')
+	case before.kind == ',':
+		return next == ')' || next == ',' && r.at(i-2).kind != 'n'
+	}
+	return false
 }
 
 // pythonGlob is glob.glob('*.json'), which lists names.

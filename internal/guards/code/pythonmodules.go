@@ -10,7 +10,7 @@ import (
 // reaching are modules of Python that run programs, open connections or change what is installed:
 // of Python itself, and of others. They may be asked for their version.
 var reaching = set(`_thread antigravity this idlelib turtledemo atexit bdb builtins cProfile cgi cgitb code codeop compileall copyreg crypt ctypes dbm distutils doctest ensurepip fcntl ftplib gc getpass grp http idlelib imaplib imp
-	marshal mmap modulefinder multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve shutil signal site smtpd smtplib socket socketserver
+	marshal mmap modulefinder aifc bz2 chunk cmd codecs filecmp genericpath lib2to3 linecache mailcap ntpath nturl2path optparse pickletools posixpath pyclbr sunau symtable tabnanny tempfile unittest uu wave multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve shutil signal site smtpd smtplib socket socketserver
 	spwd ssl syslog telnetlib termios test threading timeit tkinter trace tty turtle types venv webbrowser winreg wsgiref xmlrpc zipapp zipimport pipes fileinput mailbox subprocess asyncore asynchat
 	aiohttp urllib3 paramiko fabric invoke sh plumbum pexpect docker kubernetes boto3 botocore aiobotocore google azure openai anthropic stripe twilio sendgrid slack slack_sdk tweepy psycopg psycopg2 asyncpg pymysql MySQLdb mysql pymongo motor redis aioredis
 	sqlalchemy celery kafka pika nats ldap3 hvac keyring browser_cookie3 dotenv pyautogui pynput pyperclip selenium playwright scapy impacket pip setuptools conda huggingface_hub telegram discord github gitlab jenkins consul dns git pwn
@@ -112,6 +112,9 @@ func (r *reader) pythonFrom(i int) (more int, ok bool) {
 	if open {
 		j++
 	}
+	if r.at(j).kind != 'n' {
+		return 0, false
+	}
 	for ; r.at(j).kind == 'n'; j++ {
 		name := r.at(j).value
 		if !r.imported(path.String(), name) {
@@ -139,9 +142,9 @@ func (r *reader) imported(module, name string) bool {
 	switch {
 	case r.refused[name] || strings.HasPrefix(name, "_"):
 		return false
-	case module == ".pathlib" && name == "Path", module == ".glob" && name == "glob", module == ".sys" && sysTells[name], module == ".os.path" && pathTells[name], module == ".urllib.parse", module == ".importlib.metadata":
+	case module == ".pathlib" && name == "Path", module == ".glob" && name == "glob", module == ".sys" && sysTells[name], module == ".os.path" && pathTells[name], module == ".urllib.parse", module == ".importlib.metadata" && metadata[name]:
 		return true
-	case formed[module[1:]] && module != ".asyncio", strings.HasPrefix(module, ".os"), strings.HasPrefix(module, ".urllib"), r.forms[name] != nil && name != "load":
+	case formed[module[1:]] && module != ".asyncio", strings.HasPrefix(module, ".os"), strings.HasPrefix(module, ".importlib"), strings.HasPrefix(module, ".urllib"), r.forms[name] != nil && name != "load":
 		return false
 	case name == "load" || name == "loads":
 		return module == ".json" || module == ".tomllib"
@@ -150,13 +153,13 @@ func (r *reader) imported(module, name string) bool {
 }
 
 var (
-	sysTells  = set("argv stdin stdout stderr version version_info platform exit maxsize getsizeof executable byteorder getrecursionlimit setrecursionlimit prefix exc_info flags implementation maxunicode float_info getrefcount")
+	sysTells  = set("argv stdin stdout stderr version version_info platform exit maxsize getsizeof executable byteorder getrecursionlimit setrecursionlimit prefix flags implementation maxunicode float_info getrefcount")
 	pathTells = set("exists isfile isdir join basename dirname splitext getsize getmtime abspath relpath normpath split isabs realpath commonpath")
 	osTells   = set("getcwd cpu_count sep linesep name getpid uname pathsep")
 	ownDir    = regexp.MustCompile(`^\.?(/?[\w-][\w.-]*)*$`)
 	// told are variables that tell nobody a secret, and set those that lead to no code.
-	told     = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_url|dsn|cookie|session`)
-	settable = regexp.MustCompile(`^[A-Z_]*(SETTINGS_MODULE|_ENV|DEVICES|THREADS|LEVEL|PARALLELISM|_DEBUG)$`)
+	told     = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_ur[il]$|dsn|cookie|session|_pat$|pwd|jwt|sign|priv|webhook|conn|bearer|salt`)
+	settable = regexp.MustCompile(`^([A-Z_]*(SETTINGS_MODULE|DEVICES|THREADS|LEVEL|PARALLELISM|_DEBUG)|(NODE|FLASK|APP|RAILS|DJANGO)_ENV)$`)
 )
 
 // pythonSys is what code asks the module sys for, and sys.path.insert(0, 'src'): modules are of a directory
@@ -166,6 +169,9 @@ func (r *reader) pythonSys(i int) (more int, ok bool) {
 		return 0, false
 	}
 	if !r.is(i+2, "path") {
+		if r.is(i+2, "argv") && r.assigned(i+3) {
+			return 0, false
+		}
 		return 2, sysTells[r.at(i+2).value]
 	}
 	if r.at(i+3).kind != '.' {
@@ -208,15 +214,32 @@ func (r *reader) pythonOS(i int) (more int, ok bool) {
 	return 2, osTells[name]
 }
 
+// assigned reports whether a statement gives what stands before i a value, or removes it.
+func (r *reader) assigned(i int) bool {
+	for j := i; r.at(j).kind != ends; j++ {
+		if next, before := r.at(j+1).kind, r.at(j-1).kind; r.at(j).kind == '=' && next != '=' && before != '=' && before != '!' && before != '<' && before != '>' {
+			return true
+		}
+	}
+	for j := i; j >= 0 && r.at(j).kind != ends; j-- {
+		if r.is(j, "del") || r.is(j, "for") || r.is(j, "with") {
+			return true
+		}
+	}
+	return false
+}
+
 // environment is os.environ['NAME'], os.environ.get('NAME') and os.environ.setdefault('NAME', 'value').
 func (r *reader) environment(i int) (more int, ok bool) {
 	switch {
 	case r.at(i+3).kind == '[':
 		name := r.at(i + 4)
-		sets := r.at(i+6).kind == '=' && r.at(i+7).kind != '='
+		sets := r.assigned(i + 6)
+		r.setsEnv = r.setsEnv || sets
 		return 4, name.plain && r.follow(i+4, "t]") && (settable.MatchString(name.value) || !sets && !told.MatchString(name.value))
 	case r.follow(i+3, ".n("):
 		name := r.at(i + 6)
+		r.setsEnv = r.setsEnv || r.is(i+4, "setdefault")
 		reads := r.is(i+4, "get") && !told.MatchString(name.value)
 		return 6, name.plain && name.kind == 't' && (reads || r.is(i+4, "setdefault") && settable.MatchString(name.value))
 	}
@@ -234,6 +257,9 @@ func (r *reader) pythonAsync(i int) (more int, ok bool) {
 // pythonLoad: some libraries run what is in the file that they load.
 func (r *reader) pythonLoad(i int) (more int, ok bool) {
 	root := r.root(i)
+	if r.member(i) && r.at(i-2).kind != 'n' {
+		return 0, false
+	}
 	return 0, !r.member(i) || !slices.Contains([]string{"torch", "yaml", "keras", "tensorflow", "whisper", ""}, cmp.Or(r.alias[root], root))
 }
 
@@ -251,7 +277,9 @@ func (r *reader) pythonFrameText(i int) (more int, ok bool) {
 
 func (r *reader) pythonCompile(i int) (more int, ok bool) { return 0, r.member(i) }
 
+var metadata = set("version PackageNotFoundError packages_distributions requires")
+
 // pythonMetadata is what importlib tells of what is installed.
 func (r *reader) pythonMetadata(i int) (more int, ok bool) {
-	return 2, !r.member(i) && r.at(i+1).kind == '.' && r.is(i+2, "metadata")
+	return 4, !r.member(i) && r.at(i+1).kind == '.' && r.is(i+2, "metadata") && r.at(i+3).kind == '.' && metadata[r.at(i+4).value]
 }

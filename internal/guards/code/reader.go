@@ -2,6 +2,7 @@ package code
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type reader struct {
 	library bool              // modules are loaded that are no part of the language
 	fs      bool              // functions of files may be taken out of their module
 	frames  bool              // pandas or numpy is one of them
+	setsEnv bool              // a variable of the environment is given a value
 	paths   bool              // pathlib is used
 	joins   int               // slashes by which paths may be joined, but for those that were read
 	writes  bool              // a path is written
@@ -54,7 +56,7 @@ func (r *reader) member(i int) bool {
 	case '>':
 		return r.at(i-2).kind == '-'
 	case ':':
-		return r.at(i-2).kind == ':'
+		return r.symbols || r.at(i-2).kind == ':'
 	}
 	return false
 }
@@ -101,14 +103,12 @@ func (r *reader) token(i int) (more int, ok bool) {
 }
 
 func (r *reader) name(i int) (more int, ok bool) {
-	name := r.at(i).value
-	if form := r.forms[name]; form != nil && !r.data[r.root(i)] {
+	name := r.folded(i)
+	if form := r.forms[name]; form != nil {
 		return form(r, i)
 	}
 	switch {
-	case r.refused[name] || strings.ContainsFunc(name, func(c rune) bool { return c >= 0x80 }):
-		return 0, false
-	case !r.member(i) && r.globals[name] && r.at(i-1).kind != '{' && r.at(i-1).kind != ',':
+	case r.refused[name], !r.member(i) && r.globals[name], r.check != nil && !r.check(r, i):
 		return 0, false
 	case strings.HasPrefix(name, "__"):
 		return 0, dunders[name]
@@ -125,25 +125,34 @@ func (r *reader) name(i int) (more int, ok bool) {
 	case r.at(i+1).kind != '(' || r.given[name]:
 		return 0, true
 	case r.calls != nil:
-		return 0, r.calls[name] || r.at(i).value[0] < 'a'
+		_, calls := phpCallbacks[name]
+		return 0, r.calls[name] || r.is(i-1, "new") || r.fold && calls
 	case r.reached:
 		return 0, r.harmless(i)
 	}
 	return 0, true
 }
 
+// folded is the name at i as the language compares it.
+func (r *reader) folded(i int) string {
+	if r.fold {
+		return strings.TrimPrefix(strings.ToLower(r.at(i).value), `\`)
+	}
+	return r.at(i).value
+}
+
 // dunders are names of Python that tell, and lead nowhere.
-var dunders = set("__name__ __version__ __file__ __path__ __doc__ __class__ __init__ __len__ __repr__ __str__ __eq__ __iter__ __main__ __annotations__ __all__ __dirname __filename __DIR__ __FILE__ __MODULE__")
+var dunders = set("__name__ __version__ __file__ __doc__ __init__ __len__ __repr__ __str__ __eq__ __iter__ __main__ __annotations__ __all__ __dirname __filename __DIR__ __FILE__ __MODULE__")
 
 // harmless reports whether what the name at i stands for does no more than compute, as far as
 // names tell. What data has is data.
 func (r *reader) harmless(i int) bool {
-	name := r.at(i).value
+	name := strings.TrimRight(r.folded(i), "!?")
 	called := r.at(i+1).kind == '('
 	if r.closed && !r.library || !called && r.data[r.root(i)] {
 		return true
 	}
-	return !reaches.MatchString(name) && !(r.console && (called || r.bare) && changes.MatchString(name))
+	return !reaches.MatchString(name) && !(r.console && (called || r.bare) && changes.MatchString(r.folded(i)))
 }
 
 // root is the name that a row of members begins with.
@@ -173,7 +182,9 @@ var (
 	fileName = regexp.MustCompile(`^(~|\.{0,2}/|\.\w)[\w./@ -]*$|^[\w@-][\w./@ -]*(/[\w.@-]+|\.[a-zA-Z]\w{0,8})$`)
 	placed   = regexp.MustCompile(`^(~|/(home|root|Users|etc|proc|run|var/run)\b)`)
 	// writers are functions of libraries that write to the file that they are told.
-	writers = regexp.MustCompile(`^(to_?(csv|json|parquet|excel|pickle|feather|hdf|html|markdown|latex|xml|file|string)|dump|save\w*|write[_.]\w+|imwrite|imsave|tofile|export\w*|dump_\w+|ggsave|pdf|png|svg|saveRDS|sink)$`)
+	writers = regexp.MustCompile(`^(to_?(csv|json|parquet|excel|pickle|feather|hdf|html|markdown|latex|xml|file|string)|dump|save\w*|write[_.]\w+|imwrite|imsave|tofile|export\w*|dump_\w+|ggsave|pdf|png|svg|saveRDS|sink|write|file)$`)
+	// modes are those in which a file is opened to be written.
+	modes = regexp.MustCompile(`^([wax][bt+]*|r[bt]?\+[bt]?)$`)
 )
 
 // mentions looks at a text that no form has looked at: where libraries are loaded, it may be the name of
@@ -183,8 +194,8 @@ func (r *reader) mentions(i int) bool {
 	if r.named && naming.MatchString(t.value) && (reaches.MatchString(t.value) || r.refused[t.value]) {
 		return false
 	}
-	if strings.Contains(t.value, ".__") {
-		return false // '{0.__class__}'.format(x)
+	if strings.Contains(t.value, ".__") || hiddenName.MatchString(t.value) && !dunders[t.value] {
+		return false // '{0.__class__}'.format(x), x['__globals__']
 	}
 	if r.frames && frameMethods.MatchString(t.value) {
 		return false
@@ -194,17 +205,23 @@ func (r *reader) mentions(i int) bool {
 	case placed.MatchString(t.value) && joined:
 		return false
 	case strings.Trim(t.value, "./") == "":
-	case t.plain && (r.library || placed.MatchString(t.value)) && fileName.MatchString(t.value):
+	case r.library && joined && strings.HasPrefix(t.value, "."):
+		return false
+	case r.library && t.plain && (strings.HasPrefix(t.value, "http://") || strings.HasPrefix(t.value, "https://")):
+		r.runs("curl", "--", t.value)
+	case t.plain && (r.library || r.listed || placed.MatchString(t.value)) && fileName.MatchString(t.value):
 		r.opens(t.value, false)
-		for _, other := range r.tokens {
-			if other.kind == 'n' && writers.MatchString(other.value) {
-				r.opens(t.value, true)
-				break
-			}
+		if slices.ContainsFunc(r.tokens, func(t token) bool {
+			return t.kind == 'n' && writers.MatchString(t.value) || t.kind == 't' && modes.MatchString(t.value)
+		}) {
+			r.opens(t.value, true)
 		}
 	}
 	return true
 }
+
+// hiddenName is one by which Python and JavaScript lead to all that they have.
+var hiddenName = regexp.MustCompile(`^__\w+__$|^(constructor|prototype)$`)
 
 // naming is a text that may name a function.
 var naming = regexp.MustCompile(`^:?[A-Za-z_][\w.\\:]*$`)

@@ -1,14 +1,19 @@
 package code
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 var ruby = &language{
-	syntax: syntax{comments: []string{"#"}, quotes: `'"`, lines: true, fields: map[byte]string{'"': "#{"}, slash: rubySlash, names: regexp.MustCompile(`^(@{0,2}|\$)[A-Za-z_]\w*[?!]?`)},
-	// texts of other forms, characters, symbols in quotes, comments of several lines and what stands behind the end
-	unread: regexp.MustCompile("(?m)`|%[qQwWiIrsx]?[\\[({<|!/]|<<[~-]?['\"A-Z_a-z]|\\?['\"`]|^=begin|__END__|\\$[^\\w]|:\""),
+	syntax: syntax{comments: []string{"#"}, quotes: `'"`, lines: true, fields: map[byte]string{'"': "#{"}, slash: rubySlash, special: rubySpecial, names: regexp.MustCompile(`^(@{0,2}|\$)[A-Za-z_]\w*[?!]?`)},
+	// here-documents, symbols in quotes, comments of several lines and what stands behind the end
+	unread:  regexp.MustCompile("(?m)`|<<[~-]?['\"A-Z_a-z]|^=begin|__END__|:\"|:'"),
+	symbols: true,
+	check:   (*reader).checkRuby,
 	refused: set("system exec spawn fork eval instance_eval class_eval module_eval instance_exec class_exec module_exec binding send public_send __send__ method public_method instance_method const_get const_missing define_method" +
 		" instance_variable_get instance_variable_set Kernel Process ENV IO ObjectSpace Object Module Class Method UnboundMethod Binding RubyVM TracePoint Marshal Open3 Net Socket TCPSocket TCPServer UDPSocket UNIXSocket URI OpenURI FileUtils Pathname Tempfile" +
-		" Etc PTY DRb WEBrick Gem Bundler Fiddle Win32API Signal Shellwords ERB Psych open load autoload syscall trap test ARGF method_missing DATA credentials secrets config to_proc tap_send TOPLEVEL_BINDING Readline IRB Fiber Rake Faraday HTTParty RestClient Typhoeus Excon Aws"),
+		" Etc PTY DRb WEBrick Gem Bundler Fiddle Win32API Signal Shellwords ERB Psych open load autoload syscall trap test ARGF method_missing DATA credentials secrets config to_proc tap_send to_sym intern ancestors alias_method alias def_delegator def_delegators delegate try constantize safe_constantize singleton_class reopen ARGV $LOAD_PATH $LOADED_FEATURES copy_stream PStore Logger xsystem TOPLEVEL_BINDING Readline IRB Fiber Rake Faraday HTTParty RestClient Typhoeus Excon Aws"),
 	allowed: set("parse safe_load load_file symbolize_names drop pop reset_column_information call"),
 	named:   true, bare: true,
 	forms: map[string]func(*reader, int) (int, bool){"require": (*reader).rubyRequire, "require_relative": (*reader).rubyRequire, "File": (*reader).rubyFile, "YAML": (*reader).rubyYAML, "JSON": (*reader).rubyYAML, "CSV": (*reader).rubyYAML, "Dir": (*reader).rubyDir, "Rails": (*reader).rubyRails},
@@ -16,9 +21,12 @@ var ruby = &language{
 
 var (
 	// rubyReaching are libraries that run programs, open connections or change files.
-	rubyReaching = regexp.MustCompile(`^(open3|open-uri|net/|net-|socket|fileutils|pty|etc|drb|webrick|fiddle|win32|pathname|tempfile|tmpdir|shell|rake|bundler|rubygems|erb|psych|objspace|ripper|debug|irb|pry|faraday|httparty|rest-client|typhoeus|excon|aws|google|octokit|mysql2|pg|sqlite3|redis|mongo|sinatra|dotenv|expect|io/|readline|reline|resolv|syslog|rinda)|^un$`)
-	rubyLibrary  = regexp.MustCompile(`^(\.{0,2}/)?[\w-]+(/[\w-]+)*(\.rb)?$`)
-	rubyReads    = set("read readlines foreach exist? size mtime file? directory? basename extname dirname join zero? stat")
+	rubyReaching  = regexp.MustCompile(`^(open3|open-uri|net/|net-|socket|fileutils|pty|etc|drb|webrick|fiddle|win32|pathname|tempfile|tmpdir|shell|rake|bundler|rubygems|erb|psych|objspace|ripper|debug|irb|pry|faraday|httparty|rest-client|typhoeus|excon|aws|google|octokit|mysql2|pg|sqlite3|redis|mongo|sinatra|dotenv|expect|io/|readline|reline|resolv|syslog|rinda|mkmf|pstore|logger)|^un$`)
+	rubyLibrary   = regexp.MustCompile(`^(\.{0,2}/)?[\w-]+(/[\w-]+)*(\.rb)?$`)
+	rubyComputing = set("json yaml set date time csv bigdecimal securerandom digest benchmark pp ostruct singleton stringio")
+	rubyKeywords  = set("if unless and or not when while until return then elsif in else begin do end rescue ensure case yield print puts p")
+	rubyLists     = set("glob children entries each_child pwd exist?")
+	rubyReads     = set("read readlines foreach exist? size mtime file? directory? basename extname dirname join zero? stat")
 )
 
 // rubySlash says whether a slash begins a pattern. A method may be given one without brackets.
@@ -33,8 +41,8 @@ func rubySlash(l *lexer) slash {
 	case '}', '.', field, dots:
 		return unclear
 	case 'n':
-		if set("if unless and or not when while until return then elsif in")[last.value] {
-			return pattern
+		if rubyKeywords[last.value] {
+			return unclear
 		}
 		if last.plain && next != ' ' {
 			return unclear
@@ -54,7 +62,7 @@ func (r *reader) rubyRequire(i int) (more int, ok bool) {
 	if r.member(i) || !ok || !rubyLibrary.MatchString(name) || rubyReaching.MatchString(name) {
 		return 0, false
 	}
-	if !set("json yaml set date time csv bigdecimal securerandom digest benchmark pp ostruct forwardable singleton optparse stringio")[name] {
+	if !rubyComputing[name] {
 		r.loads(name)
 	}
 	return j - i, true
@@ -74,6 +82,7 @@ func (r *reader) rubyFile(i int) (more int, ok bool) {
 		return 2, true
 	case rubyReads[does]:
 		r.opens(name, false)
+		plain = plain && r.at(at+1).kind != ','
 	case does == "write":
 		r.opens(name, true)
 	default:
@@ -92,7 +101,7 @@ func (r *reader) rubyYAML(i int) (more int, ok bool) {
 	case "parse", "generate", "pretty_generate", "dump", "safe_load", "generate_line", "parse_line":
 		return 2, r.at(i+1).kind == '.'
 	}
-	return 0, r.at(i+1).kind == ':'
+	return 0, r.at(i+1).kind == ':' && r.at(i+2).kind == ':' && r.at(i+3).kind == 'n' && r.at(i + 3).value[0] <= 'Z'
 }
 
 // rubyDir lists files.
@@ -101,12 +110,45 @@ func (r *reader) rubyDir(i int) (more int, ok bool) {
 	case r.at(i+1).kind == '[':
 		return 1, true
 	case r.at(i+1).kind == '.':
-		return 2, set("glob children entries each_child pwd exist?")[r.at(i+2).value]
+		return 2, rubyLists[r.at(i+2).value]
 	}
 	return 0, false
 }
 
 // rubyRails is what an application says of itself.
 func (r *reader) rubyRails(i int) (more int, ok bool) {
-	return 2, r.at(i+1).kind == '.' && set("env root version")[r.at(i+2).value] || r.at(i+1).kind == ':' && r.is(i+3, "VERSION")
+	return 2, r.at(i+1).kind == '.' && (r.is(i+2, "env") || r.is(i+2, "version") || r.is(i+2, "root") && r.at(i+3).kind != '.') || r.at(i+1).kind == ':' && r.is(i+3, "VERSION")
+}
+
+// rubySpecial reports whether what begins with a character is read: texts of other forms, and
+// characters that stand for themselves, are not.
+func rubySpecial(l *lexer) bool {
+	next := byte(' ')
+	if l.pos+1 < len(l.code) {
+		next = l.code[l.pos+1]
+	}
+	word := next == '_' || next >= '0' && next <= '9' || next >= 'A' && next <= 'Z' || next >= 'a' && next <= 'z'
+	blank := next == ' ' || next == '\n' || next == '\t'
+	switch l.code[l.pos] {
+	case '%':
+		value := strings.IndexByte("n0t)]}", l.last().kind) >= 0
+		return value && (blank || next == '=') && !rubyKeywords[l.last().value]
+	case '?':
+		return word && !letterAlone(l.code[l.pos+1:]) || blank
+	case ':':
+		return word || blank || next == ':' || next == ')' || next == ','
+	case '$':
+		return word
+	}
+	return true
+}
+
+// letterAlone reports whether a text begins with a single letter or digit: ?a is a character.
+func letterAlone(text string) bool { return !oneWord.MatchString(text) }
+
+var oneWord = regexp.MustCompile(`^\w\w`)
+
+// checkRuby looks at the class of an object, which leads to what the class can do.
+func (r *reader) checkRuby(i int) bool {
+	return !r.is(i, "class") || !r.member(i) || r.at(i+1).kind != '.' || r.is(i+2, "name")
 }

@@ -33,7 +33,9 @@ func contains(c shell.Command) bool {
 			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)
 		})
 	}
-	return !slices.Contains(c.Verbs(2), "rm") && !slices.Contains(c.Verbs(1), "rmi") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "-") })
+	return !slices.Contains(c.Verbs(2), "rm") && !slices.Contains(c.Verbs(1), "rmi") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return !w.Known || w.Glob || strings.HasPrefix(w.Text, "-") && (w.Text != "-f" && w.Text != "--force" || slices.Contains(c.Verbs(1), "rmi"))
+	})
 }
 
 // ends reports whether a command stops containers.

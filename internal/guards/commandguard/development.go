@@ -45,7 +45,7 @@ func develops(c shell.Command) bool {
 	verbs, listed := programs()[c.Name()]
 	passes, limited := limits[c.Name()]
 	switch {
-	case asks(c):
+	case asks(c), publishesNothing(c), ofTests(c):
 		return true
 	case !listed && ran:
 		return modular.MatchString(c.Name()) && !slices.Contains(foreignModules, c.Name()) && !aimsAt(c, ships)
@@ -142,7 +142,10 @@ func asks(c shell.Command) bool {
 func does(c shell.Command, verbs []string) bool {
 	told := c.Verbs(2)
 	if len(told) == 0 {
-		return len(c.Args()) == 0 || shell.Option(c, "--scan") == shell.Yes && slices.Contains(verbs, "--scan") || len(c.Args()) == 1 && (c.Args()[0].Text == "-v" || c.Args()[0].Text == "-h" || slices.Contains(verbs, c.Args()[0].Text))
+		return len(c.Args()) == 0 || shell.Option(c, "--scan") == shell.Yes && slices.Contains(verbs, "--scan") || len(c.Args()) == 1 && (c.Args()[0].Text == "-v" || c.Args()[0].Text == "-h") || slices.Contains(verbs, c.Args()[0].Text)
+	}
+	if c.Name() == "mix" && told[0] == "do" {
+		return doesEach(c.Args()[1:], verbs)
 	}
 	if verbs[0] == "!" {
 		return !slices.Contains(verbs, told[0])
@@ -150,6 +153,19 @@ func does(c shell.Command, verbs []string) bool {
 	return slices.ContainsFunc(verbs, func(v string) bool {
 		return approval.Glob(v, told[0]) || len(told) > 1 && approval.Glob(v, told[0]+"/"+told[1])
 	})
+}
+
+// doesEach reports whether all tasks of mix do pass: a comma or a + parts them.
+func doesEach(args []shell.Word, verbs []string) bool {
+	first := true
+	for _, w := range args {
+		task := strings.TrimSuffix(w.Text, ",")
+		if first && (!w.Known || task == "do" || task == "run" || !slices.ContainsFunc(verbs, func(v string) bool { return approval.Glob(v, task) })) {
+			return false
+		}
+		first = w.Text == "+" || strings.HasSuffix(w.Text, ",")
+	}
+	return true
 }
 
 func aimsAt(c shell.Command, names *regexp.Regexp) bool {
@@ -192,3 +208,36 @@ var (
 var listsModules = regexp.MustCompile(`^-[mv]$`)
 
 var interpreter = regexp.MustCompile(`^(py|python|pypy)[\d.]*$|^php[\d.]*$|^ruby$`)
+
+var (
+	// testEnvironment is a variable by which a framework uses the data of its tests, and inTests are the
+	// tasks that may make it anew then.
+	testEnvironment = regexp.MustCompile(`^(RAILS_ENV|RACK_ENV|MIX_ENV|APP_ENV|NODE_ENV)$`)
+	inTests         = map[string][]string{
+		"rails":     strings.Fields("db:drop db:create db:schema:load db:structure:load db:reset db:setup db:migrate db:seed db:prepare db:test:prepare db:rollback"),
+		"mix":       strings.Fields("ecto.drop ecto.create ecto.reset ecto.setup ecto.migrate ecto.load ecto.rollback"),
+		"artisan":   strings.Fields("migrate:fresh migrate:refresh migrate:reset migrate:rollback db:seed db:wipe"),
+		"sequelize": strings.Fields("db:drop db:create db:migrate db:seed:all db:migrate:undo:all"),
+	}
+)
+
+// ofTests reports whether a framework is told to make the data of its tests anew.
+func ofTests(c shell.Command) bool {
+	name := strings.TrimSuffix(c.Name(), "-cli")
+	if name == "rake" {
+		name = "rails"
+	}
+	tasks, tests := inTests[name], false
+	for _, a := range c.Assigns {
+		tests = tests || testEnvironment.MatchString(a.Name) && a.Value.Known && (a.Value.Text == "test" || a.Value.Text == "testing")
+	}
+	for _, w := range c.Args() {
+		switch {
+		case w.Text == "--env=testing" || w.Text == "--env=test":
+			tests = true
+		case !w.Known || !slices.Contains(tasks, w.Text) && w.Text != "--quiet" && w.Text != "--seed" && w.Text != "--force":
+			return false
+		}
+	}
+	return tests && len(tasks) > 0
+}

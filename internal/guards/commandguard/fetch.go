@@ -13,7 +13,7 @@ import (
 // more than that: those that nobody knows may send a file, or speak otherwise.
 var reading = map[string]requester{
 	"curl": {
-		values: "AbCcDeHmoruwXyYzt", flags: "#0123468aBfgIjkLlMNOpRSsvZ",
+		values: "AbCcDeHmoruwXyYzt", flags: "#0123468aBfgIijkLlMNOpRSsvZ",
 		longValues: strings.Fields(`request header output output-dir max-time connect-timeout user user-agent cookie cookie-jar referer write-out retry retry-delay retry-max-time cacert capath limit-rate
 			dump-header range stderr trace trace-ascii max-filesize keepalive-time max-redirs oauth2-bearer continue-at speed-limit speed-time proto proto-redir tls-max ciphers dns-servers etag-save time-cond url parallel-max`),
 		longFlags: strings.Fields(`silent show-error fail fail-with-body fail-early location head insecure compressed verbose no-buffer no-progress-meter progress-bar http1.0 http1.1 http2 http3
@@ -134,7 +134,7 @@ func speaksToItself(c shell.Command) bool {
 		w := args[0]
 		valued, ok := known.option(w.Text)
 		switch {
-		case w.Many || w.Glob:
+		case w.Many || w.Glob && !strings.Contains(w.Text, "://"): // no file has such a name
 			return false
 		case len(w.Text) < 2 || w.Text[0] != '-':
 			if !addresses.Loopback(w.Text) || othersServer.MatchString(w.Text) {

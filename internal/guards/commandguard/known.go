@@ -11,7 +11,7 @@ import (
 // What they do to which files is the matter of path-guard.
 const known = `
 # read and print
-ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
+printenv ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
 sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap jdeps jps jstat journalctl stern htmlq pup dasel addr2line c++filt callgrind_annotate cg_annotate ms_print modinfo getent tshark capinfos tcpdump jstack dyff csvcut csvstat csvlook csvgrep csvsort csvjson
@@ -32,7 +32,7 @@ eslint prettier jest vitest mocha ava tap nyc c8 playwright cypress next nuxt vi
 hugo mockery swag dlv terraform-docs k6 hey ab wrk zizmor shellcheck shfmt bats hadolint yamllint actionlint jsonlint ajv spectral vale codespell typos markdown-link-check lychee semgrep tfsec tflint checkov kubeconform kubeval trivy grype syft gitleaks trufflehog act
 rspec rubocop standardrb sorbet srb brakeman rails-erb-lint jekyll phpunit phpstan psalm php-cs-fixer pest pint mix-format dialyzer credo rebar3 xcodebuild xcrun swiftlint swiftformat adb ktlint detekt dotnet-format zig nim crystal
 uvicorn gunicorn fastapi hypercorn django celery puma unicorn streamlit
-torchrun deepspeed papermill tensorboard trash otool lipo plutil sidekiq elm-test elm-format elm-review openapi-typescript openapi-generator openapi-generator-cli graphql-codegen gqlgen orval quicktype json2ts ncc kill-port fuser json-server
+markdownlint-cli reportgenerator run-clang-tidy jps jstack torchrun deepspeed papermill tensorboard trash otool lipo plutil sidekiq elm-test elm-format elm-review openapi-typescript openapi-generator openapi-generator-cli graphql-codegen gqlgen orval quicktype json2ts ncc kill-port fuser json-server
 infection rector phpcs phpcbf deptrac behat codecept erb_lint erblint haml-lint reek solargraph checkstyle pmd ktfmt google-java-format scalafmt scalafix xcodegen swiftgen csharpier hlint ormolu fourmolu stylish-haskell clj-kondo cljfmt
 nbqa nbstripout jupytext interrogate refurb pyupgrade autoflake docformatter pytype pyre ty basedpyright deptry mutmut scalene memray py-spy kernprof sqlfluff sqruff pyinstaller nuitka
 tsd attw tsgo oxfmt dprint rome xo standard ts-prune unimported jscpd plop hygen tsc-watch tsc-alias wasm-pack wasm-opt wat2wasm mdbook zola eleventy docusaurus vuepress vitepress asciidoctor plantuml d2
@@ -63,7 +63,7 @@ hatch: run test build env version fmt new
 conda: activate deactivate install create list info env/list env/create env/export env/update run search update
 bundle: install exec check list show outdated update info add config
 gem: install list env which info search build
-composer: install require update show validate dump-autoload outdated test run-script run phpstan lint cs cs-fix stan check analyse fix format cs-check
+composer: why why-not depends prohibits licenses diagnose install require update show validate dump-autoload outdated test run-script run phpstan lint cs cs-fix stan check analyse fix format cs-check
 go: clean build test vet fmt mod run generate install get list version env doc tool work help
 cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri size objdump nm bloat llvm-lines asm tarpaulin hack udeps sort msrv semver-checks geiger zigbuild fuzz insta mutants tauri sqlx watch
 opam: list install switch show info exec
@@ -72,13 +72,13 @@ conan: install list search profile create
 vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
-dotnet: ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln ef/database csharpier outdated
+dotnet: pack --list-sdks --list-runtimes --info ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln ef/database csharpier outdated
 mix: run test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations
 swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
 flutter: analyze test run build pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run format doctor create clean devices
-rails: console c r s server t test runner routes g generate new db:migrate db:create db:prepare db:test:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
+rails: -T console c r s server t test runner routes g generate new db:migrate db:create db:prepare db:test:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
 rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT db:seed
 manage.py: shell shell_plus runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate loaddata diffsettings inspectdb
 django-admin: shell startproject startapp check makemessages compilemessages
@@ -118,9 +118,10 @@ redis-cli: slowlog/get memory/usage ping get mget keys scan info ttl pttl exists
 wp: plugin/list theme/list post/list user/list option/get core/version scaffold/*
 promtool: check test query
 circleci: config/validate version
+dotnet-counters: ps monitor collect list
 idf.py: build set-target size size-components size-files reconfigure fullclean clean menuconfig save-defconfig
 pio: run check test
-west: build twister list topdir
+west: update build twister list topdir
 argocd: app/list app/get app/diff app/history
 supabase: status start stop gen db/diff db/lint migration/new migration/list
 skaffold: diagnose render version lint

@@ -106,8 +106,8 @@ var limits = map[string]func(shell.Command) bool{
 			return slices.Contains(strings.Fields("--syntax-check --list-tasks --list-hosts --version"), w.Text)
 		})
 	},
-	"local": declares,
-	"make":  describes, "gmake": describes,
+	"local": declares, "printenv": printsVariables,
+	"make": describes, "gmake": describes,
 	"http.server": serves,
 	"strace":      traces, "ltrace": traces, "gdb": debugs,
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nothing) },
@@ -136,7 +136,7 @@ func emptiesLogs(c shell.Command) bool {
 
 // scansOrAsks: --scan lists keys, and is no verb; it passes alone.
 func scansOrAsks(c shell.Command) bool {
-	if shell.Option(c, "--scan") == shell.No {
+	if shell.Option(c, "--scan") != shell.Yes {
 		return true
 	}
 	var texts []string
@@ -263,6 +263,15 @@ func debugs(c shell.Command) bool {
 
 var attaches = regexp.MustCompile(`^--?(p|pid|c|core|x|command|ix|iex|init-\w+|cd|d|directory)(=|$)`)
 
+// printsVariables: printenv prints those that it is given the names of, else all.
+func printsVariables(c shell.Command) bool {
+	return len(c.Args()) > 0 && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return !w.Known || !variableName.MatchString(w.Text) || secretVariable.MatchString(w.Text)
+	})
+}
+
+var secretVariable = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_url|dsn|cookie|session|hook`)
+
 // keeps: what tar has stored stays.
 func keeps(c shell.Command) bool { return shell.Option(c, "--remove-files") == shell.No }
 
@@ -337,7 +346,7 @@ func answersItself(c shell.Command) shell.Found {
 }
 
 // routerPath is what the router answers, at the ports that others have too.
-var routerPath = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b|:\d+/+(api/+)?(v\d+/+)?(approvals?|pending|questions?)/+[^/\s]+/+(answer|approve|allow|decision|decide|resolve)\b`)
+var routerPath = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b|:\d+/+(api/+)?(v\d+/+)?(approvals/+[\w-]+|(approval|pending|questions?)/+[^/\s]+/+(answer|approve|allow|decision|decide|resolve))\b`)
 
 // mayReachRouter: the router may listen at any port of this machine.
 func mayReachRouter(c shell.Command) shell.Found {

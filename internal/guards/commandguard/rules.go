@@ -52,12 +52,32 @@ var rules = sync.OnceValue(func() []rule {
 	first := len(all)
 	for reason, list := range askedAbout {
 		for _, p := range decision.MustPatterns(shell.ParsePattern, list...) {
-			all = append(all, rule{decision.Ask, reason, p.In})
+			all = append(all, rule{decision.Ask, reason, unlessRehearsed(p.In)})
 		}
 	}
 	slices.SortStableFunc(all[first:], func(a, b rule) int { return strings.Compare(a.reason, b.reason) })
 	return all
 })
+
+// publishing are programs that tell what they would publish with --dry-run.
+var publishing = strings.Fields("npm pnpm yarn cargo uv poetry")
+
+// unlessRehearsed is a rule that does not hold where a program only tells what it would publish.
+func unlessRehearsed(holds func(shell.Command) shell.Found) func(shell.Command) shell.Found {
+	return func(c shell.Command) shell.Found {
+		if publishesNothing(c) {
+			return shell.No
+		}
+		return holds(c)
+	}
+}
+
+func publishesNothing(c shell.Command) bool {
+	return slices.Contains(publishing, c.Name()) && c.Verb() == "publish" && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Known && w.Text == "--dry-run" }) &&
+		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return w.Text == "--" || strings.HasPrefix(w.Text, "--dry-run=") || strings.HasPrefix(w.Text, "--no-dry-run")
+		})
+}
 
 // askedAbout is what a person decides, by the reason.
 var askedAbout = map[string][]string{

@@ -185,7 +185,13 @@ var (
 	magic   = regexp.MustCompile(`^:\([a-z,]*\)|^:/`)
 )
 
-// fromTemplate reports whether a command copies a template to the file that it is for, in the
+var (
+	// template is a file that says which variables a project reads, and filled one that has their values.
+	template = regexp.MustCompile(`^\.env(\.\w+)?\.(example|sample|template|dist)$`)
+	filled   = regexp.MustCompile(`^\.env(\.\w+)?$`)
+)
+
+// fromTemplate reports whether a command copies a template to a file that it is for, in the
 // same directory: cp .env.example .env
 func fromTemplate(c shell.Command) bool {
 	args := c.Args()
@@ -195,8 +201,9 @@ func fromTemplate(c shell.Command) bool {
 	if len(args) != 2 || !args[0].Known || args[0].Glob || !args[1].Known || args[1].Glob {
 		return false
 	}
-	suffix, named := strings.CutPrefix(args[0].Text, args[1].Text)
-	return named && slices.Contains([]string{".example", ".sample", ".template", ".dist"}, suffix) && strings.HasPrefix(path.Clean(args[1].Text), ".env")
+	from, to := path.Clean(args[0].Text), path.Clean(args[1].Text)
+	return path.Dir(from) == path.Dir(to) && !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") && !strings.HasPrefix(to, "..") &&
+		template.MatchString(path.Base(from)) && filled.MatchString(path.Base(to))
 }
 
 // mirrors are options with which wget makes the directories of an address.

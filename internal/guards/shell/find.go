@@ -10,7 +10,7 @@ import (
 // find runs what stands between -exec and its end, for the files that it finds.
 func (s source) find(c Command, ctx context, depth int) {
 	args, names := c.Args(), listed(c)
-	if len(names) == 0 || slices.ContainsFunc(args, func(w Word) bool { return w.Text == "-o" || w.Text == "-or" }) { // it may run for one of them alone
+	if len(names) == 0 || alternatives(args) { // it may run for one of them alone
 		names = []Word{{Text: "{}"}}
 	}
 	for i := 0; i < len(args); i++ {
@@ -25,6 +25,22 @@ func (s source) find(c Command, ctx context, depth int) {
 			s.runWithin(words, ctx, depth+1)
 		}
 	}
+}
+
+// alternatives reports whether some tests of find need not hold for what stands behind them.
+func alternatives(args []Word) bool {
+	depth := 0
+	return slices.ContainsFunc(args, func(w Word) bool {
+		switch w.Text {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case "-o", "-or":
+			return depth == 0
+		}
+		return false
+	})
 }
 
 // fd runs what stands behind -x or -X, to a ; or the end, for the files that it finds.
@@ -268,7 +284,7 @@ func named(ls Command) (all []Word) {
 }
 
 // grepLetters are options of grep that change neither which files it reads nor what it prints of them.
-var grepLetters = regexp.MustCompile(`^-[lLrRiwEFPsxv]+$`)
+var grepLetters = regexp.MustCompile(`^-[lLrRiwEFPsxvnhH]+$`)
 
 // grepped are the files that grep -l lists: of its operands, or below them.
 func grepped(grep Command) (all []Word) {

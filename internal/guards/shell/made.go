@@ -132,7 +132,7 @@ func (f *files) among(words []Word) (by []string) {
 
 // runsFile looks at the name of a file that a command runs.
 func (s source) runsFile(c *Command, file Word) {
-	if (c.Name() == "php" && Option(*c, "-l") == Yes || strings.HasPrefix(c.Name(), "node") && Option(*c, "--check") == Yes) && Option(*c, "-r") == No {
+	if (c.Name() == "ruby" && Option(*c, "-c") == Yes && Option(*c, "-e") == No || c.Name() == "php" && Option(*c, "-l") == Yes || strings.HasPrefix(c.Name(), "node") && Option(*c, "--check") == Yes) && Option(*c, "-r") == No {
 		return // it only reads the file
 	}
 	if file.Known && len(s.files.by) == 0 && !s.files.unpacked && c.Name() == "node" && Option(*c, "--test") == Yes {

@@ -75,6 +75,9 @@ func (s source) told(c *Command, name string, ctx context) {
 			args = args[:len(args)-len(inner)]
 		}
 	}
+	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "--" }); at >= 0 && name == "cargo" {
+		args = args[:at] // what follows is for the program that it builds
+	}
 	does := c.Verb()
 	for _, helper := range helpers[name] {
 		verb, option, two := strings.Cut(helper, " ")

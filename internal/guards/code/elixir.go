@@ -1,0 +1,40 @@
+package code
+
+import "regexp"
+
+var elixir = &language{
+	syntax: syntax{comments: []string{"#"}, quotes: `'"`, lines: true, fields: map[byte]string{'"': "#{", '\'': "#{"}, names: regexp.MustCompile(`^@?[A-Za-z_]\w*[?!]?`)},
+	unread: regexp.MustCompile("`|~[a-zA-Z]|\"\"\"|'''|\\?['\"#\\\\]|:\"|:[a-z_]\\w*\\."),
+	refused: set(`eval Port Code Node Mix Process Application Kernel EEx IEx GenServer Task Agent Supervisor apply spawn spawn_link send exec to_atom to_existing_atom query query! HTTPoison Req Tesla Finch Mint Path Macro Module quote unquote
+		defmacro use require Function capture put_env get_env fetch_env Swoosh Oban`),
+	reached: true, bare: true,
+	check: (*reader).checkElixir,
+	forms: map[string]func(*reader, int) (int, bool){"System": (*reader).elixirSystem, "File": (*reader).elixirFile, "import": (*reader).elixirImport},
+}
+
+var (
+	// erlang are modules of Erlang that reach further.
+	erlang      = set("os file erlang init inet gen_tcp gen_udp ssl httpc ssh rpc code application net_kernel prim_file filelib filename c shell io_lib ets dets disk_log")
+	elixirTells = set("halt stop version otp_release schedulers schedulers_online build_info monotonic_time system_time os_time unique_integer")
+	elixirReads = set("read! read exists? stream! stat! regular? dir?")
+)
+
+// checkElixir looks for modules of Erlang: they are atoms.
+func (r *reader) checkElixir(i int) bool { return r.at(i-1).kind != ':' || !erlang[r.at(i).value] }
+
+// elixirSystem is what tells of the system, and no secret.
+func (r *reader) elixirSystem(i int) (more int, ok bool) {
+	return 2, r.at(i+1).kind == '.' && elixirTells[r.at(i+2).value]
+}
+
+// elixirImport is import Ecto.Query: of other modules, it is not known which functions there are then.
+func (r *reader) elixirImport(i int) (more int, ok bool) {
+	return 3, r.is(i+1, "Ecto") && r.at(i+2).kind == '.' && r.is(i+3, "Query")
+}
+
+// elixirFile is File.read!("name"); what is put into a stream is written.
+func (r *reader) elixirFile(i int) (more int, ok bool) {
+	name, ok := r.text(i + 4)
+	r.opens(name, r.is(i+2, "stream!"))
+	return 4, ok && r.at(i+1).kind == '.' && elixirReads[r.at(i+2).value] && r.at(i+3).kind == '('
+}
