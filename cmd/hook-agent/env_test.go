@@ -20,3 +20,22 @@ func TestNATSURLSaysWhereTheRouterIs(t *testing.T) {
 		}
 	}
 }
+
+// TestOptionsBehindTheAgent: options count wherever they stand.
+func TestOptionsBehindTheAgent(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	const event = `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/tmp"}`
+	for args, want := range map[string]string{
+		"claude-code -server=nats://127.0.0.1:4 PreToolUse -patience 10ms":                       `"permissionDecision":"deny"`,
+		"claude-code PreToolUse -server=nats://127.0.0.1:4 -patience 10ms -on-unreachable=allow": "let pass without a verdict",
+		"claude-code PreToolUse -no-such-option":                                                 "flag provided but not defined",
+		"claude-code PreToolUse Stop":                                                            "name the agent",
+	} {
+		var out, notes bytes.Buffer
+		run(t.Context(), append([]string{"hook-agent", "-supervise=false"}, strings.Fields(args)...), nil, strings.NewReader(event), &out, &notes)
+		if said := out.String() + notes.String(); !strings.Contains(said, want) {
+			t.Errorf("%s: %s; want %s", args, said, want)
+		}
+	}
+}

@@ -76,7 +76,12 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	unreachable := routerFlags(flags, &h.Options, "`time` to answer in, shorter than the agent's own; default nine tenths of what the agent allows")
 	flags.Bool("supervise", true, "answer from a first process where the second one dies; =false: one process") // read by package first
 	showVersion := flags.Bool("version", false, "print the version")
+	var operands []string
 	err := flags.Parse(args)
+	for err == nil && flags.NArg() > 0 { // options may stand behind them
+		operands = append(operands, flags.Arg(0))
+		err = flags.Parse(flags.Args()[1:])
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprintf(stdout, usage, names("  %-12s %s\n"))
@@ -88,17 +93,19 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	case *showVersion:
 		fmt.Fprintln(stdout, version.Build())
 		return flag.ErrHelp
-	case flags.NArg() < 1 || flags.NArg() > 2:
+	case len(operands) < 1 || len(operands) > 2:
 		return errors.New("name the agent, and the event where its message does not say it (see hook-agent --help)")
 	}
 	if err := complete(&h.Options, unreachable); err != nil {
 		return err
 	}
 	known := false
-	if h.Dialect, known = agenthook.Find(flags.Arg(0)); !known {
-		return fmt.Errorf("there is no agent %q here; there are:\n%s", flags.Arg(0), names("  %-12s %s\n"))
+	if h.Dialect, known = agenthook.Find(operands[0]); !known {
+		return fmt.Errorf("there is no agent %q here; there are:\n%s", operands[0], names("  %-12s %s\n"))
 	}
-	h.Native = flags.Arg(1)
+	if len(operands) > 1 {
+		h.Native = operands[1]
+	}
 	return nil
 }
 

@@ -254,6 +254,18 @@ func TestUnknownEvent(t *testing.T) {
 	}
 }
 
+// The event that a document names counts, whatever the command line says.
+func TestTheDocumentNamesTheEvent(t *testing.T) {
+	t.Parallel()
+	for _, native := range []string{"Message.Display", "PostToolUse", "--on-unreachable=allow"} {
+		h := newCall(t, "claude-code", native, "nats://127.0.0.1:1")
+		h.Options.Patience = time.Millisecond
+		if out := h.Answer(t.Context(), []byte(`{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}`)); !blocks(out) {
+			t.Errorf("%s: %s%s; want a block", native, out.Stdout, out.Stderr)
+		}
+	}
+}
+
 // A document that never ends is answered in time.
 func TestStdinClosedLate(t *testing.T) {
 	t.Parallel()

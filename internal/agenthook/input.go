@@ -28,12 +28,15 @@ type input struct {
 	skip    bool            // it repeats an event that was sent before
 }
 
-// readInput reads an agent's document. native is the event as the command line names it;
-// empty means that the document does. The event is returned even with an error.
+// readInput reads an agent's document. native is the event as the command line names it, for
+// documents that do not: one that a document names counts, so that a wrong command line opens
+// nothing. The event is returned even with an error.
 func readInput(d Dialect, native string, document []byte) (input, error) {
 	members, err := events.ParseObject(document)
-	if err == nil && native == "" {
-		native, _ = members.GetString(d.EventMember)
+	if said, _ := members.GetString(d.EventMember); err == nil && said != "" {
+		if _, known := d.Event(said); known || native == "" {
+			native = said
+		}
 	}
 	in := input{}
 	in.event, in.known = d.Event(native)

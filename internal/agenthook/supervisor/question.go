@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,7 +103,8 @@ func questionOf(args []string, getenv func(string) string) (q question, ok bool)
 	if server == "" {
 		server = "127.0.0.1"
 	}
-	if q.name = LocalName(server); q.name == "" || len(rest) < 1 || len(rest) > 2 || rest[0] == "" || !plain(strings.Join(rest, "")) {
+	optioned := slices.ContainsFunc(rest, func(operand string) bool { return strings.HasPrefix(operand, "-") })
+	if q.name = LocalName(server); q.name == "" || optioned || len(rest) < 1 || len(rest) > 2 || rest[0] == "" || !plain(strings.Join(rest, "")) {
 		return q, false
 	}
 	q.Target = "/v1/agents/" + rest[0] + "?event=" + strings.Join(rest[1:], "")
