@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/examples/policies"
@@ -18,7 +19,7 @@ import (
 
 // TestTheCodingAgentPolicyOnLists runs the lines of testdata/coding-agent through the policy, in
 // the smallest tier those of every sixth list. A line is a command, in quotes where it has more
-// lines, or the data of an event.
+// lines, or the data of an event. Lists are kept whole, with what is decided wrongly.
 func TestTheCodingAgentPolicyOnLists(t *testing.T) {
 	t.Parallel()
 	file, err := load("coding-agent.yaml")(kind.Worker{})
@@ -31,6 +32,13 @@ func TestTheCodingAgentPolicyOnLists(t *testing.T) {
 		t.Fatalf("lists %q, %v", lists, err)
 	}
 	every := testkit.Volume(t, 6, 1, 1)
+	var everydays, asked, others, passed atomic.Int64
+	t.Cleanup(func() {
+		t.Logf("of %d everyday lines %d are asked about; of %d others %d pass", everydays.Load(), asked.Load(), others.Load(), passed.Load())
+		if asked.Load()*50 > everydays.Load() || passed.Load()*100 > others.Load()*3 {
+			t.Error("want at most 2 and 3 %")
+		}
+	})
 	for i, list := range lists {
 		if i%every > 0 {
 			continue
@@ -56,10 +64,15 @@ func TestTheCodingAgentPolicyOnLists(t *testing.T) {
 			held := counts[chain.Deny] + counts[chain.AskUser]
 			t.Logf("%d lines: %d denied, %d asked, %d pass", lines, counts[chain.Deny], counts[chain.AskUser], lines-held)
 			switch {
-			case everyday && (counts[chain.Deny] > 0 || held*50 > lines):
-				t.Errorf("of %d everyday lines %d are denied and %d asked about; want none, and at most 2 %%", lines, counts[chain.Deny], counts[chain.AskUser])
-			case !everyday && held*100 < lines*97:
-				t.Errorf("of %d lines %d pass; want at most 3 %%", lines, lines-held)
+			case everyday:
+				everydays.Add(int64(lines))
+				asked.Add(int64(counts[chain.AskUser]))
+				if counts[chain.Deny] > 0 {
+					t.Errorf("of %d everyday lines %d are denied; want none", lines, counts[chain.Deny])
+				}
+			default:
+				others.Add(int64(lines))
+				passed.Add(int64(lines - held))
 			}
 		})
 	}

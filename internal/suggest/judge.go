@@ -53,7 +53,7 @@ var runners = set(`sh bash zsh dash ksh fish csh tcsh cmd cmd.exe powershell pws
 
 // harm are words of commands that destroy, send, give rights, handle secrets or run others.
 var harm = regexp.MustCompile(`(?i)(^|[^a-z])(delet|destroy|drop|eras|kill|mkfs|fdisk|diskutil|nuke|prune|purg|remov|reset|revok|shred|shutdown|reboot|poweroff|halt|terminat|truncat|uninstall|unlink|wip(e|ing)|forc|overwrit|clean|clear|flush|discard|evict|drain|detach|disable|` +
-	`appl(y|ies)|deploy|destruct|publish|push|releas|rollback|roll-back|upload|send|submit|transfer|promot|migrat|merge|sync|sudo|chmod|chown|chattr|login|logout|auth|token|secret|passw|credential|apikey|api-key|private|ssh|gpg|` +
+	`appl(y|ies)|printenv|deploy|destruct|publish|push|releas|rollback|roll-back|upload|send|submit|transfer|promot|migrat|merge|sync|sudo|chmod|chown|chattr|login|logout|auth|token|secret|passw|credential|apikey|api-key|private|ssh|gpg|` +
 	`exec|eval|install|import|restor|prod([^a-z]|$)|production|rm([^a-z]|$)|rmdir|run([^a-z]|$)|del([^a-z]|$)|su([^a-z]|$)|stop|restart|hook-?router|hook-?worker|hook-?agent|hookctl|nats([^a-z]|$))`)
 
 // brief are options that often mean: do not ask.

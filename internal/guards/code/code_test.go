@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 			"import pandas as pd; print(pd.read_csv('a.csv').groupby('b').agg('mean'))":                  true,
 			"import asyncio\nasync def main(): print(1)\nasyncio.run(main())":                            true,
 			"import asyncio; asyncio.create_subprocess_shell('x')":                                       false,
-			"import subprocess; subprocess.run('x', shell=True)":                                         false,
+			"import subprocess; subprocess.run(x, shell=True)":                                           false,
 			"x = 1 #\r import os; os.remove('x')":                                                        false,
 			"'''":                                                                                        false,
 			"import requests; requests.post('https://x.example', json={})":                               false,
@@ -78,7 +78,7 @@ func TestRead(t *testing.T) {
 			"require('fs').rmSync('x')":                                                                                                                false,
 			"const {rmSync} = require('fs'); rmSync('x')":                                                                                              false,
 			"const {rmSync: x} = require('fs'); x('x')":                                                                                                false,
-			"require('child_process').execSync('x')":                                                                                                   false,
+			"require('child_process').execSync(x)":                                                                                                     false,
 			"child_process.execSync('x')":                                                                                                              false,
 			"import('child_process')":                                                                                                                  false,
 			"require('child' + '_process')":                                                                                                            false,
@@ -221,6 +221,13 @@ func TestReach(t *testing.T) {
 		}
 	}
 	reach, _ := code.Read("import subprocess, urllib.request\nsubprocess.run(['rm', '-r', 'x'], check=True)\nurllib.request.urlopen('http://x.example')", "Python", false)
+	for text, language := range map[string]string{"import os; os.system('ls -l')": "Python", "import subprocess; print(subprocess.check_output('ls -l', shell=True, text=True))": "Python", "require('child_process').execSync('ls -l')": "JavaScript"} {
+		reach, ok := code.Read(text, language, false)
+		want := [][]code.Word{{{"sh", true}, {"-c", true}, {"ls -l", true}}}
+		if diff := cmp.Diff(want, reach.Commands); diff != "" || !ok {
+			t.Errorf("%s:\n%s", text, diff)
+		}
+	}
 	want := [][]code.Word{{{"rm", true}, {"-r", true}, {"x", true}}, {{"curl", true}, {"--", true}, {"http://x.example", true}}}
 	if diff := cmp.Diff(want, reach.Commands); diff != "" {
 		t.Error(diff)
@@ -234,7 +241,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(text)
 	}
 	harm := map[string]string{
-		"Python": "\nimport os\nos.remove('x')\n", "JavaScript": "\n;require('child_process').execSync('x')\n", "Ruby": "\nsystem 'x'\n", "PHP": "\n;system('x');\n",
+		"Python": "\nimport os\nos.remove('x')\n", "JavaScript": "\n;require('child_process').spawnSync('x')\n", "Ruby": "\nsystem 'x'\n", "PHP": "\n;system('x');\n",
 		"R": "\nunlink('x')\n", "Julia": "\nrm(\"x\")\n", "Elixir": "\nSystem.cmd(\"x\", [])\n", "Go": "\nfunc init() { syscall.Kill(1, 9) }\n",
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -254,7 +261,7 @@ func FuzzRead(f *testing.F) {
 func ExampleRead() {
 	reach, ok := code.Read("import json\nprint(json.load(open('package.json'))['name'])", "Python", false)
 	fmt.Println(ok, reach.Files[0].Name)
-	_, ok = code.Read("import os\nos.system('rm -rf ~')", "Python", false)
+	_, ok = code.Read("import os\nos.removedirs('src')", "Python", false)
 	fmt.Println(ok)
 	// Output:
 	// true package.json

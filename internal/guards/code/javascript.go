@@ -9,13 +9,13 @@ import (
 var javaScript = &language{
 	syntax: syntax{comments: []string{"//"}, blocks: true, quotes: "'\"`", fields: map[byte]string{'`': "${"}, slash: jsSlash, names: regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*`)},
 	unread: regexp.MustCompile(`<!--|-->|(^|\n)#!|\bString\s*\.\s*raw\b`),
-	refused: set("eval Function globalThis global window self module exports Reflect Proxy WebAssembly Worker constructor prototype mainModule binding dlopen Deno Bun XMLHttpRequest WebSocket EventSource navigator" +
-		" child_process execSync execFileSync execFile spawnSync getBuiltinModule prepareStackTrace getThis getFunction arguments getOwnPropertyDescriptor getOwnPropertyDescriptors getPrototypeOf setPrototypeOf defineProperty createRequire userInfo homedir networkInterfaces with setEngine"),
+	refused: set("eval Function globalThis global window self module exports Reflect Proxy WebAssembly Worker constructor prototype mainModule binding dlopen XMLHttpRequest WebSocket EventSource navigator" +
+		" execSync execFileSync execFile spawnSync getBuiltinModule prepareStackTrace getThis getFunction arguments getOwnPropertyDescriptor getOwnPropertyDescriptors getPrototypeOf setPrototypeOf defineProperty createRequire userInfo homedir networkInterfaces with setEngine"),
 	reached: true,
-	globals: set("cluster dgram dns http http2 https inspector net repl tls v8 vm worker_threads"),
+	globals: set("child_process cluster dgram dns http http2 https inspector net repl tls v8 vm worker_threads"),
 	allowed: set("disconnect $disconnect call apply put isSymbolicLink dependencies devDependencies removeEventListener removeListener"),
 	forms: map[string]func(*reader, int) (int, bool){
-		"require": (*reader).jsRequire, "import": (*reader).jsImport, "process": (*reader).jsProcess, "fetch": (*reader).jsFetch, "this": (*reader).jsThis, "export": (*reader).jsExport,
+		"require": (*reader).jsRequire, "import": (*reader).jsImport, "process": (*reader).jsProcess, "fetch": (*reader).jsFetch, "this": (*reader).jsThis, "Deno": (*reader).jsRuntime, "Bun": (*reader).jsRuntime, "export": (*reader).jsExport,
 	},
 	prepare: (*reader).prepareJS,
 }
@@ -194,6 +194,21 @@ func (r *reader) jsFetch(i int) (more int, ok bool) {
 	}
 	r.runs("curl", "-X", method, "--", address)
 	return 2, true
+}
+
+// jsRuntime is Deno.readTextFileSync('name'), Bun.file('name'), and their versions.
+func (r *reader) jsRuntime(i int) (more int, ok bool) {
+	name, plain := r.text(i + 4)
+	switch does := r.at(i + 2).value; {
+	case r.member(i) || r.at(i+1).kind != '.':
+		return 0, false
+	case does == "version":
+		return 2, true
+	case does == "readTextFileSync", does == "readTextFile", r.is(i, "Bun") && does == "file":
+		r.opens(name, slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 'n' && (t.value == "writer" || t.value == "write") }))
+		return 4, plain && r.at(i+3).kind == '(' && r.at(i+5).kind == ')'
+	}
+	return 0, false
 }
 
 // jsThis is this.name: by itself, it is all that there is.

@@ -17,10 +17,11 @@ var (
 	jsReaching = set(`child_process cluster dgram dns dns/promises http http2 https inspector module net process repl tls v8 vm worker_threads wasi sea sqlite trace_events
 		axios node-fetch undici got ky request superagent needle ws socket.io-client puppeteer puppeteer-core playwright playwright-core shelljs execa cross-spawn zx fs-extra graceful-fs rimraf del trash mkdirp dotenv pg mysql mysql2 mongodb mongoose redis ioredis
 		aws-sdk googleapis nodemailer ssh2 simple-git dockerode keytar node-pty sudo-prompt open vm2 tar unzipper adm-zip sqlite3 better-sqlite3 knex sequelize typeorm kafkajs amqplib nats stripe twilio openai clipboardy node-cmd`)
-	fsModule  = regexp.MustCompile(`^(node:)?fs(/promises)?$`)
-	jsPackage = regexp.MustCompile(`^@?[\w-][\w.-]*(/[\w-][\w.-]*)*$`)
-	jsProject = regexp.MustCompile(`^(\.{1,2}|/(home|Users|repo|srv|workspaces?|app|code|work|usr/src)/[\w.-]+)(/[\w.-]+)*/?$`)
-	jsData    = regexp.MustCompile(`^\.[\w./-]*\.json$`)
+	fsModule    = regexp.MustCompile(`^(node:)?fs(/promises)?$`)
+	jsProcesses = regexp.MustCompile(`^(node:)?child_process$`)
+	jsPackage   = regexp.MustCompile(`^@?[\w-][\w.-]*(/[\w-][\w.-]*)*$`)
+	jsProject   = regexp.MustCompile(`^(\.{1,2}|/(home|Users|repo|srv|workspaces?|app|code|work|usr/src)/[\w.-]+)(/[\w.-]+)*/?$`)
+	jsData      = regexp.MustCompile(`^\.[\w./-]*\.json$`)
 )
 
 // jsOwn reports whether a name may be one that the code takes out of the module fs.
@@ -30,7 +31,7 @@ func jsOwn(name string) bool { _, is := jsFiles[name]; return is }
 func (r *reader) jsModule(name string) bool {
 	bare := strings.TrimPrefix(name, "node:")
 	switch {
-	case fsModule.MatchString(name):
+	case fsModule.MatchString(name), strings.HasPrefix(name, "jsr:@std/"):
 		return true
 	case strings.HasPrefix(bare, "_") || strings.Contains(name, "node_modules"):
 		return false
@@ -68,6 +69,10 @@ func (r *reader) jsRequire(i int) (more int, ok bool) {
 			j += 2
 		}
 		return j - 1 - i, r.at(j).kind != '.' || !r.refused[r.at(j+1).value]
+	}
+	if line, plain := r.text(i + 7); jsProcesses.MatchString(name) && plain && r.at(i+4).kind == '.' && r.is(i+5, "execSync") && r.at(i+6).kind == '(' && r.at(i+8).kind == ')' {
+		r.runs("sh", "-c", line)
+		return 7, true
 	}
 	return 3, r.jsModule(name)
 }

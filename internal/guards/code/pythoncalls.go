@@ -11,7 +11,14 @@ func (r *reader) pythonCalls(i int) (more int, ok bool) {
 	if r.at(i+1).kind != '.' {
 		return 0, false
 	}
+	line, alone := r.text(i + 4)
 	switch does := r.at(i + 2).value; {
+	case alone && r.at(i+3).kind == '(' && slices.Contains([]string{"getoutput", "getstatusoutput"}, does) && r.at(i+5).kind == ')':
+		r.runs("sh", "-c", line)
+		return 4, true
+	case alone && r.at(i+3).kind == '(' && slices.Contains([]string{"run", "check_output", "check_call", "call"}, does) && r.is(i+6, "shell"):
+		r.runs("sh", "-c", line)
+		return 4, r.at(i+5).kind == ',' && r.at(i+7).kind == '=' && r.is(i+8, "True") && r.options(i+9)
 	case slices.Contains([]string{"PIPE", "DEVNULL", "STDOUT", "CalledProcessError", "TimeoutExpired"}, does):
 		return 2, true
 	case !slices.Contains([]string{"run", "check_output", "check_call", "call"}, does) || !r.follow(i+3, "(["):

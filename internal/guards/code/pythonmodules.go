@@ -203,6 +203,9 @@ func (r *reader) pythonOS(i int) (more int, ok bool) {
 	case name == "listdir", name == "walk", name == "scandir", name == "stat":
 		r.opens(text, false)
 		return 4, plain && r.follow(i+3, "(") && r.at(i+5).kind == ')'
+	case (name == "system" || name == "popen") && r.at(i+5).kind == ')':
+		r.runs("sh", "-c", text)
+		return 4, plain && r.at(i+3).kind == '('
 	case name == "makedirs":
 		r.opens(text, true)
 		return 4, plain && r.at(i+3).kind == '('

@@ -105,6 +105,9 @@ func (r *reader) token(i int) (more int, ok bool) {
 func (r *reader) name(i int) (more int, ok bool) {
 	name := r.folded(i)
 	if form := r.forms[name]; form != nil {
+		if r.member(i) && formed[name] { // random.os
+			return 0, false
+		}
 		return form(r, i)
 	}
 	switch {

@@ -16,7 +16,8 @@ var ruby = &language{
 		" Etc PTY DRb WEBrick Gem Bundler Fiddle Win32API Signal Shellwords ERB Psych open load autoload syscall trap test ARGF method_missing DATA credentials secrets config to_proc tap_send to_sym intern ancestors alias_method alias def_delegator def_delegators delegate try constantize safe_constantize singleton_class reopen ARGV $LOAD_PATH $LOADED_FEATURES copy_stream PStore Logger xsystem TOPLEVEL_BINDING Readline IRB Fiber Rake Faraday HTTParty RestClient Typhoeus Excon Aws"),
 	allowed: set("parse safe_load load_file symbolize_names drop pop reset_column_information call"),
 	named:   true, bare: true,
-	forms: map[string]func(*reader, int) (int, bool){"require": (*reader).rubyRequire, "require_relative": (*reader).rubyRequire, "File": (*reader).rubyFile, "YAML": (*reader).rubyYAML, "JSON": (*reader).rubyYAML, "CSV": (*reader).rubyYAML, "Dir": (*reader).rubyDir, "Rails": (*reader).rubyRails},
+	prepare: (*reader).rubyGlobs,
+	forms:   map[string]func(*reader, int) (int, bool){"require": (*reader).rubyRequire, "require_relative": (*reader).rubyRequire, "File": (*reader).rubyFile, "YAML": (*reader).rubyYAML, "JSON": (*reader).rubyYAML, "CSV": (*reader).rubyYAML, "Dir": (*reader).rubyDir, "Rails": (*reader).rubyRails},
 }
 
 var (
@@ -75,20 +76,67 @@ func (r *reader) rubyFile(i int) (more int, ok bool) {
 		at++
 	}
 	name, plain := r.text(at)
+	glob := r.globs[r.at(at).value]
+	if r.at(at).kind == 'n' && glob != "" {
+		name, plain = glob, true
+	}
 	switch {
 	case r.at(i+1).kind != '.':
 		return 0, false
 	case does == "basename" || does == "extname" || does == "dirname" || does == "join":
 		return 2, true
 	case rubyReads[does]:
-		r.opens(name, false)
+		r.reach.Files = append(r.reach.Files, File{Name: name, Glob: glob != ""})
 		plain = plain && r.at(at+1).kind != ','
 	case does == "write":
-		r.opens(name, true)
+		r.reach.Files = append(r.reach.Files, File{Name: name, Glob: glob != "", Write: true})
 	default:
 		return 0, false
 	}
 	return at - i, plain
+}
+
+// rubyGlobs finds the names that stand for each file of a pattern in turn: Dir["*.rb"].each { |f| … }.
+func (r *reader) rubyGlobs() bool {
+	for i := range r.tokens {
+		open := r.at(i + 1)
+		at := i + 2
+		if open.kind == '.' && r.is(i+2, "glob") && r.at(i+3).kind == '(' {
+			at = i + 4
+		} else if open.kind != '[' {
+			continue
+		}
+		found := r.at(at)
+		if !r.is(i, "Dir") || found.kind != 't' || !found.plain || strings.Contains(found.value, "..") || r.at(at+1).kind != ']' && r.at(at+1).kind != ')' {
+			continue
+		}
+		for j := at; j < len(r.tokens); j++ {
+			name := r.at(j + 1)
+			if r.at(j).kind != '|' || name.kind != 'n' || r.at(j+2).kind != '|' {
+				continue
+			}
+			if r.setOnce(name.value) {
+				r.globs[name.value] = found.value
+			}
+			break
+		}
+	}
+	return true
+}
+
+// setOnce reports whether a name is that of one block's argument, and gets no other value.
+func (r *reader) setOnce(name string) bool {
+	set := 0
+	for i := range r.tokens {
+		if !r.is(i, name) {
+			continue
+		}
+		before, next := r.at(i-1).kind, r.at(i+1).kind
+		if before == '|' || next == '|' || next == '=' && r.at(i+2).kind != '=' || strings.IndexByte("+-*<|&", next) >= 0 && (r.at(i+2).kind == '=' || r.at(i+2).kind == next) || r.at(i+2).kind == 'n' && next == ',' && before == ends {
+			set++
+		}
+	}
+	return set == 1
 }
 
 // rubyYAML is YAML.load_file('name'), CSV.read('name') and what they do to texts.

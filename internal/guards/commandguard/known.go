@@ -11,7 +11,7 @@ import (
 // What they do to which files is the matter of path-guard.
 const known = `
 # read and print
-printenv ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
+java_home printenv ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
 which whereis type whoami id groups uname hostname date cal uptime ps top htop free vmstat lsof ss netstat pgrep pidof diff cmp comm colordiff delta cd pushd popd dirs sleep seq yes expr bc
 shasum md5 md5sum sha1sum sha256sum sha512sum md5sum cksum b2sum xxd od hexdump strings base64 base32 jq yq xq gron xmllint tree fd fdfind find locate less more bat batcat man tldr nproc lscpu getconf locale
 sort uniq shuf join lsb_release sw_vers pstree nvidia-smi pg_isready open xdg-open look awk gawk mawk nawk zcat zgrep zless bzcat xzcat tput clear tty stty xcbeautify xcpretty tap-spec tap-dot pino-pretty bunyan gotestfmt tparse cloc tokei scc benchstat hexyl iconv numfmt factor getopt ping dig nslookup host lsblk ldd nm objdump readelf size javap jdeps jps jstat journalctl stern htmlq pup dasel addr2line c++filt callgrind_annotate cg_annotate ms_print modinfo getent tshark capinfos tcpdump jstack dyff csvcut csvstat csvlook csvgrep csvsort csvjson
@@ -50,8 +50,8 @@ git: am apply add annotate bisect blame branch cat-file check-attr check-ignore 
 npm: install i ci add test t tst run run-script start stop restart build ls list ll outdated audit view info show explain why fund doctor exec x init create pkg config/get version ping dedupe rebuild prune uninstall remove rm link search help root prefix bin docs pack update up cache/verify cache/ls diff query sbom dist-tag/ls
 pnpm: ! publish login logout config c token owner unpublish deprecate dist-tag access team adduser whoami setup self-update server env
 yarn: ! publish login logout config token owner unpublish tag team npm global set policies plugin whoami
-bun: install i add test run build x init create update remove outdated pm dev start patch why info audit link unlink
-deno: test run fmt lint check cache task bench compile doc info types init add serve coverage outdated remove install
+bun: -e --eval -p --print install i add test run build x init create update remove outdated pm dev start patch why info audit link unlink
+deno: eval test run fmt lint check cache task bench compile doc info types init add serve coverage outdated remove install
 pip: install list show freeze check download wheel index hash inspect debug help uninstall
 pip3: install list show freeze check download wheel index hash inspect debug help uninstall
 uv: sync run add remove lock tree pip venv python tool build init export version
@@ -73,18 +73,18 @@ vcpkg: install list search
 nix: build develop shell fmt search flake/check flake/show flake/update flake/metadata flake/lock
 rustup: show component target toolchain update default which doc
 dotnet: pack --list-sdks --list-runtimes --info ef/migrations ef/dbcontext build test run restore format new add list publish watch tool clean sln ef/database csharpier outdated
-mix: run test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations
+mix: run test compile deps deps.tree deps.get format credo dialyzer phx.server deps.compile ecto.migrate ecto.create help phx.routes *.gen.* ecto.migrations ecto.rollback
 swift: build test run package
 dart: analyze format test run pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run fix
 setup.py: build build_ext develop install test bdist_wheel sdist egg_info check --version
 flutter: analyze test run build pub/get pub/add pub/upgrade pub/outdated pub/deps pub/run format doctor create clean devices
-rails: -T console c r s server t test runner routes g generate new db:migrate db:create db:prepare db:test:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
+rails: -T console c r s server t test runner routes g generate new db:migrate db:create db:prepare db:rollback db:migrate:redo db:test:prepare db:migrate:status db:version zeitwerk:check stats notes about assets:precompile db:seed
 rake: test spec default build routes lint rubocop db:migrate db:create db:prepare assets:precompile -T -P -AT db:seed
 manage.py: shell shell_plus runserver test migrate makemigrations check collectstatic showmigrations startapp makemessages compilemessages sqlmigrate loaddata diffsettings inspectdb
 django-admin: shell startproject startapp check makemessages compilemessages
-artisan: tinker vendor:publish serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
+artisan: migrate:rollback tinker vendor:publish serve test migrate migrate:status route:list make:* list about config:cache optimize cache:clear config:clear route:clear route:cache view:clear view:cache optimize:clear queue:work queue:listen schedule:list storage:link event:list
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
-alembic: upgrade current history heads revision check show
+alembic: downgrade upgrade current history heads revision check show
 prisma: generate validate format version migrate/dev migrate/status migrate/diff db/pull studio db/push db/seed
 brew: services/list list info search install upgrade update outdated deps doctor --prefix leaves
 apt: list search show policy
@@ -161,11 +161,11 @@ vercel: dev build
 netlify: dev build status
 firebase: emulators:start emulators:exec
 changeset: add status version
-sequelize: db:migrate db:migrate:status migration:generate migration:create model:generate
-sequelize-cli: db:migrate db:migrate:status migration:generate migration:create model:generate
+sequelize: db:migrate:undo db:migrate db:migrate:status migration:generate migration:create model:generate
+sequelize-cli: db:migrate:undo db:migrate db:migrate:status migration:generate migration:create model:generate
 typeorm: migration:run migration:generate migration:create migration:show
 typeorm-ts-node-commonjs: migration:run migration:generate migration:create migration:show
-knex: seed:run migrate:latest migrate:make migrate:status migrate:list seed:make
+knex: migrate:rollback seed:run migrate:latest migrate:make migrate:status migrate:list seed:make
 mikro-orm: migration:create migration:up migration:list
 goose: status version create validate
 atlas: schema/inspect migrate/status migrate/lint migrate/diff migrate/hash

@@ -106,6 +106,7 @@ var limits = map[string]func(shell.Command) bool{
 			return slices.Contains(strings.Fields("--syntax-check --list-tasks --list-hosts --version"), w.Text)
 		})
 	},
+	"alembic": rollsBack, "knex": rollsBack, "mix": rollsBack, "artisan": rollsBack,
 	"local": declares, "printenv": printsVariables,
 	"make": describes, "gmake": describes,
 	"http.server": serves,
@@ -262,6 +263,14 @@ func debugs(c shell.Command) bool {
 }
 
 var attaches = regexp.MustCompile(`^--?(p|pid|c|core|x|command|ix|iex|init-\w+|cd|d|directory)(=|$)`)
+
+// rollsBack: what migrations took back by steps comes again by them, but not all that there was.
+func rollsBack(c shell.Command) bool {
+	back := slices.ContainsFunc(c.Verbs(1), func(v string) bool { return v == "downgrade" || strings.Contains(v, "rollback") })
+	return !back || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return !w.Known || w.Text == "--all" || strings.HasPrefix(w.Text, "--to") || w.Text == "base" || c.Name() == "alembic" && len(c.Verbs(2)) > 1
+	})
+}
 
 // printsVariables: printenv prints those that it is given the names of, else all.
 func printsVariables(c shell.Command) bool {

@@ -21,6 +21,9 @@ var (
 	outlasts = regexp.MustCompile(`(?i)\\|\b(commit|end|rollback|copy|call|do|vacuum|drop|truncate|grant|revoke|setval|nextval|listen|notify|set|reset|load|pg_\w+|lo_\w+|dblink\w*|prepare|execute)\b`)
 )
 
+// setsRows is how a change of rows begins: its set sets no variable.
+var setsRows = regexp.MustCompile(`(?i)\bupdate\s+[\w."]+\s+set\b`)
+
 // listsDatabases is psql -l, and -lqt.
 var listsDatabases = regexp.MustCompile(`^(-[qtAX]*l[qtAX]*|--list)$`)
 
@@ -32,6 +35,9 @@ var sqlComment = regexp.MustCompile(`(?m)^\s*--.*$`)
 // queries reports whether a database is only asked: one text is a query, and none changes
 // anything. A script of the project is run where the database is of this machine, as others are.
 func queries(c shell.Command) bool {
+	if c.Name() == "sqlite3" && ofScratch(c) {
+		return true
+	}
 	asked := false
 	texts := slices.Clone(c.Args())
 	for _, r := range c.Redirects {
@@ -43,7 +49,7 @@ func queries(c shell.Command) bool {
 			if r.Here.Text = strings.TrimSpace(sqlComment.ReplaceAllString(r.Here.Text, "")) + " "; !r.Here.Known {
 				return false
 			}
-			if m := rolledBack.FindStringSubmatch(r.Here.Text); m != nil && c.Name() == "psql" && !outlasts.MatchString(m[1]) {
+			if m := rolledBack.FindStringSubmatch(r.Here.Text); m != nil && c.Name() == "psql" && !outlasts.MatchString(setsRows.ReplaceAllString(m[1], "")) {
 				asked = true
 				continue
 			}
@@ -61,6 +67,19 @@ func queries(c shell.Command) bool {
 	}
 	return asked
 }
+
+// scratchFile is a database that a line makes for itself.
+var scratchFile = regexp.MustCompile(`^(/tmp/[\w-][\w.-]*\.(db|sqlite3?)|:memory:)$`)
+
+// ofScratch reports whether a database stands in /tmp, and the texts stay in it.
+func ofScratch(c shell.Command) bool {
+	words := operands(c)
+	return len(words) > 1 && words[0].Known && scratchFile.MatchString(words[0].Text) && !slices.ContainsFunc(words[1:], func(w shell.Word) bool {
+		return !w.Known || strings.HasPrefix(w.Text, ".") || leavesScratch.MatchString(w.Text)
+	}) && len(c.Redirects) == 0
+}
+
+var leavesScratch = regexp.MustCompile(`(?i)\b(attach|vacuum|load_extension|readfile|writefile|edit)\b|\n\s*\.`)
 
 var harsh = regexp.MustCompile(`(?i)drop|wipe|trunc|delete|purge|destroy|clean|reset|nuke|prod|rollback|down\b|/dev/`)
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -64,6 +65,31 @@ func (s source) console(c *Command, program Command, ctx context) bool {
 	}
 	return s.readsCode(c, text, of.language, true)
 }
+
+// timed reads the code that python -m timeit is given. It is false where that can't be told.
+func (s source) timed(c *Command) bool {
+	args := c.Args()
+	if len(args) < 3 || args[0].Text != "-m" || args[1].Text != "timeit" {
+		return false
+	}
+	for args = args[2:]; len(args) > 0; args = args[1:] {
+		w := args[0]
+		if w.Text == "-s" && len(args) > 1 {
+			w, args = args[1], args[1:]
+		} else if timeFlags.MatchString(w.Text) {
+			continue
+		} else if (w.Text == "-n" || w.Text == "-r" || w.Text == "-u") && len(args) > 1 {
+			args = args[1:]
+			continue
+		}
+		if !w.plain() || strings.HasPrefix(w.Text, "-") || !s.readsCode(c, w.Text, "Python", false) {
+			return false
+		}
+	}
+	return true
+}
+
+var timeFlags = regexp.MustCompile(`^-(v+|p|[nr]\d+)$`)
 
 // runsCode looks for a program in another language, such as manage.py, that is told to run code.
 func (s source) runsCode(c *Command, ctx context) {

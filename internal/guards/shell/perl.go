@@ -11,7 +11,7 @@ var (
 	// perlRuns is what runs code within a text: @{[ ]}, $h{ }, (?{ }).
 	perlRuns = regexp.MustCompile(`(^|[^\\])(@|\$\w*[{\[])|->|\(\?+\??\{`)
 	// perlPrints prints the lines that a pattern finds, with their place.
-	perlPrints = regexp.MustCompile(`^\s*print(?: "((?:[\w .:,\t-]|\$(?:ARGV|\.|_)|\\[nt])*)")?(?: (?:if|unless) /((?:\\.|[^/\\])*)/i?)?\s*(?:;\s*close ARGV if eof\s*)?;?\s*$`)
+	perlPrints = regexp.MustCompile(`^\s*print(?: "((?:[\w .:,\t-]|\$(?:ARGV|\.|_)|\\[nt])*)")?(?: (?:if|unless) (?:/((?:\\.|[^/\\])*)/i?|length(?:\(\$_\)| \$_)? ?[<>]=? ?\d+))?\s*(?:;\s*close ARGV if eof\s*)?;?\s*$`)
 )
 
 // replacesPerl reports whether code of Perl replaces text by text, or prints lines, and runs nothing

@@ -79,11 +79,14 @@ func (s source) told(c *Command, name string, ctx context) {
 		args = args[:at] // what follows is for the program that it builds
 	}
 	does := c.Verb()
+	timed := s.timed(c)
 	for _, helper := range helpers[name] {
 		verb, option, two := strings.Cut(helper, " ")
 		switch {
 		case !two:
 			option = helper
+		case timed && helper == "-m timeit":
+			continue
 		case does != "" && does != verb, !slices.ContainsFunc(args, func(a Word) bool { return a.Text == verb || !a.Known }):
 			continue
 		}
