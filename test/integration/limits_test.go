@@ -125,7 +125,7 @@ func TestTooMuchUnderWay(t *testing.T) {
 			s := natstest.Server(t)
 			routertest.Start(t, s, tt.o)
 			nc := natstest.Conn(t, s)
-			ctx := testkit.Within(t, 30*time.Second)
+			ctx := testkit.Within(t, time.Minute)
 			held := make(chan *nats.Msg, 8)
 			hook(t, ctx, nc, "h", `{"events":["slow"],"timeout_ms":30000}`, func(m *nats.Msg) []byte { held <- m; return nil })
 			sent := 0
