@@ -10,7 +10,7 @@ var javaScript = &language{
 	syntax: syntax{comments: []string{"//"}, blocks: true, quotes: "'\"`", fields: map[byte]string{'`': "${"}, slash: jsSlash, names: regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*`)},
 	unread: regexp.MustCompile(`<!--|-->|(^|\n)#!|\bString\s*\.\s*raw\b`),
 	refused: set("eval Function globalThis global window self module exports Reflect Proxy WebAssembly Worker constructor prototype mainModule binding dlopen XMLHttpRequest WebSocket EventSource navigator" +
-		" execSync execFileSync execFile spawnSync getBuiltinModule prepareStackTrace getThis getFunction arguments getOwnPropertyDescriptor getOwnPropertyDescriptors getPrototypeOf setPrototypeOf defineProperty createRequire userInfo homedir networkInterfaces with setEngine"),
+		" execSync execFileSync execFile spawnSync getBuiltinModule prepareStackTrace getThis getFunction arguments getOwnPropertyDescriptor getOwnPropertyDescriptors getOwnPropertySymbols getPrototypeOf runInThisContext runInNewContext runInContext Script openAsBlob WriteStream ReadStream loadEnvFile execve setPrototypeOf defineProperty createRequire userInfo homedir networkInterfaces with setEngine"),
 	reached: true,
 	globals: set("child_process cluster dgram dns http http2 https inspector net repl tls v8 vm worker_threads"),
 	allowed: set("disconnect $disconnect call apply put isSymbolicLink dependencies devDependencies removeEventListener removeListener"),
@@ -27,7 +27,7 @@ func init() {
 }
 
 // jsTells are what a process may be asked for.
-var jsTells = set("argv version versions arch platform exit exitCode cwd memoryUsage hrtime uptime stdout stderr stdin nextTick pid on uptime release title")
+var jsTells = set("argv version versions arch platform exit exitCode cwd memoryUsage hrtime uptime stdout stderr stdin nextTick pid release title")
 
 // jsSlash says whether a slash begins a pattern: where a value is expected.
 func jsSlash(l *lexer) slash {
@@ -51,6 +51,9 @@ func jsSlash(l *lexer) slash {
 		}
 		return pattern
 	case 'n':
+		if before.kind == '#' {
+			return unclear
+		}
 		if before.kind != '.' && slices.Contains([]string{"return", "typeof", "case", "delete", "void", "instanceof", "new", "throw"}, last.value) {
 			return pattern
 		}
@@ -58,6 +61,14 @@ func jsSlash(l *lexer) slash {
 			return unclear
 		}
 		return division
+	case '!':
+		if strings.IndexByte("n)]0t", before.kind) >= 0 {
+			return unclear // x! / y
+		}
+	case '>':
+		if before.kind != '=' {
+			return unclear // f<T> / y
+		}
 	case field, dots, '.', '@', '#':
 		return unclear
 	}
@@ -70,13 +81,15 @@ func (r *reader) prepareJS() bool {
 	for i, t := range r.tokens {
 		r.fs = r.fs || r.is(i, "fs") || t.kind == 't' && fsModule.MatchString(t.value)
 		switch {
+		case t.kind == 'n' && r.at(i+1).kind == '=' && r.at(i+2).kind != '=' && (t.value == "JSON" || t.value == "of" || t.value == "let" || t.value == "await" || t.value == "yield" || t.value == "async"):
+			return false // it would mean something else
 		case t.kind == '[' && r.indexes(i):
 			if !r.indexed(i) {
 				return false
 			}
 		case t.kind == 'n' && r.is(i-1, "const") && r.at(i+1).kind == '=' && r.parses(i+2):
 			r.data[t.value] = true
-		case t.kind == '[' && r.keyed(i) && r.destructures(), t.kind == 't' && r.at(i+1).kind == ':' && (r.refused[t.value] || r.forms[t.value] != nil || r.fs && reaches.MatchString(t.value)):
+		case t.kind == '[' && r.keyed(i) && r.destructures(), t.kind == 't' && !t.plain && r.at(i+1).kind == ':' && r.at(i-1).kind != '?', t.kind == 't' && r.at(i+1).kind == ':' && (r.refused[t.value] || r.forms[t.value] != nil || r.fs && reaches.MatchString(t.value)):
 			return false
 		case t.kind == 'n' && (r.at(i+1).kind == '=' && r.at(i+2).kind == '>' || r.is(i-1, "function") || slices.Contains([]string{"const", "let", "var", "class"}, r.at(i-1).value) && r.at(i-1).kind == 'n'):
 			if r.refused[t.value] || r.forms[t.value] != nil && !jsOwn(t.value) {
@@ -120,16 +133,19 @@ func (r *reader) parses(i int) bool {
 		i++
 	}
 	data := r.at(i + 2)
-	return r.is(i, "JSON") && r.at(i+1).kind == '.' && r.is(i+2, "parse") || r.is(i, "require") && data.kind == 't' && jsData.MatchString(data.value) && r.at(i+3).kind == ')'
+	if r.is(i, "JSON") && r.at(i+1).kind == '.' && r.is(i+2, "parse") && r.at(i+3).kind == '(' {
+		return r.at(r.closing(i+3)+1).kind == ends && r.argument(i+3, 1) < 0
+	}
+	return r.is(i, "require") && data.kind == 't' && jsData.MatchString(data.value) && r.at(i+3).kind == ')'
 }
 
 // indexes reports whether a bracket stands behind a value, and not before a list.
 func (r *reader) indexes(i int) bool {
 	switch before := r.at(i - 1); before.kind {
-	case ')', ']', 't':
+	case ')', ']', 't', '}', '0', '!':
 		return true
 	case 'n':
-		return r.member(i-1) || !slices.Contains([]string{"return", "const", "let", "var", "of", "in", "typeof", "case", "await", "yield", "new", "else"}, before.value)
+		return r.member(i-1) || r.at(i-2).kind == '#' || r.at(i).kind == '[' && !slices.Contains([]string{"return", "const", "let", "var", "of", "in", "typeof", "case", "await", "yield", "new", "else"}, before.value)
 	case '.':
 		return true // ?.[
 	}
@@ -139,6 +155,9 @@ func (r *reader) indexes(i int) bool {
 // indexed reports whether a member that is named by a value leads to data: it is not called, and no text
 // there is put together.
 func (r *reader) indexed(i int) bool {
+	if end := r.closing(i); !(end == i+2 && r.at(i+1).kind == '0') && !r.stays(i, end) {
+		return false
+	}
 	depth := 0
 	for j := i; j < len(r.tokens); j++ {
 		switch t := r.at(j); t.kind {
@@ -157,6 +176,46 @@ func (r *reader) indexed(i int) bool {
 	}
 	return false
 }
+
+// stays reports whether a member that is named by a value, between the brackets at i and end, is only
+// printed, compared, computed with or given a value: no name stands for it, and nothing calls it.
+func (r *reader) stays(i, end int) bool {
+	next := r.at(end + 1)
+	if r.data[r.at(i-1).value] && r.at(i-1).kind == 'n' && !r.member(i-1) {
+		return next.kind != '(' && next.kind != 't'
+	}
+	switch next.kind {
+	case '(', 't', '[':
+		return false
+	case '=':
+		return r.at(end+2).kind != '>'
+	case '.':
+		name := r.at(end + 2).value
+		if r.at(end+3).kind == '(' && !jsComputes[name] {
+			return false
+		}
+	case ')', ',', ']', '}', ends:
+		begin := i
+		for begin > 0 && (r.at(begin-1).kind == 'n' || r.at(begin-1).kind == '?' && r.at(begin).kind == '.' || r.at(begin-1).kind == '.' || r.at(begin-1).kind == '[') && r.at(begin-1).value != "return" {
+			begin--
+		}
+		switch before := r.at(begin - 1); {
+		case strings.IndexByte("+-*/<|&?:", before.kind) >= 0 && !(before.kind == '>' && r.at(begin-2).kind == '='):
+			return true
+		case before.kind == '=' && r.at(begin-2).kind == '=', before.kind == field, before.kind == '!':
+			return true
+		}
+		return jsTaking[r.caller(i)]
+	}
+	return true
+}
+
+var (
+	// jsComputes are methods of texts, numbers and lists, and jsTaking functions that call nothing that
+	// they are given.
+	jsComputes = set("toFixed toString trim toLowerCase toUpperCase padEnd padStart slice split includes startsWith endsWith length toLocaleString charCodeAt substring join indexOf push has get add")
+	jsTaking   = set("log table error warn info String Number parseInt parseFloat stringify abs max min round floor ceil isNaN isFinite")
+)
 
 // numbered reports whether [0] stands at i, or the name of a counter.
 func (r *reader) numbered(i int) bool {
@@ -180,7 +239,8 @@ func (r *reader) jsProcess(i int) (more int, ok bool) {
 func (r *reader) jsFetch(i int) (more int, ok bool) {
 	address, ok := r.text(i + 2)
 	alone := r.at(i+3).kind == ')'
-	if !ok || r.member(i) || r.at(i+1).kind != '(' || !alone && !local.MatchString(address) || strings.HasPrefix(address, "-") {
+	options := alone || r.at(i+3).kind == ',' && r.at(i+4).kind == '{'
+	if !ok || r.member(i) || r.at(i+1).kind != '(' || !options || !alone && !local.MatchString(address) || strings.HasPrefix(address, "-") {
 		return 0, false
 	}
 	method := "GET"
@@ -212,7 +272,15 @@ func (r *reader) jsRuntime(i int) (more int, ok bool) {
 }
 
 // jsThis is this.name: by itself, it is all that there is.
-func (r *reader) jsThis(i int) (more int, ok bool) { return 0, r.member(i) || r.at(i+1).kind == '.' }
+func (r *reader) jsThis(i int) (more int, ok bool) {
+	class := slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 'n' && t.value == "class" })
+	name := r.at(i + 2).value
+	builtin := r.globals[name] || jsModules[name] || name == "fs" || name == "process"
+	return 0, r.member(i) || class && r.at(i+1).kind == '.' && !builtin
+}
+
+// jsModules are modules that code behind an option has without loading them.
+var jsModules = set("path crypto util url assert os events querystring string_decoder perf_hooks timers timers/promises readline stream zlib buffer punycode test")
 
 // jsExport is what a module gives; not what it takes from another one.
 func (r *reader) jsExport(i int) (more int, ok bool) {
@@ -246,7 +314,7 @@ func (r *reader) keyed(i int) bool {
 // destructures reports whether names are taken out of values in braces.
 func (r *reader) destructures() bool {
 	for i, t := range r.tokens {
-		if t.kind == '}' && (r.at(i+1).kind == '=' && r.at(i+2).kind != '=' || r.at(i+1).kind == ')' && r.at(i+2).kind == '=' || r.at(i+1).kind == ')' && r.at(i+2).kind == '{' || r.is(i+1, "of") || r.is(i+1, "in")) {
+		if t.kind == '}' && (r.at(i+1).kind == '=' && r.at(i+2).kind != '=' || r.at(i+1).kind == ']' || r.at(i+1).kind == ',' || r.at(i+1).kind == ')' && r.at(i+2).kind == '=' || r.at(i+1).kind == ')' && r.at(i+2).kind == '{' || r.is(i+1, "of") || r.is(i+1, "in")) {
 			return true
 		}
 	}

@@ -15,13 +15,15 @@ var jsFiles = map[string]bool{
 var (
 	// jsReaching are modules that run programs, open connections or change files: of Node.js, and others.
 	jsReaching = set(`child_process cluster dgram dns dns/promises http http2 https inspector module net process repl tls v8 vm worker_threads wasi sea sqlite trace_events
-		axios node-fetch undici got ky request superagent needle ws socket.io-client puppeteer puppeteer-core playwright playwright-core shelljs execa cross-spawn zx fs-extra graceful-fs rimraf del trash mkdirp dotenv pg mysql mysql2 mongodb mongoose redis ioredis
+		bun axios node-fetch undici got ky request superagent needle ws socket.io-client puppeteer puppeteer-core playwright playwright-core shelljs execa cross-spawn zx fs-extra graceful-fs rimraf del trash mkdirp dotenv pg mysql mysql2 mongodb mongoose redis ioredis
 		aws-sdk googleapis nodemailer ssh2 simple-git dockerode keytar node-pty sudo-prompt open vm2 tar unzipper adm-zip sqlite3 better-sqlite3 knex sequelize typeorm kafkajs amqplib nats stripe twilio openai clipboardy node-cmd`)
 	fsModule    = regexp.MustCompile(`^(node:)?fs(/promises)?$`)
 	jsProcesses = regexp.MustCompile(`^(node:)?child_process$`)
-	jsPackage   = regexp.MustCompile(`^@?[\w-][\w.-]*(/[\w-][\w.-]*)*$`)
-	jsProject   = regexp.MustCompile(`^(\.{1,2}|/(home|Users|repo|srv|workspaces?|app|code|work|usr/src)/[\w.-]+)(/[\w.-]+)*/?$`)
-	jsData      = regexp.MustCompile(`^\.[\w./-]*\.json$`)
+	// jsStandard are libraries of Deno that compute.
+	jsStandard = regexp.MustCompile(`^jsr:@std/(toml|yaml|csv|json|path|encoding|fmt|text|assert|collections|datetime|semver)(@[\w.^~-]+)?$`)
+	jsPackage  = regexp.MustCompile(`^@?[\w-][\w.-]*(/[\w-][\w.-]*)*$`)
+	jsProject  = regexp.MustCompile(`^(\.{1,2}|/(home|Users|repo|srv|workspaces?|app|code|work|usr/src)/[\w.-]+)(/[\w.-]+)*/?$`)
+	jsData     = regexp.MustCompile(`^\.[\w./-]*\.json$`)
 )
 
 // jsOwn reports whether a name may be one that the code takes out of the module fs.
@@ -31,7 +33,7 @@ func jsOwn(name string) bool { _, is := jsFiles[name]; return is }
 func (r *reader) jsModule(name string) bool {
 	bare := strings.TrimPrefix(name, "node:")
 	switch {
-	case fsModule.MatchString(name), strings.HasPrefix(name, "jsr:@std/"):
+	case fsModule.MatchString(name), jsStandard.MatchString(name):
 		return true
 	case strings.HasPrefix(bare, "_") || strings.Contains(name, "node_modules"):
 		return false
@@ -41,7 +43,7 @@ func (r *reader) jsModule(name string) bool {
 		return true
 	case reachingPackage(bare) || !jsPackage.MatchString(bare):
 		return false
-	case bare != name || slices.Contains(strings.Fields("path crypto util url assert os events querystring string_decoder perf_hooks timers timers/promises readline stream zlib buffer punycode test"), name):
+	case bare != name || jsModules[name]:
 		return true
 	}
 	r.loads(name)
@@ -107,7 +109,7 @@ func (r *reader) jsImport(i int) (more int, ok bool) {
 	if fsModule.MatchString(r.at(j).value) {
 		for k := i + 1; k < j; k++ {
 			name := r.at(k).value
-			if r.at(k).kind == 'n' && r.at(k-1).kind == '{' && !jsOwn(name) && name != "promises" || r.at(k).kind == 'n' && r.at(k-1).kind == ',' && !jsOwn(name) || r.is(k, "as") && (r.at(k-1).kind != '*' || !r.is(k+1, "fs")) || r.is(k, "default") {
+			if r.at(k).kind == 'n' && r.at(k-1).kind == '{' && !jsOwn(name) || r.at(k).kind == 'n' && r.at(k-1).kind == ',' && !jsOwn(name) || r.is(k, "as") && (r.at(k-1).kind != '*' || !r.is(k+1, "fs")) || r.is(k, "default") {
 				return 0, false
 			}
 		}
@@ -130,9 +132,27 @@ func (r *reader) jsFile(i int) (more int, ok bool) {
 		return 2, true // what it reads
 	}
 	flagged := slices.ContainsFunc(r.tokens, func(t token) bool { return t.value == "flag" || t.value == "flags" })
-	r.opens(name, jsFiles[r.at(i).value] || flagged)
-	return 2, ok && (end == ')' || end == ',')
+	writes := jsFiles[r.at(i).value]
+	r.opens(name, writes || flagged)
+	return 2, ok && (end == ')' || end == ',' && (writes || r.readOptions(i+4)))
 }
+
+// readOptions reports whether what stands at i only says how a file is read: a text, or names with texts.
+func (r *reader) readOptions(i int) bool {
+	if r.at(i).kind != '{' {
+		next := r.at(i + 1).kind
+		return r.at(i).kind == 't' && r.at(i).plain && (next == ')' || next == ',')
+	}
+	for j, end := i+1, r.closing(i); j < end; j++ {
+		t := r.at(j)
+		if t.kind != ':' && t.kind != ',' && !(t.kind == 't' && t.plain && r.at(j-1).kind == ':') && !(t.kind == 'n' && jsOptions[t.value]) {
+			return false
+		}
+	}
+	return true
+}
+
+var jsOptions = set("encoding withFileTypes recursive throwIfNoEntry true false null flag highWaterMark")
 
 // taken reports whether a name in braces is taken out of the module fs.
 func (r *reader) taken(i int) bool {
@@ -173,7 +193,7 @@ func (r *reader) modulesOfFiles() bool {
 		case asked(end):
 		case r.at(begin-1).kind != '=' || r.at(end).kind != ends && r.at(end).kind != ',':
 			return false
-		case before.kind == 'n':
+		case before.kind == 'n' && (r.is(begin-3, "const") || r.is(begin-3, "let") || r.is(begin-3, "var")):
 			names[before.value] = true
 		case before.kind != '}' || !r.takesFiles(begin-2):
 			return false

@@ -9,12 +9,12 @@ import (
 var python = &language{
 	syntax:  syntax{comments: []string{"#"}, quotes: `'"`, names: plainNames, texts: pythonTexts},
 	unread:  regexp.MustCompile(`#.*coding[:=]`),
-	refused: set("eval exec compile getattr setattr delattr globals locals vars breakpoint input help license credits copyright attrgetter methodcaller allow_pickle modules meta_path path_hooks builtins expanduser expandvars home mro getsourcefile get_field vformat getmembers getmembers_static getattr_static get_type_hints get_annotations eval_str ForwardRef currentframe stack walk_stack walk_tb exc_info FileIO FileType open_code sourcehook linecache PosixPath WindowsPath chdir truediv Loader FullLoader load_all load_extension blobopen ctypeslib load_library sax handlers FileHandler resolve_name EntryPoint locate_file read_text_resource mock GzipFile"),
+	refused: set("eval exec compile getattr setattr delattr globals locals vars breakpoint input help license credits copyright attrgetter methodcaller allow_pickle modules meta_path path_hooks builtins expanduser expandvars home mro getsourcefile get_field vformat getmembers getmembers_static getattr_static get_type_hints get_annotations eval_str ForwardRef currentframe stack walk_stack walk_tb exc_info FileIO FileType open_code sourcehook linecache PosixPath WindowsPath chdir truediv Loader FullLoader load_all load_extension blobopen ctypeslib load_library sax handlers FileHandler resolve_name EntryPoint locate_file getmodule getclosurevars getargvalues Bytecode codeobj FunctionType CodeType bltns singledispatch singledispatchmethod update_wrapper itruediv fromfile_prefix_chars style opener serialization hub package mock GzipFile"),
 	allowed: set("load loads sort_keys partial pop put_nowait dropna drop_duplicates token_hex token_urlsafe token_bytes reset_index DictReader open_dataset"),
 	forms: map[string]func(*reader, int) (int, bool){
 		"import": (*reader).pythonImport, "from": (*reader).pythonFrom, "os": (*reader).pythonOS, "sys": (*reader).pythonSys, "subprocess": (*reader).pythonCalls, "urllib": (*reader).pythonFetch,
 		"sqlite3": (*reader).pythonBase, "execute": (*reader).pythonQuery, "open": (*reader).pythonOpen, "Path": (*reader).pythonPath, "glob": (*reader).pythonGlob, "requests": (*reader).pythonGet, "httpx": (*reader).pythonGet,
-		"asyncio": (*reader).pythonAsync, "load": (*reader).pythonLoad, "drop": (*reader).pythonDrop, "query": (*reader).pythonFrameText, "compile": (*reader).pythonCompile, "type": (*reader).pythonType, "replace": (*reader).pythonReplace, "format": (*reader).pythonFormatted, "format_map": (*reader).pythonFormatted, "importlib": (*reader).pythonMetadata, "reset": (*reader).pythonDrop,
+		"ZipFile": (*reader).pythonZip, "Stats": (*reader).pythonStats, "write": (*reader).pythonWrite, "load": (*reader).pythonLoad, "drop": (*reader).pythonDrop, "query": (*reader).pythonFrameText, "compile": (*reader).pythonCompile, "type": (*reader).pythonType, "replace": (*reader).pythonReplace, "format": (*reader).pythonFormatted, "format_map": (*reader).pythonFormatted, "importlib": (*reader).pythonMetadata, "reset": (*reader).pythonDrop,
 	},
 	check:   (*reader).checkPython,
 	prepare: (*reader).preparePython,
@@ -134,8 +134,11 @@ func (r *reader) preparePython() bool {
 			r.given[r.at(i+1).value] = true
 		}
 	}
+	if r.given["print"] || r.given["type"] || r.given["super"] {
+		return false
+	}
 	for name := range r.given {
-		if r.refused[name] || r.forms[name] != nil && name != "load" && name != "query" && name != "reset" && name != "drop" && name != "execute" && name != "replace" && name != "format" && name != "type" || strings.HasPrefix(name, "__") {
+		if r.refused[name] || r.forms[name] != nil && name != "load" && name != "query" && name != "reset" && name != "drop" && name != "execute" && name != "replace" && name != "format" && name != "write" && name != "Stats" && name != "ZipFile" || strings.HasPrefix(name, "__") {
 			return false // it would mean something else
 		}
 	}
@@ -153,7 +156,9 @@ var (
 	// ownMembers begin with a line, and are not hidden.
 	ownMembers = set("_ _asdict _fields _replace _make _meta _count")
 	// unsafeModules run what is in a file that they load: they are called by their own names alone.
-	unsafeModules = set("yaml torch tensorflow keras whisper")
+	unsafeModules = set("torch tensorflow keras whisper")
+	// arguments are names by which functions are told to do more, where they stand in a dictionary.
+	arguments = set("eval_str allow_pickle shell opener fromfile_prefix_chars style")
 	// memberOfText is a field of a text that format fills with what a value has.
 	memberOfText = regexp.MustCompile(`\{\w*[.\[]`)
 )
@@ -161,37 +166,126 @@ var (
 // checkPython looks at the name at i for a way to other names.
 func (r *reader) checkPython(i int) bool {
 	name := r.at(i).value
+	if !r.member(i) {
+		module := r.alias[name]
+		if standard[module] != nil || unsafeModules[module] || unsafeModules[name] {
+			return r.at(i+1).kind == '.' || r.at(i+1).kind == '=' && r.at(i+2).kind != '='
+		}
+		return true
+	}
+	if strings.HasPrefix(name, "__") && r.at(i+1).kind == '=' && r.at(i+2).kind != '=' {
+		return false
+	}
+	if r.ofStandard(i) {
+		return r.offered(i)
+	}
 	switch {
-	case !r.member(i):
-		module := unsafeModules[r.alias[name]] || unsafeModules[name]
-		return !module || r.at(i+1).kind == '.' || r.at(i+1).kind == '=' || r.at(i-1).kind == ','
 	case name == "__class__":
 		return r.at(i+1).kind == '.' && r.is(i+2, "__name__")
+	case name == "__init__":
+		return r.at(i+1).kind != '(' || r.at(i-2).kind == ')' && r.at(i-3).kind == '(' && r.is(i-4, "super")
 	case strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "__"):
 		return ownMembers[name]
 	case r.alias[r.root(i)] == "importlib":
 		return metadata[name]
+	case name == "system":
+		return false
 	}
 	return !pythonFrames.MatchString(name)
 }
 
-// pythonType is type(x): what it returns makes another one, if it is called.
+// ofStandard reports whether the name at i is one of a module of Python itself.
+func (r *reader) ofStandard(i int) bool {
+	return r.at(i-1).kind == '.' && r.at(i-2).kind == 'n' && !r.member(i-2) && standard[r.alias[r.at(i-2).value]] != nil
+}
+
+// offered reports whether it is one that the module may be asked for.
+func (r *reader) offered(i int) bool {
+	return r.ofStandard(i) && offers(r.alias[r.at(i-2).value], r.at(i).value)
+}
+
+// pythonType is type(x), printed, compared or asked for its name: what it returns makes another one, if it
+// is called.
 func (r *reader) pythonType(i int) (more int, ok bool) {
+	if r.member(i) || r.at(i+1).kind != '(' {
+		return 0, r.member(i)
+	}
+	end := r.closing(i + 1)
+	switch next := r.at(end + 1); {
+	case next.kind == '.':
+		return 0, r.is(end+2, "__name__") || r.is(end+2, "__qualname__") || r.is(end+2, "__module__")
+	case r.is(end+1, "is"), r.is(end+1, "in"), r.is(end+1, "not"), next.kind == '=' && r.at(end+2).kind == '=', next.kind == '!':
+		return 0, true
+	}
+	return 0, r.at(i-1).kind == field || telling[r.caller(i)]
+}
+
+// telling are functions that print what they are given, or compare it.
+var telling = set("print repr str isinstance issubclass id")
+
+// closing is where the bracket at i closes.
+func (r *reader) closing(i int) int {
 	depth := 0
-	for j := i + 1; j < len(r.tokens); j++ {
+	for j := i; j < len(r.tokens); j++ {
 		switch r.at(j).kind {
-		case '(':
+		case '(', '[', '{':
 			depth++
-		case ')':
+		case ')', ']', '}':
 			if depth--; depth == 0 {
-				return 0, r.at(j+1).kind != '(' && (r.at(j+1).kind != '.' || strings.HasPrefix(r.at(j+2).value, "__name__"))
+				return j
 			}
 		}
-		if depth == 0 {
-			return 0, r.at(i-1).kind != '=' && r.at(i+1).kind != ends // not a name for it
+	}
+	return len(r.tokens)
+}
+
+// caller is the function whose argument, or a part of one, begins at i; empty if none is named there.
+func (r *reader) caller(i int) string {
+	depth := 0
+	for j := i - 1; j >= 0; j-- {
+		switch r.at(j).kind {
+		case ')', ']', '}':
+			depth++
+		case '[', '{':
+			if depth--; depth < 0 {
+				return ""
+			}
+		case '(':
+			if depth--; depth < 0 {
+				if r.at(j-1).kind == 'n' && !r.is(j-2, "def") && !r.is(j-2, "class") {
+					return r.at(j - 1).value
+				}
+				return ""
+			}
+		case ends:
+			if depth == 0 {
+				return ""
+			}
 		}
 	}
-	return 0, false
+	return ""
+}
+
+// pythonZip is ZipFile('name'), and Stats('name') of a profile.
+func (r *reader) pythonZip(i int) (more int, ok bool) {
+	name, ok := r.text(i + 2)
+	mode := r.at(i + 4)
+	r.opens(name, r.at(i+3).kind == ',' && !(mode.kind == 't' && mode.value == "r"))
+	return 2, ok && r.at(i+1).kind == '('
+}
+
+func (r *reader) pythonStats(i int) (more int, ok bool) {
+	name, ok := r.text(i + 2)
+	r.opens(name, false)
+	return 2, ok && r.follow(i+1, "(t)")
+}
+
+// pythonWrite is what a file that is open is given, or the name of one that XML goes to.
+func (r *reader) pythonWrite(i int) (more int, ok bool) {
+	if name, plain := r.text(i + 2); plain && r.alias["xml"] != "" && r.member(i) {
+		r.opens(name, true)
+	}
+	return 0, true
 }
 
 // pythonReplace: with one argument it is a path that takes another one's place.
@@ -207,7 +301,7 @@ func (r *reader) pythonReplace(i int) (more int, ok bool) {
 			}
 		case ',':
 			if depth == 1 {
-				return 0, true
+				return 0, r.at(j+1).kind != ')'
 			}
 		}
 	}
@@ -216,5 +310,9 @@ func (r *reader) pythonReplace(i int) (more int, ok bool) {
 
 // pythonFormatted is 'text'.format(x): a field may lead to all that x has.
 func (r *reader) pythonFormatted(i int) (more int, ok bool) {
-	return 0, !r.member(i) || !slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 't' && t.plain && memberOfText.MatchString(t.value) })
+	text := r.at(i - 2)
+	return 0, !r.member(i) || text.kind == 't' && r.at(i-3).kind != '+' && r.at(i-3).kind != 't' && !memberOfText.MatchString(text.value) && !codedText.MatchString(text.value)
 }
+
+// codedText has characters by their numbers or names.
+var codedText = regexp.MustCompile(`\\[xuUN0-7]`)

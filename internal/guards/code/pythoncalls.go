@@ -87,6 +87,8 @@ func (r *reader) pythonFetch(i int) (more int, ok bool) {
 
 var local = regexp.MustCompile(`^https?://(localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(:\d+)?(/|$)`)
 
+var requestArguments = set("json data headers timeout params")
+
 // pythonGet is requests.get('address'); to a server of this machine, more than that.
 func (r *reader) pythonGet(i int) (more int, ok bool) {
 	method := r.at(i + 2).value
@@ -103,6 +105,11 @@ func (r *reader) pythonGet(i int) (more int, ok bool) {
 	alone := r.at(i+5).kind == ')' || timed
 	if !ok || strings.HasPrefix(address, "-") || !local.MatchString(address) && (!alone || method != "get" && method != "head") {
 		return 0, false
+	}
+	for j, end := i+5, r.closing(i+3); j < end; j++ {
+		if r.at(j).kind == 'n' && r.at(j+1).kind == '=' && r.at(j-1).kind == ',' && r.caller(j) == method && !requestArguments[r.at(j).value] || r.at(j).kind == '*' {
+			return 0, false
+		}
 	}
 	r.runs("curl", "-X", strings.ToUpper(method), "--", address)
 	return 4, true

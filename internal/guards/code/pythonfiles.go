@@ -61,7 +61,7 @@ func (r *reader) pythonPath(i int) (more int, ok bool) {
 }
 
 // leading are what a path leads to others by.
-var leading = set("joinpath with_name with_stem with_suffix parent parents rglob glob iterdir cwd readlink")
+var leading = set("joinpath with_name with_stem with_suffix parent parents move copy copy_into move_into with_segments walk rglob glob iterdir cwd readlink")
 
 // pythonGlobs finds the names that stand for each file of a pattern in turn: for f in glob.glob('*.json').
 func (r *reader) pythonGlobs() {
@@ -88,18 +88,21 @@ func (r *reader) pythonGlobs() {
 	}
 }
 
-// handed reports whether the name at i is handed to a function, printed, or asked for what it has.
+// takers are functions that take the name of a file, and give none a value.
+var takers = set("open print Path basename dirname getsize getmtime splitext exists isfile isdir join len str repr read_csv read_json read_parquet read_excel sorted")
+
+// handed reports whether the name at i is handed to one of [takers], printed, or asked for what it has.
 func (r *reader) handed(i int) bool {
 	next := r.at(i + 1).kind
-	switch before := r.at(i - 1); {
-	case next == '.', before.kind == field, r.is(i-1, "in"), r.is(i+1, "in") && before.kind != ',' && !r.is(i-1, "for"):
+	switch {
+	case next == '.', r.at(i-1).kind == field:
 		return true
-	case before.kind == '(':
-		return r.at(i-2).kind == 'n' && !r.is(i-3, "def") && !r.is(i-2, "for") && !r.is(i-2, "in") && (next == ')' || next == ',')
-	case before.kind == ',':
-		return next == ')' || next == ',' && r.at(i-2).kind != 'n'
+	case r.is(i+1, "in") && r.is(i-1, "for"):
+		return false
+	case next != ')' && next != ',':
+		return false
 	}
-	return false
+	return takers[r.caller(i)]
 }
 
 // pythonGlob is glob.glob('*.json'), which lists names.

@@ -11,20 +11,16 @@ import (
 // of Python itself, and of others. They may be asked for their version.
 var reaching = set(`_thread antigravity this idlelib turtledemo atexit bdb builtins cProfile cgi cgitb code codeop compileall copyreg crypt ctypes dbm distutils doctest ensurepip fcntl ftplib gc getpass grp http idlelib imaplib imp
 	marshal mmap modulefinder aifc bz2 chunk cmd codecs filecmp genericpath lib2to3 linecache mailcap ntpath nturl2path optparse pickletools posixpath pyclbr sunau symtable tabnanny tempfile unittest uu wave multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve shutil signal site smtpd smtplib socket socketserver
-	spwd ssl syslog telnetlib termios test threading timeit tkinter trace tty turtle types venv webbrowser winreg wsgiref xmlrpc zipapp zipimport pipes fileinput mailbox subprocess asyncore asynchat
+	spwd ssl syslog telnetlib termios test threading timeit curses bltns tarfile wave tkinter trace tty turtle types venv webbrowser winreg wsgiref xmlrpc zipapp zipimport pipes fileinput mailbox subprocess asyncore asynchat
 	aiohttp urllib3 paramiko fabric invoke sh plumbum pexpect docker kubernetes boto3 botocore aiobotocore google azure openai anthropic stripe twilio sendgrid slack slack_sdk tweepy psycopg psycopg2 asyncpg pymysql MySQLdb mysql pymongo motor redis aioredis
 	sqlalchemy celery kafka pika nats ldap3 hvac keyring browser_cookie3 dotenv pyautogui pynput pyperclip selenium playwright scapy impacket pip setuptools conda huggingface_hub telegram discord github gitlab jenkins consul dns git pwn
 	cloudpickle dill joblib cffi psutil websocket websockets pycurl dulwich oss2 minio ansible salt nmap ptyprocess pyppeteer mechanize wget twisted gevent zmq grpc elasticsearch opensearchpy cassandra neo4j snowflake clickhouse_driver pyodbc oracledb cx_Oracle`)
-
-// computing are modules of Python that open no file by its name.
-var computing = set(`abc argparse array ast base64 binascii bisect calendar cmath collections colorsys concurrent contextlib contextvars copy csv dataclasses datetime decimal difflib dis email enum errno fnmatch fractions functools gettext graphlib hashlib heapq hmac html
-	inspect io ipaddress itertools json keyword locale math numbers opcode operator pathlib platform pprint queue quopri random re reprlib secrets shlex stat statistics string struct sysconfig textwrap time token tokenize tomllib traceback typing unicodedata uuid warnings weakref zlib zoneinfo`)
 
 // shown is what any module may be asked for.
 var shown = set("__version__ __file__ __path__ __doc__ __name__ version")
 
 // formed are modules of which only some is read, by forms of their own.
-var formed = set("os sys subprocess urllib sqlite3 glob requests httpx asyncio importlib")
+var formed = set("os sys subprocess urllib sqlite3 glob requests httpx importlib")
 
 // pythonImport is import a, b.c as d.
 func (r *reader) pythonImport(i int) (more int, ok bool) {
@@ -73,7 +69,13 @@ func (r *reader) module(i int) (root string, next int, ok bool) {
 			return "", 0, false
 		}
 		r.versions(root)
-	case computing[root]:
+	case standard[root] != nil:
+		for k := i + 2; k < next; k += 2 {
+			if !offers(root, r.at(k).value) {
+				return "", 0, false
+			}
+		}
+		r.alias[root] = root
 		r.reach.Modules = append(r.reach.Modules, root)
 	case !formed[root]:
 		r.loads(root)
@@ -120,7 +122,9 @@ func (r *reader) pythonFrom(i int) (more int, ok bool) {
 		if !r.imported(path.String(), name) {
 			return 0, false
 		}
+		r.alias[name] = root + "."
 		if r.is(j+1, "as") && r.forms[name] == nil {
+			r.alias[r.at(j+2).value] = root + "."
 			j += 2
 		}
 		if r.at(j+1).kind != ',' {
@@ -142,9 +146,11 @@ func (r *reader) imported(module, name string) bool {
 	switch {
 	case r.refused[name] || strings.HasPrefix(name, "_"):
 		return false
-	case module == ".pathlib" && name == "Path", module == ".glob" && name == "glob", module == ".sys" && sysTells[name], module == ".os.path" && pathTells[name], module == ".urllib.parse", module == ".importlib.metadata" && metadata[name]:
+	case standard[strings.Split(module, ".")[1]] != nil && module != ".pathlib":
+		return offers(strings.Split(module, ".")[1], name) && (r.forms[name] == nil || name == "load" || name == "ZipFile")
+	case module == ".pathlib" && name == "Path", module == ".glob" && name == "glob", module == ".sys" && sysTells[name] && name != "argv", module == ".os.path" && pathTells[name], module == ".urllib.parse", module == ".importlib.metadata" && metadata[name]:
 		return true
-	case formed[module[1:]] && module != ".asyncio", strings.HasPrefix(module, ".os"), strings.HasPrefix(module, ".importlib"), strings.HasPrefix(module, ".urllib"), r.forms[name] != nil && name != "load":
+	case formed[module[1:]], strings.HasPrefix(module, ".os"), strings.HasPrefix(module, ".importlib"), strings.HasPrefix(module, ".urllib"), r.forms[name] != nil && name != "load":
 		return false
 	case name == "load" || name == "loads":
 		return module == ".json" || module == ".tomllib"
@@ -169,13 +175,13 @@ func (r *reader) pythonSys(i int) (more int, ok bool) {
 		return 0, false
 	}
 	if !r.is(i+2, "path") {
-		if r.is(i+2, "argv") && r.assigned(i+3) {
+		if r.is(i+2, "argv") && (r.assigned(i+3) || r.at(i+3).kind == '.' || r.at(i+3).kind == ends) {
 			return 0, false
 		}
 		return 2, sysTells[r.at(i+2).value]
 	}
 	if r.at(i+3).kind != '.' {
-		return 2, r.at(i+3).kind == ')' && r.is(i-2, "print") || r.at(i+3).kind == '[' && r.follow(i+4, "0])")
+		return 2, !r.assigned(i+3) && (r.at(i+3).kind == ')' && r.is(i-2, "print") || r.at(i+3).kind == '[' && r.follow(i+4, "0])"))
 	}
 	at := i + 6
 	if r.is(i+4, "insert") && r.follow(i+6, "0,") {
@@ -241,20 +247,12 @@ func (r *reader) environment(i int) (more int, ok bool) {
 		r.setsEnv = r.setsEnv || sets
 		return 4, name.plain && r.follow(i+4, "t]") && (settable.MatchString(name.value) || !sets && !told.MatchString(name.value))
 	case r.follow(i+3, ".n("):
-		name := r.at(i + 6)
+		name, plain := r.text(i + 6)
 		r.setsEnv = r.setsEnv || r.is(i+4, "setdefault")
-		reads := r.is(i+4, "get") && !told.MatchString(name.value)
-		return 6, name.plain && name.kind == 't' && (reads || r.is(i+4, "setdefault") && settable.MatchString(name.value))
+		reads := r.is(i+4, "get") && !told.MatchString(name)
+		return 6, plain && r.at(i+6).kind == 't' && (reads || r.is(i+4, "setdefault") && settable.MatchString(name))
 	}
 	return 0, false
-}
-
-// pythonAsync: asyncio.run runs what the code defines.
-func (r *reader) pythonAsync(i int) (more int, ok bool) {
-	if r.at(i+1).kind == '.' && r.is(i+2, "run") {
-		return 2, true
-	}
-	return 0, true
 }
 
 // pythonLoad: some libraries run what is in the file that they load.
@@ -263,7 +261,11 @@ func (r *reader) pythonLoad(i int) (more int, ok bool) {
 	if r.member(i) && r.at(i-2).kind != 'n' {
 		return 0, false
 	}
-	return 0, !r.member(i) || !slices.Contains([]string{"torch", "yaml", "keras", "tensorflow", "whisper", ""}, cmp.Or(r.alias[root], root))
+	module := strings.TrimSuffix(cmp.Or(r.alias[root], root), ".")
+	if module == "numpy" && r.argument(i+1, 1) >= 0 {
+		return 0, false // a second argument may let it run what is in the file
+	}
+	return 0, !r.member(i) || !slices.Contains([]string{"torch", "keras", "tensorflow", "whisper", ""}, module)
 }
 
 // pythonDrop is what pandas does to a table that is in memory.

@@ -54,7 +54,7 @@ func (r *reader) member(i int) bool {
 	case '.', '$':
 		return true
 	case '>':
-		return r.at(i-2).kind == '-'
+		return r.fold && r.at(i-2).kind == '-' // of PHP
 	case ':':
 		return r.symbols || r.at(i-2).kind == ':'
 	}
@@ -115,11 +115,11 @@ func (r *reader) name(i int) (more int, ok bool) {
 		return 0, false
 	case strings.HasPrefix(name, "__"):
 		return 0, dunders[name]
-	case r.paths && r.member(i) && leading[name]:
+	case r.paths && r.member(i) && leading[name] && !r.offered(i):
 		return 0, false
 	case r.asked[name] && !r.member(i):
 		return 2, r.at(i+1).kind == '.' && shown[r.at(i+2).value]
-	case r.allowed[name]:
+	case r.allowed[name], r.offered(i):
 		return 0, true
 	case r.member(i):
 		return 0, r.harmless(i)
@@ -200,6 +200,9 @@ func (r *reader) mentions(i int) bool {
 	if strings.Contains(t.value, ".__") || hiddenName.MatchString(t.value) && !dunders[t.value] {
 		return false // '{0.__class__}'.format(x), x['__globals__']
 	}
+	if arguments[t.value] && r.at(i+1).kind == ':' {
+		return false // f(**{'shell': True})
+	}
 	if r.frames && frameMethods.MatchString(t.value) {
 		return false
 	}
@@ -240,7 +243,9 @@ func (r *reader) constants(opening map[string]bool) {
 		others := 0
 		for j, other := range r.tokens {
 			closes := r.at(j+1).kind == ')' || r.at(j+1).kind == ','
-			handed := r.at(j-1).kind == '(' && closes && r.at(j-2).kind == 'n' && opening[r.at(j-2).value] && !r.is(j-3, "def") && !r.is(j-3, "function") || r.at(j-1).kind == field
+			body := r.at(r.closing(j-1)+1).kind == '{' // of a function that has the name for an argument
+			named := r.is(j-3, "def") || r.is(j-3, "function") || r.is(j-3, "set") || r.at(j-3).kind == '*' || r.at(j-2).value == "log" && !r.member(j-2)
+			handed := r.at(j-1).kind == '(' && closes && !body && r.at(j-2).kind == 'n' && opening[r.at(j-2).value] && !named || r.at(j-1).kind == field && r.at(j+1).kind != '='
 			if j != i && other.kind == 'n' && other.value == t.value && !handed {
 				others++
 			}
