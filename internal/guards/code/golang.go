@@ -8,7 +8,7 @@ import (
 var golang = &language{
 	syntax:  syntax{comments: []string{"//"}, blocks: true, quotes: "\"`'", names: plainNames, texts: goTexts},
 	unread:  regexp.MustCompile(`//go:(linkname|embed|cgo)|#cgo|import "C"`),
-	refused: set("unsafe syscall plugin ParseFiles ParseGlob OpenReader Chdir"),
+	refused: set("unsafe syscall plugin ParseFiles ParseGlob OpenReader Chdir Chmod Chown Truncate"),
 	closed:  true, listed: true,
 	forms: map[string]func(*reader, int) (int, bool){"import": (*reader).goImport, "os": (*reader).goOS},
 }
@@ -79,7 +79,7 @@ func (r *reader) goOS(i int) (more int, ok bool) {
 	switch does := r.at(i + 2).value; does {
 	case "Args", "Exit", "Stdout", "Stderr", "Stdin":
 		return 2, r.at(i+1).kind == '.' && !r.member(i)
-	case "ReadFile", "Open":
+	case "ReadFile":
 		r.opens(name, false)
 		return 4, plain && r.at(i+3).kind == '('
 	}

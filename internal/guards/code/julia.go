@@ -7,7 +7,7 @@ var julia = &language{
 	unread: regexp.MustCompile("`|\"\"\"|'|#=|\\$\\(|:\\("),
 	refused: set(`run rm mv cp open download ENV eval Meta ccall getfield getproperty getglobal Symbol include include_string Base Core Main Libc Sockets Downloads Distributed HTTP pipeline unsafe_load unsafe_store! invokelatest invoke touch mkdir
 		mkpath mktemp chmod chown symlink write read readdir readlines eachline homedir popdisplay addprocs remotecall cglobal everywhere evalfile include_dependency develop rm! add success Cmd redirect_stdio redirect_stdout redirect_stderr
-		redirect_stdin serialize deserialize writedlm readdlm cd Conda PyCall RCall`),
+		redirect_stdin serialize deserialize writedlm readdlm cd cmd dlopen edit readline Conda PyCall RCall`),
 	reached: true, named: true, listed: true,
 	forms: map[string]func(*reader, int) (int, bool){"using": (*reader).juliaUsing, "import": (*reader).juliaUsing},
 }

@@ -11,13 +11,13 @@ var php = &language{
 	fold:   true,
 	refused: set(strings.ToLower("eval exec system shell_exec passthru popen proc_open assert create_function call_user_func call_user_func_array func_get_args extract parse_str unserialize goto declare Closure ReflectionFunction ReflectionMethod ReflectionClass" +
 		" SplFileObject SplTempFileObject PDO mysqli SQLite3 SoapClient DirectoryIterator RecursiveDirectoryIterator FilesystemIterator GlobIterator Phar PharData ZipArchive FFI COM putenv getenv ini_set phpinfo $_ENV $_SERVER $GLOBALS" +
-		" Storage File Http Process Artisan Mail DB Schema Redis Queue Crypt Config Notification Log Cache Blade SplFileInfo DOMDocument SimpleXMLElement GuzzleHttp Client CallbackFilterIterator FILTER_CALLBACK")),
+		" Storage File Http Process Artisan Mail DB Schema Redis Queue Crypt Config Notification Log Cache XMLWriter ArrayObject ArrayIterator Blade SplFileInfo DOMDocument SimpleXMLElement GuzzleHttp Client CallbackFilterIterator FILTER_CALLBACK")),
 	allowed: set("json_encode json_decode"),
 	calls: set(`echo print print_r var_dump var_export json_encode json_decode strlen count implode explode array_keys array_values array_sum array_merge array_unique array_slice array_reverse array_column array_combine array_flip array_chunk array_diff
 		array_intersect array_key_exists in_array sort rsort ksort asort range date time strtotime mktime checkdate date_default_timezone_get microtime strtoupper strtolower ucfirst ucwords lcfirst trim ltrim rtrim str_repeat str_pad str_replace substr strpos strrpos
 		str_contains str_starts_with str_ends_with sprintf printf number_format round floor ceil max min sqrt pow abs intdiv fmod phpversion md5 sha1 crc32 hash base64_encode base64_decode bin2hex hex2bin uniqid random_int mt_rand rand password_hash password_verify
 		isset empty unset is_array is_string is_int is_null is_numeric is_bool intval floatval strval boolval settype gettype get_class get_debug_type method_exists class_exists function_exists extension_loaded get_loaded_extensions memory_get_usage memory_get_peak_usage php_sapi_name
-		preg_match preg_match_all preg_replace preg_split preg_quote htmlspecialchars html_entity_decode strip_tags nl2br urlencode rawurlencode urldecode http_build_query parse_url filter_var mb_strlen mb_substr mb_strtoupper mb_strtolower ctype_digit ctype_alpha array list if elseif while for foreach
+		preg_match preg_match_all preg_replace preg_split preg_quote htmlspecialchars html_entity_decode strip_tags nl2br urlencode rawurlencode urldecode http_build_query parse_url mb_strlen mb_substr mb_strtoupper mb_strtolower ctype_digit ctype_alpha array list if elseif while for foreach
 		switch match catch function fn return and or not exit die spl_object_id iterator_to_array compact array_search array_pop array_push array_shift array_unshift array_fill array_product array_rand shuffle similar_text levenshtein soundex metaphone wordwrap strcmp
 		strcasecmp strrev ucwords nl2br serialize dirname basename ob_get_clean dump collect now str today optional`),
 	named:   true,
@@ -40,7 +40,7 @@ var (
 )
 
 // phpCallbacks are functions and methods that call what they are given, by where it stands.
-var phpCallbacks = map[string]int{"array_map": 0, "array_filter": 1, "usort": 1, "uasort": 1, "uksort": 1, "array_walk": 1, "array_reduce": 1, "map": 0, "filter": 0, "each": 0, "reduce": 0, "sortby": 0, "groupby": 0, "tap": 0, "pipe": 0, "when": 1, "flatmap": 0, "transform": 0, "reject": 0, "every": 0}
+var phpCallbacks = map[string]int{"array_map": 0, "array_filter": 1, "usort": 1, "uasort": 1, "uksort": 1, "array_walk": 1, "array_reduce": 1, "map": 0, "filter": 0, "each": 0, "reduce": 0, "sortby": 0, "groupby": 0, "tap": 0, "pipe": 0, "when": 1, "flatmap": 0, "transform": 0, "reject": 0, "every": 0, "first": 0, "last": 0, "contains": 0, "partition": 0, "mapwithkeys": 0, "sum": 0, "avg": 0, "keyby": 0, "unique": 0, "sortbydesc": 0}
 
 // preparePHP looks at what is called: not by a value, and no name that is a value.
 func (r *reader) preparePHP() bool {
@@ -69,6 +69,9 @@ func (r *reader) checkPHP(i int) bool {
 		}
 	}
 	if at, calls := phpCallbacks[name]; calls && r.at(i+1).kind == '(' {
+		if r.member(i) {
+			at = min(at, 0)
+		}
 		return r.callback(i+1, at)
 	}
 	if strings.Contains(name, `\`) && r.at(i+1).kind == '(' {
@@ -83,7 +86,7 @@ func (r *reader) callback(i, which int) bool {
 	at := r.argument(i, which)
 	end := r.at(at + 1).kind
 	name := r.folded(at)
-	return at < 0 || r.at(at).kind == 't' && r.at(at).plain && (end == ',' || end == ')') || r.at(at).kind == 'n' && (name == "fn" || name == "function" || name == "static")
+	return at < 0 || r.at(at).kind == 't' && r.at(at).plain && (r.calls[r.at(at).value] || r.member(i-1)) && (end == ',' || end == ')') || r.at(at).kind == 'n' && (name == "fn" || name == "function" || name == "static")
 }
 
 // phpTexts reads a text of PHP. A text in double quotes may have variables, and nothing that is called.

@@ -9,7 +9,7 @@ var rLang = &language{
 	},
 	unread: regexp.MustCompile("`|\\\\\\(|[\"']\\s*\\("), // a function that a text names
 	refused: set(`system system2 shell shell.exec unlink eval evalq parse do.call get get0 mget match.fun getFunction Sys.getenv Sys.setenv source environment globalenv baseenv assign attach install.packages .Internal .Call .External .C
-		getNamespace getFromNamespace asNamespace processx callr reticulate httr httr2 RCurl curl sys`),
+		pipe fifo url socketConnection serverSocket file.remove file.rename file.copy file.create file.symlink file.append file.edit browseURL setwd make.socket download.file shell.exec eval.parent str2lang str2expression parent.frame sys.function sys.call emptyenv getNamespace getFromNamespace asNamespace processx callr reticulate httr httr2 RCurl curl sys`),
 	calls: set(`print summary lm glm coef head tail str nrow ncol dim names colnames rownames read.csv read.csv2 read.table read.delim readRDS mean median sd var table aggregate merge subset with within c list data.frame matrix seq seq_len
 		seq_along rep paste paste0 sprintf format round signif sum prod min max range length unique sort order rev which which.max which.min any all is.na na.omit complete.cases as.numeric as.integer as.character as.Date as.factor factor
 		levels droplevels cut quantile cor cov t.test wilcox.test chisq.test anova aov TukeyHSD predict residuals fitted cat message nchar substr substring gsub sub grepl regmatches regexpr toupper tolower trimws strsplit unlist Sys.time
@@ -20,7 +20,7 @@ var rLang = &language{
 	allowed: set("load_all read.csv set.seed testthat test_dir test_file test_local document check"),
 	named:   true, listed: true,
 	check: (*reader).checkR,
-	forms: map[string]func(*reader, int) (int, bool){"library": (*reader).rLibrary, "require": (*reader).rLibrary},
+	forms: map[string]func(*reader, int) (int, bool){"library": (*reader).rLibrary, "require": (*reader).rLibrary, "file": (*reader).rFile},
 }
 
 var (
@@ -35,6 +35,13 @@ func (r *reader) rLibrary(i int) (more int, ok bool) {
 	name := r.at(i + 2)
 	r.loads(name.value)
 	return 2, r.at(i+1).kind == '(' && (name.kind == 'n' || name.kind == 't' && name.plain) && !r.refused[name.value]
+}
+
+// rFile is the argument of a function that writes: cat(x, file = "name"). A connection is not read.
+func (r *reader) rFile(i int) (more int, ok bool) {
+	name, plain := r.text(i + 2)
+	r.opens(name, true)
+	return 2, plain && r.at(i+1).kind == '=' && !r.member(i)
 }
 
 // checkR looks at what a function that calls others is given: one that stands there, or the name of

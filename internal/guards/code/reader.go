@@ -155,6 +155,9 @@ func (r *reader) harmless(i int) bool {
 	if r.closed && !r.library || !called && r.data[r.root(i)] {
 		return true
 	}
+	if r.console && r.bare && r.at(i+1).kind == '=' && r.at(i+2).kind != '=' && r.at(i+2).kind != '~' {
+		return false // it is given another value
+	}
 	return !reaches.MatchString(name) && !(r.console && (called || r.bare) && changes.MatchString(r.folded(i)))
 }
 
@@ -200,6 +203,9 @@ func (r *reader) mentions(i int) bool {
 	if strings.Contains(t.value, ".__") || hiddenName.MatchString(t.value) && !dunders[t.value] {
 		return false // '{0.__class__}'.format(x), x['__globals__']
 	}
+	if strings.HasPrefix(t.value, "|") && r.listed {
+		return false // R runs what it opens by such a name
+	}
 	if arguments[t.value] && r.at(i+1).kind == ':' {
 		return false // f(**{'shell': True})
 	}
@@ -213,7 +219,7 @@ func (r *reader) mentions(i int) bool {
 	case strings.Trim(t.value, "./") == "":
 	case r.library && joined && strings.HasPrefix(t.value, "."):
 		return false
-	case r.library && t.plain && (strings.HasPrefix(t.value, "http://") || strings.HasPrefix(t.value, "https://")):
+	case (r.library || r.listed) && t.plain && (strings.HasPrefix(t.value, "http://") || strings.HasPrefix(t.value, "https://")):
 		r.runs("curl", "--", t.value)
 	case t.plain && (r.library || r.listed || placed.MatchString(t.value)) && fileName.MatchString(t.value):
 		r.opens(t.value, false)

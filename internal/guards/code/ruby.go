@@ -13,11 +13,11 @@ var ruby = &language{
 	check:   (*reader).checkRuby,
 	refused: set("system exec spawn fork eval instance_eval class_eval module_eval instance_exec class_exec module_exec binding send public_send __send__ method public_method instance_method const_get const_missing define_method" +
 		" instance_variable_get instance_variable_set Kernel Process ENV IO ObjectSpace Object Module Class Method UnboundMethod Binding RubyVM TracePoint Marshal Open3 Net Socket TCPSocket TCPServer UDPSocket UNIXSocket URI OpenURI FileUtils Pathname Tempfile" +
-		" Etc PTY DRb WEBrick Gem Bundler Fiddle Win32API Signal Shellwords ERB Psych open load autoload syscall trap test ARGF method_missing DATA credentials secrets config to_proc tap_send to_sym intern ancestors alias_method alias def_delegator def_delegators delegate try constantize safe_constantize singleton_class reopen ARGV $LOAD_PATH $LOADED_FEATURES copy_stream PStore Logger xsystem TOPLEVEL_BINDING Readline IRB Fiber Rake Faraday HTTParty RestClient Typhoeus Excon Aws"),
+		" Etc PTY DRb WEBrick Gem Bundler Fiddle Win32API Signal Shellwords ERB Psych open load autoload syscall trap test ARGF method_missing DATA credentials secrets config to_proc tap_send to_sym intern ancestors alias_method alias def_delegator def_delegators delegate try constantize safe_constantize singleton_class reopen ARGV $LOAD_PATH $LOADED_FEATURES copy_stream PStore Logger xsystem trace_var def_instance_delegator def_instance_delegators DBM SDBM GDBM TOPLEVEL_BINDING Readline IRB Fiber Rake Faraday HTTParty RestClient Typhoeus Excon Aws"),
 	allowed: set("parse safe_load load_file symbolize_names drop pop reset_column_information call"),
 	named:   true, bare: true,
-	prepare: (*reader).rubyGlobs,
-	forms:   map[string]func(*reader, int) (int, bool){"require": (*reader).rubyRequire, "require_relative": (*reader).rubyRequire, "File": (*reader).rubyFile, "YAML": (*reader).rubyYAML, "JSON": (*reader).rubyYAML, "CSV": (*reader).rubyYAML, "Dir": (*reader).rubyDir, "Rails": (*reader).rubyRails},
+	prepare: (*reader).prepareRuby,
+	forms:   map[string]func(*reader, int) (int, bool){"require": (*reader).rubyRequire, "require_relative": (*reader).rubyRequire, "File": (*reader).rubyFile, "YAML": (*reader).rubyYAML, "JSON": (*reader).rubyYAML, "CSV": (*reader).rubyYAML, "Dir": (*reader).rubyDir, "Rails": (*reader).rubyRails, "inject": (*reader).rubyFolds, "reduce": (*reader).rubyFolds},
 }
 
 var (
@@ -94,6 +94,29 @@ func (r *reader) rubyFile(i int) (more int, ok bool) {
 		return 0, false
 	}
 	return at - i, plain
+}
+
+// rubyFolds is inject(:+) and inject(0) { … }: a text would name a method.
+func (r *reader) rubyFolds(i int) (more int, ok bool) {
+	switch next := r.at(i + 1); next.kind {
+	case '{', '.', ends:
+		return 0, next.kind != '.'
+	case '(':
+		first := r.at(i + 2)
+		sign := first.kind == ':' || r.at(i+2).kind == '&' && r.at(i+3).kind == ':'
+		return 0, sign || first.kind == '0' || first.kind == '{' || first.kind == '['
+	}
+	return 0, r.is(i+1, "do")
+}
+
+// prepareRuby finds names of files. A console appends to no list: it may be one of the project's data.
+func (r *reader) prepareRuby() bool {
+	for i := range r.tokens {
+		if r.console && r.follow(i, "<<") {
+			return false
+		}
+	}
+	return r.rubyGlobs()
 }
 
 // rubyGlobs finds the names that stand for each file of a pattern in turn: Dir["*.rb"].each { |f| … }.

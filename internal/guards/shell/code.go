@@ -40,6 +40,8 @@ func (of interpreter) codeOf(args []Word) (text string, ok bool) {
 			text, ok = args[i].Text, true
 		case ok && of.name == "Python":
 			return text, true // the rest is the code's
+		case ok && of.name == "Perl" && strings.ContainsAny(args[i].Text, "|<>"):
+			return "", false // it opens what a command prints
 		case !ok && slices.Contains(known.valued, args[i].Text) && i+1 < len(args) && args[i+1].plain():
 			i++
 		case given, strings.HasPrefix(args[i].Text, "-") && (ok || !slices.Contains(known.flags, args[i].Text)), !ok && !strings.HasPrefix(args[i].Text, "-"):
@@ -66,7 +68,7 @@ func (s source) reaches(c *Command, reach code.Reach) bool {
 		}
 	}
 	for _, module := range reach.Modules {
-		for _, end := range []string{"", ".py", "/__init__.py", ".js", ".mjs", ".ts", ".rb", ".php"} {
+		for _, end := range moduleEnds {
 			s.runsMade(c, Word{Text: module + end, Known: true})
 		}
 	}

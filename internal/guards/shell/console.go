@@ -16,6 +16,8 @@ type console struct {
 var consoles = map[string]console{
 	"manage.py":    {"Python", []string{"shell", "shell_plus"}, []string{"-c", "--command"}},
 	"django-admin": {"Python", []string{"shell"}, []string{"-c", "--command"}},
+	"django":       {"Python", []string{"shell", "shell_plus"}, []string{"-c", "--command"}},
+	"flask":        {"Python", []string{"shell"}, []string{"-c"}},
 	"rails":        {"Ruby", []string{"runner", "r", "console", "c"}, nil},
 	"artisan":      {"PHP", []string{"tinker"}, []string{"--execute"}},
 	"mix":          {"Elixir", []string{"run"}, []string{"-e", "--eval"}},

@@ -38,20 +38,31 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
+		input := r.N == nil || r.N.Value == "0"
 		if r.Hdoc == nil {
-			ctx.feed = &feed{known: true}
+			if input {
+				ctx.feed = &feed{known: true}
+			}
 			return
 		}
 		s.walk(r.Hdoc, context{feed: ctx.feed})
 		quoted := strings.ContainsAny(s.sourceOf(r.Word), `'"\`)
 		text, known := s.document(r.Hdoc, quoted)
-		ctx.feed = &feed{text: text, known: known, of: "a text with variables"}
+		if r.Op == syntax.DashHdoc {
+			text = leadingTabs.ReplaceAllString(text, "")
+		}
+		if input {
+			ctx.feed = &feed{text: text, known: known, of: "a text with variables"}
+		}
 		ctx.redirects = append(ctx.redirects, Redirect{Here: Word{Text: text, Known: known}})
 	case syntax.WordHdoc:
 		w := s.words([]*syntax.Word{r.Word})[0]
-		ctx.feed = &feed{text: w.Text, known: w.Known, from: w.Runs, of: w.Text}
+		if r.N == nil || r.N.Value == "0" {
+			ctx.feed = &feed{text: w.Text, known: w.Known, from: w.Runs, of: w.Text}
+		}
 		ctx.redirects = append(ctx.redirects, Redirect{Here: w})
 	case syntax.DplIn, syntax.DplOut:
+		ctx.mixed = ctx.mixed || r.Op == syntax.DplOut
 		w := s.words([]*syntax.Word{r.Word})[0]
 		if !w.Known || strings.Trim(w.Text, "0123456789-") != "" {
 			ctx.redirects = append(ctx.redirects, Redirect{File: w, Write: r.Op == syntax.DplOut})
@@ -59,9 +70,9 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 		if r.N == nil && r.Op == syntax.DplIn || r.N != nil && r.N.Value == "0" {
 			ctx.feed = &feed{from: w.Runs, of: "what comes in by the descriptor " + clip(w.Text)}
 		}
-	case syntax.RdrIn:
+	case syntax.RdrIn, syntax.RdrInOut:
 		w := s.words([]*syntax.Word{r.Word})[0]
-		ctx.redirects = append(ctx.redirects, Redirect{File: w})
+		ctx.redirects = append(ctx.redirects, Redirect{File: w, Write: r.Op == syntax.RdrInOut})
 		if r.N == nil || r.N.Value == "0" {
 			ctx.feed = &feed{from: w.Runs, of: "the content of " + clip(w.Text)}
 			if w.plain() && !isDescriptor(w.Text) {
@@ -73,6 +84,8 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 	}
 }
 
+var leadingTabs = regexp.MustCompile(`(?m)^\t+`)
+
 // piped is what commands write into a pipe.
 func (s source) piped(commands []Command) *feed {
 	f := &feed{of: "what a pipe brings"}
@@ -80,9 +93,10 @@ func (s source) piped(commands []Command) *feed {
 	for _, c := range commands {
 		f.from = append(f.from, c.Name())
 	}
-	if text, ok := document(commands); ok {
+	itself := !s.declares && len(s.aliases) == 0 // a name is what it says
+	if text, ok := document(commands); ok && itself {
 		f.text, f.known = text, true
-	} else if text, ok := printedText(commands); ok {
+	} else if text, ok := printedText(commands); ok && itself {
 		f.text, f.known = text, true
 	} else if len(commands) > 0 {
 		first := len(commands)

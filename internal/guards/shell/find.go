@@ -240,9 +240,6 @@ const maxMarks = 8
 
 // put puts words in the place of a mark. What the mark is only a part of is not known.
 func put(words []Word, mark string, from []Word) []Word {
-	if script, ok := fed(words, mark, from); ok {
-		return script
-	}
 	var all []Word
 	marks := 0
 	for _, w := range words {
@@ -255,17 +252,6 @@ func put(words []Word, mark string, from []Word) []Word {
 		all = append(all, w)
 	}
 	return all
-}
-
-// fed is a script behind sh -c in which the mark stands: as if it were given the files.
-func fed(words []Word, mark string, from []Word) ([]Word, bool) {
-	last := len(words) - 1
-	if last < 2 || !shells[nameOf(words[0].Text)] || words[last-1].Text != "-c" || !words[last].plain() || !from[0].Known || strings.ContainsAny(mark, "$'\"") || !strings.Contains(words[last].Text, mark) || strings.Contains(words[last].Text, "$1") {
-		return nil, false
-	}
-	script := words[last]
-	script.Text = strings.ReplaceAll(script.Text, mark, "$1")
-	return slices.Concat(words[:last:last], []Word{script, {Text: "_", Known: true}}, from), true
 }
 
 // named are the files that ls prints the names of: those of a pattern that ends as files do,

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -75,8 +76,28 @@ const nodeValues = "-r -C --require --import --loader --experimental-loader --co
 // interpreter is given code in its arguments, or reads it.
 func (s source) interpreter(c *Command, of interpreter, ctx context) {
 	code, file, values := of.given(c.Args())
-	for _, v := range values {
-		s.runsMade(c, v)
+	for _, v := range append(values, s.modules(of, c.Args())...) {
+		for _, end := range moduleEnds {
+			s.runsMade(c, Word{Text: v.Text + end, Known: v.Known})
+		}
+	}
+	if of.name == "Go" && len(file) > 0 && c.Args()[0].Text == "run" {
+		for _, w := range file[1:] {
+			if strings.HasSuffix(w.Text, ".go") {
+				s.runsMade(c, w)
+			}
+		}
+		for name, by := range s.files.by {
+			if strings.HasSuffix(name, ".go") && slices.ContainsFunc(by, func(maker string) bool { return slices.Contains(makers, maker) }) {
+				s.runsMade(c, Word{Text: name, Known: true})
+			}
+		}
+	}
+	if of.name == "Python" && slices.ContainsFunc(c.Args(), func(w Word) bool { return warningModule.MatchString(w.Text) }) {
+		c.doubt("python loads a module that a filter of warnings names")
+	}
+	if ctx.feed != nil && slices.ContainsFunc(c.Args(), func(w Word) bool { return interactive[w.Text] }) {
+		c.doubt(c.Name() + " runs what it reads")
 	}
 	reads := of.stdin && len(file) == 0 || len(file) > 0 && (file[0].Text == "-" || isDescriptor(file[0].Text))
 	text, known := "", false
@@ -101,6 +122,42 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		return
 	}
 	c.doubt("code in " + of.name + " is not read here")
+}
+
+// warningModule is a filter of warnings whose category stands in a module.
+var warningModule = regexp.MustCompile(`^(-W)?\w+:[^:]*:\w+\.\w`)
+
+// moduleEnds are ends of files whose names stand without them.
+var moduleEnds = []string{"", ".py", "/__init__.py", "/__main__.py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".php"}
+
+// interactive are options and modules by which an interpreter runs what it reads, whatever else it runs.
+var interactive = map[string]bool{"-i": true, "code": true, "asyncio": true, "pdb": true, "IPython": true, "-S": true}
+
+// modules are what python -m runs, with the files that it may be given, and what it looks for by itself.
+func (s source) modules(of interpreter, args []Word) []Word {
+	if of.name != "Python" {
+		return loaded(args)
+	}
+	all := []Word{{Text: "sitecustomize", Known: true}, {Text: "usercustomize", Known: true}}
+	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "-m" }); at >= 0 {
+		all = append(all, args[at+1:]...)
+	}
+	return all
+}
+
+// loaded are what options of Ruby and PHP load before the code.
+func loaded(args []Word) (all []Word) {
+	for _, w := range args {
+		name, joined := strings.CutPrefix(w.Text, "-r")
+		_, file, named := strings.Cut(w.Text, "_file=")
+		switch {
+		case joined && name != "":
+			all = append(all, Word{Text: name, Known: w.Known})
+		case named:
+			all = append(all, Word{Text: file, Known: w.Known})
+		}
+	}
+	return all
 }
 
 // readsCode adds what code reaches, and is false where that can't be told.

@@ -110,8 +110,40 @@ func (s source) only(name string) bool {
 	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `\}|/` + name + `\b`)
 	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.bare, ""), "$1")
 	named := regexp.MustCompile(`\b(-v)?` + name + `\b`)
-	return s.depth == 0 && s.functions == 0 && len(named.FindAllString(rest, -1)) == 1 && !s.declares && !evaluates.MatchString(rest)
+	return s.depth == 0 && s.functions == 0 && !parted.MatchString(withoutSentences(rest)) && len(named.FindAllString(rest, -1)) == 1 && !s.declares && !evaluates.MatchString(rest)
 }
+
+// parted is a word that quotes part, so that it does not stand there: e”val.
+var parted = regexp.MustCompile(`(^|\s)('\w+'|"\w+")\w|\w(''|""|'\w+'\w|"\w+"\w|\\\w)|\b(read|printf\s+-v|declare|typeset|local|mapfile|readarray|getopts|unset|let)\b(\s+-\w+)*(\s+\w+(=\S*)?)*\s+\w*['"\\$]`)
+
+// withoutSentences is a line without the quoted texts that have blanks or more than letters: they are no
+// part of a word.
+func withoutSentences(line string) string {
+	var b strings.Builder
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		if c == '\\' && i+1 < len(line) {
+			b.WriteString(line[i : i+2])
+			i++
+			continue
+		}
+		end := -1
+		if c == '\'' || c == '"' {
+			end = strings.IndexByte(line[i+1:], c)
+		}
+		switch {
+		case end < 0:
+			b.WriteByte(c)
+			continue
+		case wordOnly.MatchString(line[i+1 : i+1+end]):
+			b.WriteString(line[i : i+2+end])
+		}
+		i += end + 1
+	}
+	return b.String()
+}
+
+var wordOnly = regexp.MustCompile(`^[\w=/$.\\]*$`)
 
 var evaluates = regexp.MustCompile(`\beval\b`)
 
@@ -125,17 +157,18 @@ func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
 		return Word{}, false
 	}
 	if at, err := strconv.Atoi(p.Param.Value); err == nil {
-		return s.positional(at)
+		return s.positional(at, quoted)
 	}
 	w, ok := s.values[p.Param.Value]
 	return w, ok && s.depth == 0 && (quoted || s.single[p.Param.Value] || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
 }
 
 // positional is $1 and the like of a script behind sh -c, where its line says what they are.
-func (s source) positional(at int) (Word, bool) {
+func (s source) positional(at int, quoted bool) (Word, bool) {
 	if at < 0 || at >= len(s.arguments) || s.depth != s.argumentsDepth {
 		return Word{}, false
 	}
 	w := s.arguments[at]
-	return w, w.Known && !w.Many
+	parts := !quoted && !w.Deep && (w.Glob || strings.ContainsAny(w.Text, " \t\n*?[\\"))
+	return w, w.Known && !w.Many && !parts
 }

@@ -38,6 +38,7 @@ type files struct {
 	unpacked bool              // some are of an archive, so that nobody knows their names
 	texts    map[string]string // of those that the line writes in full, by the names of the files
 	reading  int               // how many of them were read
+	ran      map[string]int    // those that were run so far, with the number of their makers by then
 	brought  []string          // directories that are filled from elsewhere
 	built    []string          // programs that a compiler writes, of files that the line does not make
 }
@@ -130,9 +131,12 @@ func (f *files) among(words []Word) (by []string) {
 	return by
 }
 
+// checking are options by which an interpreter reads a file and does not run it.
+var checking = map[string]string{"ruby": "-c", "php": "-l", "node": "--check", "nodejs": "--check"}
+
 // runsFile looks at the name of a file that a command runs.
 func (s source) runsFile(c *Command, file Word) {
-	if (c.Name() == "ruby" && Option(*c, "-c") == Yes && Option(*c, "-e") == No || c.Name() == "php" && Option(*c, "-l") == Yes || strings.HasPrefix(c.Name(), "node") && Option(*c, "--check") == Yes) && Option(*c, "-r") == No {
+	if args := c.Args(); len(args) > 1 && args[0].Text == checking[c.Name()] && !slices.ContainsFunc(args[1:], func(w Word) bool { return strings.HasPrefix(w.Text, "-") }) {
 		return // it only reads the file
 	}
 	if file.Known && len(s.files.by) == 0 && !s.files.unpacked && c.Name() == "node" && Option(*c, "--test") == Yes {
@@ -149,8 +153,23 @@ func (s source) runsFile(c *Command, file Word) {
 	s.runsMade(c, file)
 }
 
+// run notes that a file is run.
+func (f *files) run(file string) {
+	if f.ran == nil {
+		f.ran = map[string]int{}
+	}
+	name := path.Base(file)
+	if _, before := f.ran[name]; !before && len(f.ran) < maxRan {
+		f.ran[name] = len(f.by[name])
+	}
+}
+
+// maxRan bounds the files that are remembered.
+const maxRan = 256
+
 // runsMade looks whether the same line makes a file that a command runs.
 func (s source) runsMade(c *Command, file Word) {
+	s.files.run(file.Text)
 	if by := s.files.made(file.Text); len(by) > 0 {
 		c.Runs = append(c.Runs, by...)
 		c.doubt("it runs a file that the same line makes: " + clip(file.Text))

@@ -13,6 +13,11 @@ import (
 func Parse(line, cwd string) Script {
 	p := &parser{dirs: []string{cwd}, single: map[string]bool{}}
 	p.line(line, 0, context{})
+	for name, makers := range p.files.ran { // in a loop, or by a function, it may run after it was written
+		if len(p.files.by[name]) > makers {
+			p.doubt(Doubt("it runs a file that the same line makes: " + clip(name)))
+		}
+	}
 	return p.script
 }
 
@@ -40,6 +45,7 @@ type context struct {
 	redirects []Redirect
 	assigns   []Assign
 	function  bool // the name is that of a function of the line
+	mixed     bool // what it prints stands together with what it tells of errors
 }
 
 // source is one line that is read.
@@ -75,8 +81,9 @@ func (p *parser) line(text string, depth int, ctx context) {
 		p.doubt("the command is nested too deep")
 		return
 	}
+	carriage := strings.Contains(text, "\r") // bash does not take it for a part of the line's end
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if strings.ContainsFunc(text, hidden) {
+	if carriage || strings.ContainsFunc(text, hidden) {
 		p.doubt("it has characters that can't be seen")
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
@@ -133,12 +140,18 @@ func (s source) walk(node syntax.Node, ctx context) {
 			s.walk(n.X, ctx)
 			ctx := ctx
 			ctx.feed = s.piped(s.script.Commands[min(before, len(s.script.Commands)):])
+			if n.Op == syntax.PipeAll { // with what is told of errors, or of each command
+				ctx.feed.known, ctx.feed.text = false, ""
+			}
 			s.walk(n.Y, ctx)
 			return false
 		case *syntax.ForClause:
 			return !s.loop(n, ctx)
 		case *syntax.WhileClause:
 			return !s.reading(n, ctx)
+		case *syntax.CoprocClause:
+			s.stmt(n.Stmt, context{feed: &feed{of: "what is written to it"}})
+			return false
 		case *syntax.FuncDecl:
 			s.function(n)
 		case *syntax.ParamExp:
@@ -185,6 +198,9 @@ func (s source) stmt(n *syntax.Stmt, ctx context) {
 		}
 		s.redirect(r, &ctx)
 	}
+	if call, is := n.Cmd.(*syntax.CallExpr); is && len(call.Args) == 1 && call.Args[0].Lit() == "exec" && ctx.feed != nil && len(n.Redirs) > 0 {
+		s.doubt("exec changes what the commands behind it read")
+	}
 	before := len(s.script.Commands)
 	if n.Cmd != nil {
 		s.walk(n.Cmd, ctx)
@@ -211,6 +227,9 @@ func (s source) add(c Command, ctx context) {
 	c.Foreign = s.files.foreign(c)
 	if s.functions == 0 && len(s.aliases) == 0 { // a name is what it says
 		s.files.write(c, ctx.feed)
+		if ctx.mixed || s.declares {
+			clear(s.files.texts)
+		}
 	}
 	s.files.note(c, ctx.feed)
 	s.script.Commands = append(s.script.Commands, c)

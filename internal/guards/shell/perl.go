@@ -18,14 +18,21 @@ var (
 // in what it looks for or puts there.
 func replacesPerl(code string) bool {
 	if m := perlPrints.FindStringSubmatch(code); m != nil {
-		return !perlRuns.MatchString(m[2])
+		return !runsInPerl(m[2])
 	}
 	for strings.TrimSpace(code) != "" {
 		m := perlParts.FindStringSubmatch(code)
-		if len(m) == 0 || perlRuns.MatchString(m[1]+m[4]) || perlRuns.MatchString(m[2]+m[5]) {
+		if len(m) == 0 || runsInPerl(m[1]+m[4]) || runsInPerl(m[2]+m[5]) {
 			return false
 		}
 		code = code[len(m[0]):]
 	}
 	return true
 }
+
+// runsInPerl reports whether a text runs code; a character behind a backslash stands for itself.
+func runsInPerl(text string) bool {
+	return perlRuns.MatchString(perlEscape.ReplaceAllString(text, "x"))
+}
+
+var perlEscape = regexp.MustCompile(`\\.`)

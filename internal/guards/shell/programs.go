@@ -10,7 +10,7 @@ var runners = map[string]string{
 	"watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
 	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
-	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console c", "manage.py": "shell shell_plus", "django-admin": "shell", "artisan": "tinker", "mix": "-e --eval",
+	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console c", "manage.py": "shell shell_plus dbshell", "django-admin": "shell dbshell", "django": "shell shell_plus dbshell", "flask": "shell", "artisan": "tinker", "mix": "-e --eval eval cmd", "wp": "eval eval-file shell", "rake": "-e -E --execute --execute-print",
 	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V new-session new",
 }
 

@@ -23,6 +23,9 @@ func (s source) shell(c *Command, args []Word, ctx context) {
 			break
 		}
 		if strings.HasPrefix(text, "--") {
+			if text == "--emulate" && len(args) > 0 {
+				args = args[1:]
+			}
 			if takes := text == "--rcfile" || text == "--init-file"; takes && len(args) > 0 {
 				s.file(c, args[0], ctx)
 				args = args[1:]
@@ -31,7 +34,7 @@ func (s source) shell(c *Command, args []Word, ctx context) {
 		}
 		script = script || text[0] == '-' && strings.Contains(text, "c")
 		reads = reads || strings.Contains(text, "s")
-		checks = checks || text == "-n"
+		checks = (checks || text == "-n") && text[0] == '-' && !strings.Contains(text, "i")
 		if strings.ContainsAny(text, "oO") && len(args) > 0 {
 			args = args[1:]
 		}
@@ -50,7 +53,7 @@ func (s source) shell(c *Command, args []Word, ctx context) {
 }
 
 // shifts is what gives the arguments of a script other values.
-var shifts = regexp.MustCompile(`\b(shift|set|getopts)\b|\(\)`)
+var shifts = regexp.MustCompile(`\b(shift|set|getopts|function)\b|\(\s*\)|\\\w`)
 
 // withArguments runs a script behind -c with its arguments. Where one stands for several files, it is
 // read once for each.

@@ -46,7 +46,7 @@ var commandVariables = func() map[string]*regexp.Regexp {
 		// Without these the other side of a connection is whoever answers.
 		"NODE_TLS_REJECT_UNAUTHORIZED": regexp.MustCompile(`^1?$`), "GIT_SSL_NO_VERIFY": regexp.MustCompile(`^(0|false)?$`),
 		"GIT_ALLOW_PROTOCOL": regexp.MustCompile(`^((https|ssh|file):?)*$`),
-		"GIT_WORK_TREE":      regexp.MustCompile(`^\.?$`), "XDG_CONFIG_HOME": regexp.MustCompile(`^(~/\.config)?$`), "PYTHONBREAKPOINT": regexp.MustCompile(`^0?$`),
+		"GIT_WORK_TREE":      regexp.MustCompile(`^\.?$`), "XDG_CONFIG_HOME": regexp.MustCompile(`^(~/\.config)?$`), "PYTHONINSPECT": regexp.MustCompile(`^$`), "PYTHONBREAKPOINT": regexp.MustCompile(`^0?$`),
 	}
 	for values, names := range map[*regexp.Regexp]string{
 		noCommand: "KUBECTL_EXTERNAL_DIFF CCACHE_PREFIX LUA_INIT PYTEST_PLUGINS DISTCC MAKE PROMPT_COMMAND GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND FCEDIT LESSOPEN LESSCLOSE RSYNC_RSH SVN_SSH CVS_RSH npm_config_script_shell NPM_CONFIG_SCRIPT_SHELL",

@@ -10,7 +10,8 @@ import (
 // maxReadFiles bounds the files of a line that are read as code, each of which may run others.
 const maxReadFiles = 8
 
-var shebang = regexp.MustCompile(`^#!\s*(?:/usr)?/bin/(?:env\s+)?([\w.]+)[^\n]*(?:\n|$)`)
+// shebang names the interpreter of a file, which is told no more than to end at a failure.
+var shebang = regexp.MustCompile(`^#!\s*(?:/usr)?/bin/(?:env\s+)?([\w.]+)(?: -[eux]+)?\s*(?:\n|$)`)
 
 // keeping are commands that leave the files alone which they don't write by a redirection.
 var keeping = strings.Fields("cat chmod echo printf ls mkdir cd pwd set test [ true head tail wc sleep export bash sh timeout time env nice nohup command stdbuf grep rg")
@@ -55,6 +56,7 @@ func (s source) reads(c *Command, file Word, language string) bool {
 		return false
 	}
 	s.files.reading++
+	s.files.run(file.Text)
 	if language == "" {
 		m := shebang.FindStringSubmatch(text)
 		if m == nil {
@@ -69,5 +71,8 @@ func (s source) reads(c *Command, file Word, language string) bool {
 		s.line(strings.TrimPrefix(text, "\ufeff"), s.depth+1, context{})
 		return true
 	}
-	return s.readsCode(c, shebang.ReplaceAllString(text, ""), language, false)
+	if language == "JavaScript" { // elsewhere the line is a comment
+		text = shebang.ReplaceAllString(text, "")
+	}
+	return s.readsCode(c, text, language, false)
 }
