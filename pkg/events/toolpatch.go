@@ -57,6 +57,9 @@ func (c toolCall) readPatch(t *Tool) {
 	for _, name := range patchMembers {
 		if text, ok := input.GetString(name); ok {
 			texts = append(texts, text)
+		} else if v, ok := input.Get(name); ok { // as the words of a command
+			words, _ := wordsOf(v)
+			texts = append(texts, words...)
 		}
 	}
 	m := members{paths: t.Paths}

@@ -10,6 +10,9 @@ import (
 func (c toolCall) tool() Tool {
 	t := Tool{Name: c.name, Partial: c.input.broken || c.name == "" && !c.hasShape || len(c.others) > 0}
 	kind, known := c.classify(&t)
+	if action, ok := firstObject(c.input.object, []string{"action"}); ok && kind == shellKind && c.input.object.Len() == 1 { // of OpenAI's local_shell
+		c.input.object = action
+	}
 	var m members
 	m.read(c.input.object)
 	m.joinArguments()
@@ -95,12 +98,18 @@ func mcpName(name string) (server, tool string, ok bool) {
 	return "", "", false
 }
 
+// What ends a program that runs in a shell, and types nothing.
+const (
+	interrupt  = "\x03"
+	endOfInput = "\x04"
+)
+
 // readShell fills the command in. A shell without one, or with arguments that are not
 // words, is partial.
 func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 	commands := m.commands
 	if kind.form == typed {
-		if text := firstString(c.input.object, []string{"chars", "input"}); text != "" {
+		if text := firstString(c.input.object, []string{"chars", "input"}); text != "" && text != interrupt && text != endOfInput {
 			commands = append(commands, text)
 		}
 	}

@@ -127,7 +127,7 @@ var toolVendors = []struct {
 	{"GitHub Copilot in VS Code", []toolRow{
 		{shellKind, []string{"run_in_terminal"}},
 		{terminalKind, []string{"get_terminal_output"}},
-		{readKind, []string{"read_file"}},
+		{readKind, []string{"read_file", "get_errors"}},
 		{writeKind, []string{"create_file", "create_directory"}},
 		{editKind, []string{"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file", "edit_notebook_file", "editFiles"}},
 		{patchKind, []string{"apply_patch"}},
