@@ -48,3 +48,27 @@ func TestTheCodingAgentPolicyOnLongCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestTheCodingAgentPolicyOnLongLines: the longest line that is read is judged soon, whatever it repeats.
+func TestTheCodingAgentPolicyOnLongLines(t *testing.T) {
+	file, err := load("coding-agent.yaml")(kind.Worker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{})
+	for _, part := range []string{
+		"for f in a; do cat $f; done; ", "A=b; cat $A; ", "for x in $(ls *.go | head); do cat $x; done; ", "sh -c 'cat $1' _ a b; ", "printf 'a' > f; python f; ",
+		"python -c 'a=\"b\"'; ", "node -e 'const a=1'; ", "grep -l a b | while read -r f; do cat $f; done; ",
+	} {
+		line := strings.Repeat(part, (60<<10)/len(part))
+		begin := time.Now()
+		if _, err := policy.Decide(t.Context(), event(t, line)); err != nil {
+			t.Errorf("%q: %v", part, err)
+		}
+		took := time.Since(begin)
+		t.Logf("%q: %v", part, took)
+		if took > 5*time.Second {
+			t.Errorf("%q took %v", part, took)
+		}
+	}
+}

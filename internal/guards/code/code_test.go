@@ -121,6 +121,7 @@ func TestRead(t *testing.T) {
 			"echo \"{$_ENV[0]}\";":        false,
 			"echo `x`;":                   false,
 			"unlink('x');":                false,
+
 			"echo file_get_contents('http://x.example');": false,
 			"(new $c)->x();": false,
 		},

@@ -17,6 +17,7 @@ var javaScript = &language{
 	forms: map[string]func(*reader, int) (int, bool){
 		"require": (*reader).jsRequire, "import": (*reader).jsImport, "process": (*reader).jsProcess, "fetch": (*reader).jsFetch, "this": (*reader).jsThis, "Deno": (*reader).jsRuntime, "Bun": (*reader).jsRuntime, "export": (*reader).jsExport,
 	},
+	check:   (*reader).checkJS,
 	prepare: (*reader).prepareJS,
 }
 
@@ -127,6 +128,12 @@ func (r *reader) prepareJS() bool {
 	return true
 }
 
+// checkJS looks for functions of files that were taken out of their module.
+func (r *reader) checkJS(i int) bool {
+	name := r.at(i).value
+	return r.member(i) || !r.fs || r.allowed[name] || r.given[name] || !reaches.MatchString(name)
+}
+
 // parses reports whether a value is what JSON holds.
 func (r *reader) parses(i int) bool {
 	if r.is(i, "await") {
@@ -230,7 +237,7 @@ func (r *reader) jsProcess(i int) (more int, ok bool) {
 	}
 	if r.is(i+2, "env") {
 		name := r.at(i + 4)
-		return 4, r.at(i+3).kind == '.' && name.kind == 'n' && !told.MatchString(name.value)
+		return 4, r.at(i+3).kind == '.' && name.kind == 'n' && !secretName.MatchString(name.value)
 	}
 	return 2, jsTells[r.at(i+2).value]
 }
@@ -297,18 +304,7 @@ func (r *reader) keyed(i int) bool {
 	if before := r.at(i - 1).kind; before != '{' && before != ',' {
 		return false
 	}
-	depth := 0
-	for j := i; j < len(r.tokens); j++ {
-		switch r.at(j).kind {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				return r.at(j+1).kind == ':'
-			}
-		}
-	}
-	return false
+	return r.at(r.closing(i)+1).kind == ':'
 }
 
 // destructures reports whether names are taken out of values in braces.

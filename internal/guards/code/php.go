@@ -42,6 +42,12 @@ var (
 // phpCallbacks are functions and methods that call what they are given, by where it stands.
 var phpCallbacks = map[string]int{"array_map": 0, "array_filter": 1, "usort": 1, "uasort": 1, "uksort": 1, "array_walk": 1, "array_reduce": 1, "map": 0, "filter": 0, "each": 0, "reduce": 0, "sortby": 0, "groupby": 0, "tap": 0, "pipe": 0, "when": 1, "flatmap": 0, "transform": 0, "reject": 0, "every": 0, "first": 0, "last": 0, "contains": 0, "partition": 0, "mapwithkeys": 0, "sum": 0, "avg": 0, "keyby": 0, "unique": 0, "sortbydesc": 0}
 
+func init() {
+	for name := range phpCallbacks {
+		php.calls[name] = true
+	}
+}
+
 // preparePHP looks at what is called: not by a value, and no name that is a value.
 func (r *reader) preparePHP() bool {
 	for i, t := range r.tokens {
@@ -138,7 +144,7 @@ func (r *reader) phpFile(i int) (more int, ok bool) {
 // phpConfig is config('name'), of a setting that is no secret.
 func (r *reader) phpConfig(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
-	return 2, ok && !r.member(i) && r.follow(i+1, "(t)") && !told.MatchString(name)
+	return 2, ok && !r.member(i) && r.follow(i+1, "(t)") && !secretName.MatchString(name)
 }
 
 // phpUse names a class, or the variables of a function.

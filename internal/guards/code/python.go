@@ -167,6 +167,9 @@ var (
 func (r *reader) checkPython(i int) bool {
 	name := r.at(i).value
 	if !r.member(i) {
+		if r.asked[name] {
+			return r.at(i+1).kind == '.' && shown[r.at(i+2).value]
+		}
 		module := r.alias[name]
 		if standard[module] != nil || unsafeModules[module] || unsafeModules[name] {
 			return r.at(i+1).kind == '.' || r.at(i+1).kind == '=' && r.at(i+2).kind != '='
@@ -180,6 +183,8 @@ func (r *reader) checkPython(i int) bool {
 		return r.offered(i)
 	}
 	switch {
+	case r.paths && leading[name]:
+		return false
 	case name == "__class__":
 		return r.at(i+1).kind == '.' && r.is(i+2, "__name__")
 	case name == "__init__":
@@ -223,49 +228,6 @@ func (r *reader) pythonType(i int) (more int, ok bool) {
 // telling are functions that print what they are given, or compare it.
 var telling = set("print repr str isinstance issubclass id")
 
-// closing is where the bracket at i closes.
-func (r *reader) closing(i int) int {
-	depth := 0
-	for j := i; j < len(r.tokens); j++ {
-		switch r.at(j).kind {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth--; depth == 0 {
-				return j
-			}
-		}
-	}
-	return len(r.tokens)
-}
-
-// caller is the function whose argument, or a part of one, begins at i; empty if none is named there.
-func (r *reader) caller(i int) string {
-	depth := 0
-	for j := i - 1; j >= 0; j-- {
-		switch r.at(j).kind {
-		case ')', ']', '}':
-			depth++
-		case '[', '{':
-			if depth--; depth < 0 {
-				return ""
-			}
-		case '(':
-			if depth--; depth < 0 {
-				if r.at(j-1).kind == 'n' && !r.is(j-2, "def") && !r.is(j-2, "class") {
-					return r.at(j - 1).value
-				}
-				return ""
-			}
-		case ends:
-			if depth == 0 {
-				return ""
-			}
-		}
-	}
-	return ""
-}
-
 // pythonZip is ZipFile('name'), and Stats('name') of a profile.
 func (r *reader) pythonZip(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
@@ -290,22 +252,7 @@ func (r *reader) pythonWrite(i int) (more int, ok bool) {
 
 // pythonReplace: with one argument it is a path that takes another one's place.
 func (r *reader) pythonReplace(i int) (more int, ok bool) {
-	depth := 0
-	for j := i + 1; r.paths && r.member(i) && j < len(r.tokens); j++ {
-		switch r.at(j).kind {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth--; depth == 0 {
-				return 0, false
-			}
-		case ',':
-			if depth == 1 {
-				return 0, r.at(j+1).kind != ')'
-			}
-		}
-	}
-	return 0, !r.paths || !r.member(i)
+	return 0, !r.paths || !r.member(i) || r.argument(i+1, 1) >= 0
 }
 
 // pythonFormatted is 'text'.format(x): a field may lead to all that x has.

@@ -163,9 +163,9 @@ var (
 	pathTells = set("exists isfile isdir join basename dirname splitext getsize getmtime abspath relpath normpath split isabs realpath commonpath")
 	osTells   = set("getcwd cpu_count sep linesep name getpid uname pathsep")
 	ownDir    = regexp.MustCompile(`^\.?(/?[\w-][\w.-]*)*$`)
-	// told are variables that tell nobody a secret, and set those that lead to no code.
-	told     = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_ur[il]$|dsn|cookie|session|_pat$|pwd|jwt|sign|priv|webhook|conn|bearer|salt`)
-	settable = regexp.MustCompile(`^([A-Z_]*(SETTINGS_MODULE|DEVICES|THREADS|LEVEL|PARALLELISM|_DEBUG)|(NODE|FLASK|APP|RAILS|DJANGO)_ENV)$`)
+	// secretName is in the names of variables that hold secrets; settable are those that lead to no code.
+	secretName = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_ur[il]$|dsn|cookie|session|_pat$|pwd|jwt|sign|priv|webhook|conn|bearer|salt`)
+	settable   = regexp.MustCompile(`^([A-Z_]*(SETTINGS_MODULE|DEVICES|THREADS|LEVEL|PARALLELISM|_DEBUG)|(NODE|FLASK|APP|RAILS|DJANGO)_ENV)$`)
 )
 
 // pythonSys is what code asks the module sys for, and sys.path.insert(0, 'src'): modules are of a directory
@@ -216,7 +216,7 @@ func (r *reader) pythonOS(i int) (more int, ok bool) {
 		r.opens(text, true)
 		return 4, plain && r.at(i+3).kind == '('
 	case name == "getenv":
-		return 4, plain && r.at(i+3).kind == '(' && !told.MatchString(text)
+		return 4, plain && r.at(i+3).kind == '(' && !secretName.MatchString(text)
 	case name == "environ":
 		return r.environment(i)
 	}
@@ -245,11 +245,11 @@ func (r *reader) environment(i int) (more int, ok bool) {
 		name := r.at(i + 4)
 		sets := r.assigned(i + 6)
 		r.setsEnv = r.setsEnv || sets
-		return 4, name.plain && r.follow(i+4, "t]") && (settable.MatchString(name.value) || !sets && !told.MatchString(name.value))
+		return 4, name.plain && r.follow(i+4, "t]") && (settable.MatchString(name.value) || !sets && !secretName.MatchString(name.value))
 	case r.follow(i+3, ".n("):
 		name, plain := r.text(i + 6)
 		r.setsEnv = r.setsEnv || r.is(i+4, "setdefault")
-		reads := r.is(i+4, "get") && !told.MatchString(name)
+		reads := r.is(i+4, "get") && !secretName.MatchString(name)
 		return 6, plain && r.at(i+6).kind == 't' && (reads || r.is(i+4, "setdefault") && settable.MatchString(name))
 	}
 	return 0, false

@@ -55,30 +55,3 @@ func (r *reader) checkR(i int) bool {
 	end := r.at(at + 1).kind
 	return r.is(at, "function") || r.at(at).kind == 'n' && r.calls[r.at(at).value] && (end == ',' || end == ')')
 }
-
-// argument is where an argument, counted from 0, of the call begins whose bracket is at i; -1 if
-// there is none.
-func (r *reader) argument(i, which int) int {
-	depth := 0
-	for j := i; j < len(r.tokens); j++ {
-		switch r.at(j).kind {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		case ',':
-			if depth == 1 {
-				which--
-			}
-		}
-		switch next := r.at(j + 1).kind; {
-		case depth == 0:
-			return -1
-		case depth == 1 && which == 0 && (r.at(j).kind == ',' || j == i) && next != ')' && next != ends:
-			return j + 1
-		case which < 0:
-			return -1
-		}
-	}
-	return -1
-}

@@ -23,42 +23,10 @@ type reader struct {
 	paths   bool              // pathlib is used
 	joins   int               // slashes by which paths may be joined, but for those that were read
 	writes  bool              // a path is written
+	writer  *bool             // what [reader.writing] found; nil: nobody asked
 	asked   map[string]bool   // modules that may be asked for their version
 	base    string            // the file of a database that is open
 	reach   Reach
-}
-
-// at is a token, or the end of a line beyond the code.
-func (r *reader) at(i int) token {
-	if i < 0 || i >= len(r.tokens) {
-		return token{kind: ends}
-	}
-	return r.tokens[i]
-}
-
-func (r *reader) is(i int, name string) bool { return r.at(i).kind == 'n' && r.at(i).value == name }
-
-// follow reports whether the tokens from i on are of these kinds.
-func (r *reader) follow(i int, kinds string) bool {
-	for j := range len(kinds) {
-		if r.at(i+j).kind != kinds[j] {
-			return false
-		}
-	}
-	return true
-}
-
-// member reports whether the name at i is one of an object: x.i, x?.i, x->i, x::i.
-func (r *reader) member(i int) bool {
-	switch before := r.at(i - 1).kind; before {
-	case '.', '$':
-		return true
-	case '>':
-		return r.fold && r.at(i-2).kind == '-' // of PHP
-	case ':':
-		return r.symbols || r.at(i-2).kind == ':'
-	}
-	return false
 }
 
 // text is the text that stands alone at i, or that the name there is.
@@ -115,21 +83,14 @@ func (r *reader) name(i int) (more int, ok bool) {
 		return 0, false
 	case strings.HasPrefix(name, "__"):
 		return 0, dunders[name]
-	case r.paths && r.member(i) && leading[name] && !r.offered(i):
-		return 0, false
-	case r.asked[name] && !r.member(i):
-		return 2, r.at(i+1).kind == '.' && shown[r.at(i+2).value]
 	case r.allowed[name], r.offered(i):
 		return 0, true
 	case r.member(i):
 		return 0, r.harmless(i)
-	case r.fs && reaches.MatchString(name) && !r.given[name]:
-		return 0, false
 	case r.at(i+1).kind != '(' || r.given[name]:
 		return 0, true
 	case r.calls != nil:
-		_, calls := phpCallbacks[name]
-		return 0, r.calls[name] || r.is(i-1, "new") || r.fold && calls
+		return 0, r.calls[name] || r.is(i-1, "new")
 	case r.reached:
 		return 0, r.harmless(i)
 	}
@@ -159,28 +120,6 @@ func (r *reader) harmless(i int) bool {
 		return false // it is given another value
 	}
 	return !reaches.MatchString(name) && !(r.console && (called || r.bare) && changes.MatchString(r.folded(i)))
-}
-
-// root is the name that a row of members begins with.
-func (r *reader) root(i int) string {
-	for r.member(i) {
-		i -= 2
-		if k := r.at(i).kind; k == '?' || k == '-' || k == ':' {
-			i--
-		}
-		for r.at(i).kind == ']' || r.at(i).kind == '!' {
-			for ; i >= 0 && r.at(i).kind != '['; i-- {
-			}
-			i--
-			if r.at(i).kind == '.' && r.at(i-1).kind == '?' {
-				i -= 2
-			}
-		}
-		if r.at(i).kind != 'n' {
-			return ""
-		}
-	}
-	return r.at(i).value
 }
 
 var (
@@ -223,13 +162,22 @@ func (r *reader) mentions(i int) bool {
 		r.runs("curl", "--", t.value)
 	case t.plain && (r.library || r.listed || placed.MatchString(t.value)) && fileName.MatchString(t.value):
 		r.opens(t.value, false)
-		if slices.ContainsFunc(r.tokens, func(t token) bool {
-			return t.kind == 'n' && writers.MatchString(t.value) || t.kind == 't' && modes.MatchString(t.value)
-		}) {
+		if r.writing() {
 			r.opens(t.value, true)
 		}
 	}
 	return true
+}
+
+// writing reports whether the code has a function that writes to a file, or a mode for that.
+func (r *reader) writing() bool {
+	if r.writer == nil {
+		has := slices.ContainsFunc(r.tokens, func(t token) bool {
+			return t.kind == 'n' && writers.MatchString(t.value) || t.kind == 't' && modes.MatchString(t.value)
+		})
+		r.writer = &has
+	}
+	return *r.writer
 }
 
 // hiddenName is one by which Python and JavaScript lead to all that they have.
@@ -241,23 +189,29 @@ var naming = regexp.MustCompile(`^:?[A-Za-z_][\w.\\:]*$`)
 // constants finds the names that are given one text, and then are only handed to what opens files or
 // prints; opening are the names of that.
 func (r *reader) constants(opening map[string]bool) {
+	others := map[string]int{} // where a name stands otherwise
 	for i, t := range r.tokens {
-		before := r.at(i - 1)
-		if t.kind != 'n' || before.kind != ends && !r.is(i-1, "const") || r.at(i+1).kind != '=' || r.at(i+2).kind != 't' || !r.at(i+2).plain || r.at(i+3).kind != ends {
-			continue
+		if t.kind == 'n' && !r.isHanded(i, opening) {
+			others[t.value]++
 		}
-		others := 0
-		for j, other := range r.tokens {
-			closes := r.at(j+1).kind == ')' || r.at(j+1).kind == ','
-			body := r.at(r.closing(j-1)+1).kind == '{' // of a function that has the name for an argument
-			named := r.is(j-3, "def") || r.is(j-3, "function") || r.is(j-3, "set") || r.at(j-3).kind == '*' || r.at(j-2).value == "log" && !r.member(j-2)
-			handed := r.at(j-1).kind == '(' && closes && !body && r.at(j-2).kind == 'n' && opening[r.at(j-2).value] && !named || r.at(j-1).kind == field && r.at(j+1).kind != '='
-			if j != i && other.kind == 'n' && other.value == t.value && !handed {
-				others++
-			}
-		}
-		if others == 0 {
+	}
+	for i, t := range r.tokens {
+		begins := r.at(i-1).kind == ends || r.is(i-1, "const")
+		if t.kind == 'n' && begins && r.follow(i+1, "=t;") && r.at(i+2).plain && others[t.value] == 1 {
 			r.fixed[t.value] = r.at(i + 2).value
 		}
 	}
+}
+
+// isHanded reports whether the name at i is handed to one of some functions, or printed in a text.
+func (r *reader) isHanded(i int, opening map[string]bool) bool {
+	if r.at(i-1).kind == field {
+		return r.at(i+1).kind != '='
+	}
+	to := r.at(i - 2)
+	if r.at(i-1).kind != '(' || to.kind != 'n' || !opening[to.value] || r.at(i+1).kind != ')' && r.at(i+1).kind != ',' {
+		return false
+	}
+	defined := r.is(i-3, "def") || r.is(i-3, "function") || r.is(i-3, "set") || r.at(i-3).kind == '*' || to.value == "log" && !r.member(i-2)
+	return !defined && r.at(r.closing(i-1)+1).kind != '{' // of a function that has the name for an argument
 }

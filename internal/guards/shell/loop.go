@@ -107,10 +107,26 @@ func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx conte
 // only reports whether a line gives a name a value once, and has it elsewhere only as $NAME and
 // ${NAME}, or in a path: all else may give it a value, as may a function that runs later.
 func (s source) only(name string) bool {
+	if s.depth > 0 || s.functions > 0 || s.declares {
+		return false
+	}
+	once, looked := s.once[name]
+	if !looked && len(s.once) < maxNames {
+		once = s.setOnce(name)
+		s.once[name] = once
+	}
+	return once
+}
+
+// maxNames bounds the variables that a line is searched for, since each search reads all of it.
+const maxNames = 32
+
+// setOnce is only for a name that was not looked for yet.
+func (s source) setOnce(name string) bool {
 	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `\}|/` + name + `\b`)
 	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.bare, ""), "$1")
 	named := regexp.MustCompile(`\b(-v)?` + name + `\b`)
-	return s.depth == 0 && s.functions == 0 && !parted.MatchString(withoutSentences(rest)) && len(named.FindAllString(rest, -1)) == 1 && !s.declares && !evaluates.MatchString(rest)
+	return len(named.FindAllString(rest, -1)) == 1 && !parted.MatchString(withoutSentences(rest)) && !evaluates.MatchString(rest)
 }
 
 // parted is a word that quotes part, so that it does not stand there: e”val.

@@ -11,7 +11,7 @@ import (
 // Parse says what a line runs in the directory cwd, which is empty where it is not
 // known. It never fails: what it can't read is a doubt.
 func Parse(line, cwd string) Script {
-	p := &parser{dirs: []string{cwd}, single: map[string]bool{}}
+	p := &parser{dirs: []string{cwd}, single: map[string]bool{}, once: map[string]bool{}}
 	p.line(line, 0, context{})
 	for name, makers := range p.files.ran { // in a loop, or by a function, it may run after it was written
 		if len(p.files.by[name]) > makers {
@@ -30,6 +30,7 @@ type parser struct {
 	files          files             // that were made
 	aliases        map[string]string // what a name stands for
 	values         map[string]Word   // of variables: of a loop's in this round, and of those that are set once
+	once           map[string]bool   // what [source.only] found, by the name
 	single         map[string]bool   // variables that have no blanks
 	arguments      []Word            // of the script behind sh -c that is read
 	argumentsDepth int               // how deep it stands
