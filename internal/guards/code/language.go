@@ -5,35 +5,35 @@ import (
 	"strings"
 )
 
-// language is what the reader knows of one.
+// language is the table that the reader has for one language.
 type language struct {
 	syntax
-	// unread is what the lexer would take for something else.
+	// unread matches code that the lexer does not support.
 	unread *regexp.Regexp
-	// refused are the names by which code reaches further, or comes by other names, and allowed
-	// those that [reaches] would refuse.
+	// refused are identifiers that reach further, or that give access to others by reflection;
+	// allowed are harmless ones that [reaches] matches.
 	refused, allowed map[string]bool
-	// calls are the functions that may be called without an object; nil: all but refused ones.
+	// calls are the functions that may be called; nil: all but refused ones.
 	calls map[string]bool
-	// reached: functions that are called without an object are looked at like those of one.
+	// reached: names of functions are checked against [reaches], as those of methods are.
 	reached bool
-	// globals are names that stand for modules where the code gives them no meaning.
+	// globals are modules that code has without an import.
 	globals map[string]bool
-	// bare: a method may be called without brackets.
+	// bare: a method may be called without parentheses.
 	bare bool
-	// check is a further look at a name; nil: none.
+	// check is a further check of an identifier; nil: none.
 	check func(r *reader, i int) bool
-	// fold: names are the same in capitals. symbols: a name behind a colon is that of a function.
+	// fold: identifiers ignore case. symbols: a name behind a colon is that of a method.
 	fold, symbols bool
-	// listed: texts name files even where no library is loaded.
+	// listed: string literals may name files even if no library is imported.
 	listed bool
-	// closed: what is no part of a library reaches no further.
+	// closed: members of anything but libraries are harmless.
 	closed bool
-	// named: a text may stand for the function that it names.
+	// named: a string literal may stand for the function that it names.
 	named bool
-	// forms look at what begins with a name, and say how many tokens they have looked at.
+	// forms parse constructs that begin with an identifier, and return how many more tokens they took.
 	forms map[string]func(r *reader, i int) (more int, ok bool)
-	// prepare looks at all of the code first.
+	// prepare scans all tokens first.
 	prepare func(r *reader) bool
 }
 

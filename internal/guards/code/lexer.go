@@ -5,31 +5,31 @@ import (
 	"strings"
 )
 
-// token is a name, a text, a number or one other character.
+// token is an identifier (name), a string literal (text), a number or one other character.
 type token struct {
 	kind  byte // n, t, 0, or the character; . is that of a member, : one of two stands for ::
 	value string
-	plain bool // a text whose value is known; a name behind which a blank stands
+	plain bool // of a text: it has no escapes and no interpolation; of a name: a blank follows
 }
 
-// Kinds of tokens beside the characters: the end of a line or statement, the beginning of a field in
-// a text, and two or three dots.
+// Kinds of tokens beside the characters: the end of a line or statement, the beginning of an
+// interpolation in a string literal, and two or three dots.
 const (
 	ends  = ';'
 	field = 'f'
 	dots  = 'r'
 )
 
-// syntax is how the texts, comments and names of a language are written.
+// syntax is the lexical grammar of a language.
 type syntax struct {
-	comments []string // that end with the line
+	comments []string // what begins a comment that ends with the line
 	blocks   bool     // /* … */ is a comment
 	quotes   string
-	lines    bool            // a text of any quote may have several lines
-	fields   map[byte]string // what begins a field in a text, by its quote
+	lines    bool            // a string literal may span lines
+	fields   map[byte]string // what begins an interpolation, by the quote
 	slash    func(l *lexer) slash
-	special  func(l *lexer) bool // whether what begins with a character is read; nil: it is
-	prefixes bool                // letters before a quote change what the text is
+	special  func(l *lexer) bool // whether a special character is supported here; nil: it is
+	prefixes bool                // letters before a quote make it another kind of literal
 	names    *regexp.Regexp
 	texts    func(l *lexer) bool // reads a text in place of [lexer.text]
 }
@@ -45,7 +45,7 @@ type lexer struct {
 	pos    int
 	all    []token
 	depth  int
-	unsure bool // a slash on this line may begin a pattern
+	unsure bool // a slash on this line may begin a regular expression
 }
 
 func (s syntax) tokens(code string) ([]token, bool) {
@@ -54,7 +54,7 @@ func (s syntax) tokens(code string) ([]token, bool) {
 	return l.all, ok
 }
 
-// run reads to the end, or to that of a field.
+// run lexes to the end of the code, or of an interpolation.
 func (l *lexer) run(inField bool) bool {
 	braces := 0
 	if l.depth++; l.depth > 8 {
@@ -154,7 +154,7 @@ func (l *lexer) comment(rest string) bool {
 	return true
 }
 
-// text reads a text, and the tokens of its fields behind it.
+// text lexes a string literal; the tokens of its interpolations follow it.
 func (l *lexer) text() bool {
 	quote := l.code[l.pos]
 	if before := l.last(); l.prefixes && before.kind == 'n' && !before.plain {
@@ -190,7 +190,7 @@ func (l *lexer) text() bool {
 	return false
 }
 
-// slash is what a slash is.
+// slash says what a slash is: a division, or the beginning of a regular expression.
 type slash int
 
 const (
@@ -199,7 +199,7 @@ const (
 	pattern
 )
 
-// divides reads a slash: one that divides, or a pattern.
+// divides lexes a division, or a regular expression.
 func (l *lexer) divides() bool {
 	switch l.slash(l) {
 	case division:

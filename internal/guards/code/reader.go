@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// reader is code that is read.
+// reader checks the tokens of one piece of code.
 type reader struct {
 	*language
 	console bool
 	tokens  []token
-	fixed   map[string]string // names that are one text, and only handed to what opens files or prints
-	given   map[string]bool   // names that the code gives a value
-	data    map[string]bool   // names that hold data alone
+	fixed   map[string]string // constants: variables that hold one string literal, and only reach functions that open files or print
+	given   map[string]bool   // variables and functions that the code defines
+	data    map[string]bool   // variables that hold parsed JSON
 	alias   map[string]string // modules by the names under which they are imported
-	globs   map[string]string // names that stand for each file of a pattern
+	globs   map[string]string // loop variables over the files of a pattern
 	library bool              // modules are loaded that are no part of the language
 	fs      bool              // functions of files may be taken out of their module
 	frames  bool              // pandas or numpy is one of them
@@ -59,7 +59,7 @@ func (r *reader) loads(module string) {
 	r.reach.Modules = append(r.reach.Modules, module)
 }
 
-// token looks at the token at i, and says how many more it has looked at.
+// token checks the token at i, and returns how many more it took.
 func (r *reader) token(i int) (more int, ok bool) {
 	switch t := r.at(i); t.kind {
 	case 't':
@@ -108,8 +108,8 @@ func (r *reader) folded(i int) string {
 // dunders are names of Python that tell, and lead nowhere.
 var dunders = set("__name__ __version__ __file__ __doc__ __init__ __len__ __repr__ __str__ __eq__ __iter__ __main__ __annotations__ __all__ __dirname __filename __DIR__ __FILE__ __MODULE__")
 
-// harmless reports whether what the name at i stands for does no more than compute, as far as
-// names tell. What data has is data.
+// harmless reports whether the member or function at i only computes, judged by its name. Members of
+// parsed JSON are data.
 func (r *reader) harmless(i int) bool {
 	name := strings.TrimRight(r.folded(i), "!?")
 	called := r.at(i+1).kind == '('
@@ -132,8 +132,8 @@ var (
 	modes = regexp.MustCompile(`^([wax][bt+]*|r[bt]?\+[bt]?)$`)
 )
 
-// mentions looks at a text that no form has looked at: where libraries are loaded, it may be the name of
-// a file that they open.
+// mentions checks a string literal that no form took: if libraries are imported, it may name a file that
+// they open.
 func (r *reader) mentions(i int) bool {
 	t := r.at(i)
 	if r.named && naming.MatchString(t.value) && (reaches.MatchString(t.value) || r.refused[t.value]) {
