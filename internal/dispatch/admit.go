@@ -34,6 +34,9 @@ type Request struct {
 // agent is the proven sender, or else the claimed one.
 func (r Request) agent() string { return cmp.Or(r.Emitter, r.Event.Source) }
 
+// owned is the key of the session, which belongs to the sender if that is proven.
+func (r Request) owned() string { return sessionkey.Of(r.Emitter, r.Event.Session) }
+
 // event is an admitted request on its way through the stages.
 type event struct {
 	request   Request
@@ -42,6 +45,7 @@ type event struct {
 	pinned    []*chain.Entry           // the hooks among them that an operator pinned
 	asker     *chain.Call              // the merged question of pinned guards; nil for none
 	asking    []chain.Call             // the questions of the single guards, if there are several
+	owned     string                   // key of the session; see [Request.owned]
 	data      []byte                   // what the first hook gets
 	late      []chain.ContextInjection // injections of earlier events that this verdict delivers
 	lateWaits bool                     // late may be filled from the session
@@ -57,9 +61,7 @@ func (ev *event) name() string    { return ev.request.Event.Name }
 func (ev *event) id() string      { return ev.request.Event.ID }
 func (ev *event) session() string { return ev.request.Event.Session }
 
-// owned is the key of the session, which belongs to the sender if that is proven.
-func (ev *event) owned() string { return sessionkey.Of(ev.request.Emitter, ev.session()) }
-func (ev *event) sent() []byte  { return ev.request.Event.Data }
+func (ev *event) sent() []byte { return ev.request.Event.Data }
 
 // forHooks is the event with the data that the first hook gets.
 func (ev *event) forHooks() events.Event {
@@ -100,11 +102,12 @@ func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallba
 	if req.Event, err = d.stamp(req); err != nil {
 		return nil, err
 	}
-	if err := d.takeSeats(req); err != nil {
+	owned := req.owned()
+	if err := d.takeSeats(req.Emitter, owned); err != nil {
 		return nil, err
 	}
 	ev := d.newEvent(verb, req, table.For(req.Event.Name, req.Event.Session))
-	ev.frozen, ev.pinned = frozen, pinned
+	ev.owned, ev.frozen, ev.pinned = owned, frozen, pinned
 	ev.timeout = min(cmp.Or(req.Timeout, fallback), d.opts.ChainTimeout)
 	if len(ev.hooks) > 0 && verb != verbCollect {
 		ev.data = req.Object.Over(req.Defaults, events.Now())
@@ -114,18 +117,18 @@ func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallba
 
 // release frees the slots of the session and the sender.
 func (d *Dispatcher) release(ev *event) {
-	d.seats.give(ev.owned())
+	d.seats.give(ev.owned)
 	d.senders.give(ev.request.Emitter)
 }
 
-// takeSeats takes a slot of the session and one of the sender.
-func (d *Dispatcher) takeSeats(req Request) error {
-	if err := d.senders.take(req.Emitter); err != nil {
+// takeSeats takes a slot of the session, whose key is owned, and one of the sender.
+func (d *Dispatcher) takeSeats(sender, owned string) error {
+	if err := d.senders.take(sender); err != nil {
 		return err
 	}
-	err := d.seats.take(sessionkey.Of(req.Emitter, req.Event.Session))
+	err := d.seats.take(owned)
 	if err != nil {
-		d.senders.give(req.Emitter)
+		d.senders.give(sender)
 	}
 	return err
 }

@@ -95,12 +95,12 @@ func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	case ev.session() == "":
 		return nil
 	case ev.name() == events.PromptSubmit, ev.name() == events.ExecutionStart:
-		waits, err := d.sessions.Begin(ctx, ev.owned(), ev.name())
+		waits, err := d.sessions.Begin(ctx, ev.owned, ev.name())
 		ev.lateWaits = waits
 		return err
 	case ev.name() == events.SessionStart:
 		if limits := mountedLimits(ev.sent()); limits != (verdict.Limits{}) {
-			return d.sessions.Limit(ctx, ev.owned(), limits)
+			return d.sessions.Limit(ctx, ev.owned, limits)
 		}
 	}
 	return nil
@@ -111,7 +111,7 @@ func (d *Dispatcher) endSession(ctx context.Context, ev *event) error {
 	if ev.session() == "" || ev.name() != events.SessionEnd {
 		return nil
 	}
-	return d.sessions.End(ctx, ev.owned())
+	return d.sessions.End(ctx, ev.owned)
 }
 
 // mountedLimits reads the limits in the mount plan of session:start. It ignores values that are

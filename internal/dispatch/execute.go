@@ -63,9 +63,9 @@ func (d *Dispatcher) coordinate(ctx context.Context, ev *event, out chain.Outcom
 	}
 	taker := ev.takesLate(out)
 	if !verdict.Injects(out) && taker == "" || ev.session() == "" {
-		return compose(d.opts.Injection, d.sessions.Used(ev.owned())), nil
+		return compose(d.opts.Injection, d.sessions.Used(ev.owned)), nil
 	}
-	v, err := d.sessions.Spend(ctx, ev.owned(), ev.name(), taker, func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict {
+	v, err := d.sessions.Spend(ctx, ev.owned, ev.name(), taker, func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict {
 		ev.late = late
 		return compose(d.opts.Injection.Lowered(lowered), used)
 	})

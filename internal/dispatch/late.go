@@ -26,7 +26,7 @@ func (d *Dispatcher) callLate(ev *event, entry *chain.Entry, data []byte) {
 	if !ev.wantedBy(entry, data) {
 		return
 	}
-	owner := cmp.Or(ev.request.Emitter, ev.owned())
+	owner := cmp.Or(ev.request.Emitter, ev.owned)
 	started := d.latecomers.take(owner) == nil
 	if started {
 		started = d.lates.start(func() {
@@ -82,7 +82,7 @@ func (d *Dispatcher) answeredLate(ctx context.Context, ev *event, call chain.Cal
 		records.free()
 	}
 	if err == nil && len(text) <= d.opts.Injection.Lowered(verdict.Limits{}).Size {
-		kept, err = d.sessions.Keep(ctx, ev.owned(), ev.admitted, chain.NewContextInjection(call, ev.name(), text))
+		kept, err = d.sessions.Keep(ctx, ev.owned, ev.admitted, chain.NewContextInjection(call, ev.name(), text))
 		why = "ended"
 	}
 	if err != nil {

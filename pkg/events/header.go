@@ -14,7 +14,7 @@ import (
 func decodeHeader(header map[string][]string) (ev Event, found bool, err error) {
 	version, conflict, binary := "", "", ""
 	for key, values := range header {
-		if len(key) < 3 || !strings.EqualFold(key[:3], "ce-") || len(values) == 0 {
+		if len(key) < 3 || key[0]|0x20 != 'c' || key[1]|0x20 != 'e' || key[2] != '-' || len(values) == 0 {
 			continue
 		}
 		found = true
@@ -134,6 +134,7 @@ func Escape(s string) string {
 		return s
 	}
 	var b strings.Builder
+	b.Grow(len(s) + 8)
 	b.WriteString(s[:first])
 	for i := first; i < len(s); i++ {
 		if c := s[i]; plain(c) {
@@ -147,7 +148,7 @@ func Escape(s string) string {
 
 // Unescape undoes [Escape]. Text that is not well escaped is returned as it is.
 func Unescape(s string) string {
-	if !strings.Contains(s, "%") {
+	if strings.IndexByte(s, '%') < 0 {
 		return s
 	}
 	if u, err := url.PathUnescape(s); err == nil {

@@ -19,42 +19,40 @@ func IDs(body []byte) (ids []string) {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, line := range lines {
-		for _, id := range lineIDs(line) {
-			if !seen[id] {
-				seen[id] = true
-				ids = append(ids, id)
-			}
+	add := func(id []byte) {
+		if len(id) > 0 && len(id) <= maxID && !seen[string(id)] {
+			ids = append(ids, string(id))
+			seen[ids[len(ids)-1]] = true
 		}
+	}
+	for _, line := range lines {
+		lineIDs(line, add)
 	}
 	return ids
 }
 
-// lineIDs returns the ids of one record. Only top-level members count: an agent may write
+// lineIDs calls add with the ids of one record. Only top-level members count: an agent may write
 // anything into nested data.
-func lineIDs(line []byte) (ids []string) {
-	var kind, action string
-	members(line, func(name string, value []byte) {
-		switch name {
+func lineIDs(line []byte, add func(id []byte)) {
+	var kind, action []byte
+	members(line, func(name, value []byte) {
+		switch string(name) {
 		case "chain_id", "session_id", "event_id", "approval_id":
-			if id := text(value); id != "" && len(id) <= maxID {
-				ids = append(ids, id)
-			}
+			add(text(value))
 		case "kind":
 			kind = text(value)
 		case "action":
 			action = text(value)
 		}
 	})
-	if action == "deny" && slices.Contains([]string{string(audit.ChainResult), string(audit.ApprovalDecided)}, kind) {
-		ids = append(ids, Denied)
+	if string(action) == "deny" && slices.Contains([]string{string(audit.ChainResult), string(audit.ApprovalDecided)}, string(kind)) {
+		add([]byte(Denied))
 	}
-	return ids
 }
 
 // members calls handle with each string member of a JSON object on one line. It stops if the
 // line is not in the form that routers write.
-func members(line []byte, handle func(name string, value []byte)) {
+func members(line []byte, handle func(name, value []byte)) {
 	if len(line) == 0 || line[0] != '{' {
 		return
 	}
@@ -69,7 +67,7 @@ func members(line []byte, handle func(name string, value []byte)) {
 			if value, rest, ok = quoted(rest); !ok {
 				return
 			}
-			handle(string(name[1:len(name)-1]), value)
+			handle(name[1:len(name)-1], value)
 		} else if rest = skip(rest); rest == nil {
 			return
 		}
@@ -130,12 +128,13 @@ func skip(text []byte) []byte {
 }
 
 // text decodes a JSON string; empty for none.
-func text(value []byte) (s string) {
+func text(value []byte) []byte {
 	if bytes.IndexByte(value, '\\') < 0 {
-		return string(value[1 : len(value)-1])
+		return value[1 : len(value)-1]
 	}
+	var s string
 	if json.Unmarshal(value, &s) != nil {
-		return ""
+		return nil
 	}
-	return s
+	return []byte(s)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -126,20 +127,23 @@ func (w *Writer) Record(ctx context.Context, lines []byte) error {
 	if b == nil {
 		return ErrUnavailable
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.Timeout)
-	defer cancel()
 	if leads {
+		ctx, cancel := context.WithTimeout(ctx, w.Timeout)
+		defer cancel()
 		if !w.send(ctx, b) {
 			return ErrUnavailable
 		}
 		return nil
 	}
+	timeout := time.NewTimer(w.Timeout)
+	defer timeout.Stop()
 	select {
 	case <-b.done:
 		return nil
+	case <-timeout.C:
 	case <-ctx.Done():
-		return ErrUnavailable
 	}
+	return ErrUnavailable
 }
 
 // Note writes lines without waiting.
@@ -207,7 +211,7 @@ func (w *Writer) put(lines []byte, mayLead bool) (b *batch, leads bool) {
 		lines = lines[end:]
 	}
 	if b = w.queue[len(w.queue)-1]; mayLead && len(w.queue) == 1 && !w.sending {
-		w.sending, b.tried = true, true
+		w.sending = true
 		return b, true
 	}
 	w.notify()
@@ -275,7 +279,7 @@ func (w *Writer) drain(ctx context.Context) {
 		var b *batch
 		if !w.sending && len(w.queue) > 0 {
 			b = w.queue[0]
-			w.sending, b.tried = true, true
+			w.sending = true
 		}
 		done := w.closed && len(w.queue) == 0
 		w.mu.Unlock()
@@ -293,9 +297,14 @@ func (w *Writer) drain(ctx context.Context) {
 	}
 }
 
-// send writes the first batch. The caller has set sending. It returns false if ctx ended first;
+// send writes the first batch. The caller has set sending. Callers that are ready to run add to
+// the batch first: a write costs far more than a record. It returns false if ctx ended first;
 // then the batch is still the first.
 func (w *Writer) send(ctx context.Context, b *batch) bool {
+	runtime.Gosched()
+	w.mu.Lock()
+	b.tried = true
+	w.mu.Unlock()
 	written := w.write(ctx, b)
 	w.mu.Lock()
 	defer w.mu.Unlock()
