@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -23,9 +24,9 @@ type follower struct {
 	seenPins map[string]bool     // ids of guards that the log has a record of
 	before   map[string]*hook    // what this replica knew before it began to follow
 
-	loaded  bool   // everything that the bucket held at the start was received
-	changes int    // changes of hooks, freezes, pins and labels since the last report
-	upTo    uint64 // the last revision that was received
+	loaded  bool // everything that the bucket held at the start was received
+	changes int  // changes of hooks, freezes, pins and labels since the last report
+	horizon horizon
 }
 
 // apply applies one batch. Until the whole bucket was received, the served table stays as it
@@ -33,11 +34,13 @@ type follower struct {
 //
 // The bucket keeps one record per key, and does not deliver older ones. So while more records
 // wait behind a batch, an earlier record may be missing from it. Therefore a revision counts as
-// applied, and a lease as held, only after a batch that ends with the last record of the log.
-func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
+// applied, and a lease as held, only after a batch that ends with the last record of the log and
+// reaches the horizon.
+func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) error {
 	hooks, gone := make(map[string]*hook, len(batch)), map[string]uint64{}
 	var changes []chain.Change
 	for _, e := range batch {
+		f.horizon.saw(e.Revision)
 		if e.Key == lostKey && e.Value != nil && f.loss(e) {
 			return errAccepted
 		}
@@ -75,7 +78,7 @@ func (f *follower) apply(batch []natsx.Entry, loaded bool) error {
 	if f.frozen != was || f.pins != werePinned || labeled {
 		f.changes++
 	}
-	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last
+	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last && f.horizon.reached(ctx)
 	applied := f.update(batch, hooks, gone, complete)
 	if loaded && !f.loaded {
 		close(f.lease.loaded)
@@ -162,13 +165,12 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 	defer r.mu.Unlock()
 	now := time.Now()
 	for _, e := range batch {
-		f.upTo = max(f.upTo, e.Revision)
 		if id, ok := strings.CutPrefix(e.Key, replicaKey); ok {
 			f.replica(id, e, now)
 		}
 	}
 	if complete {
-		r.applied = f.upTo
+		r.applied = f.horizon.upTo
 	}
 	r.disabled = f.disabled
 	for id, h := range hooks {

@@ -304,8 +304,9 @@ func (r *Registry) hold(ctx context.Context) error {
 	f := &follower{
 		registry: r, lease: lease, next: &chain.Table{}, before: before,
 		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, disabled: map[string]Disabled{},
+		horizon: horizon{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
 	}
-	err := r.bucket.Follow(ctx, f.apply)
+	err := r.bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error { return f.apply(ctx, batch, loaded) })
 	cancel(err)
 	wg.Wait()
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {

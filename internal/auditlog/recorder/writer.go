@@ -336,18 +336,19 @@ func (w *Writer) write(ctx context.Context, b *batch) bool {
 			warned = true
 			w.Log.Error("audit log does not take records; trying again", "error", err)
 		}
+		wait := pause
 		if errors.Is(err, errAgain) {
-			pause = 0
+			wait = 0
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return false
 		}
 	}
 }
 
-// errAgain means that the next try differs.
+// errAgain means that the next try differs, in its segment or the writer's name: it follows at once.
 var errAgain = errors.New("try again")
 
 // try appends lines once, as this writer's next records.

@@ -197,6 +197,36 @@ func TestARecordWhoseAnswerIsLostStandsOnce(t *testing.T) {
 	}
 }
 
+// TestRetriesArePaced: a writer that starts over under another name does not retry without a pause
+// if the log takes nothing then.
+func TestRetriesArePaced(t *testing.T) {
+	w := start(t, recorder.Options{Timeout: 10 * time.Second})
+	if _, err := w.js.Publish(w.ctx, "hooks.audit.w.w", record(0, "")); err != nil {
+		t.Fatal(err)
+	}
+	tries, err := w.js.Conn().SubscribeSync("hooks.audit.w.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = tries.AutoUnsubscribe(50)
+	w.full(t, true)
+	w.Note(record(1, ""))
+	window, cancel := context.WithTimeout(w.ctx, 300*time.Millisecond)
+	defer cancel()
+	names := map[string]int{}
+	for {
+		msg, err := tries.NextMsgWithContext(window)
+		if err != nil {
+			break
+		}
+		names[msg.Subject]++
+	}
+	w.full(t, false)
+	if again := names["hooks.audit.w.w.2"]; names["hooks.audit.w.w"] != 1 || again == 0 || again > 10 {
+		t.Errorf("tries by subject: %v", names)
+	}
+}
+
 func canceled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
