@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,16 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 		return err
 	}
 	defer client.Close()
+	metrics := tel.WorkerFile()
+	refused := func(ctx context.Context, r follow.Refusal) {
+		metrics.Read(ctx, r == follow.Refusal{})
+		if r != (follow.Refusal{}) {
+			hooks.Announce(ctx, client, log, cmp.Or(r.Version, s.Policy), errors.New(r.Why))
+		}
+	}
 	follower, err := follow.New(follow.Options{
 		Name: s.Policy, Keys: verifierkeys.Verifiers(trusted), Acts: s.PolicyExec, Dir: dir, Conn: clientconn.Of(client).Transport,
-		Host: kind.Worker{States: states, Log: log}, Poll: p.poll, Log: log,
+		Host: kind.Worker{States: states, Log: log}, Poll: p.poll, Refused: refused, Log: log,
 	})
 	if err != nil {
 		return workerfiles.InputError(err)
@@ -77,7 +85,7 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	pages.conn.Store(client.Conn())
 	defer context.AfterFunc(ctx, func() { pages.serving.Store(false) })()
 	return s.runPolicy(ctx, p, client, follower, hooks.Options{
-		File: none, NATS: natsx.RedactURL(url), Prefix: prefix, Metrics: tel.WorkerFile(), Log: log,
+		File: none, NATS: natsx.RedactURL(url), Prefix: prefix, Metrics: metrics, Log: log,
 	}, func() { pages.serving.Store(ctx.Err() == nil) })
 }
 

@@ -222,8 +222,13 @@ func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRollout(t)
 	one := r.push(deployPolicy("one"))
-	stderr, _ := r.worker(t.TempDir(), "--http-listen", "127.0.0.1:0")
+	address := testkit.FreeAddrs(t, 1)[0]
+	stderr, _ := r.worker(t.TempDir(), "--http-listen", address)
 	says(t, stderr, `"policy taken over","policy":"`+one)
+	failed, err := r.NC.SubscribeSync("hooks.event.module.load_failed")
+	if err != nil || r.NC.Flush() != nil {
+		t.Fatal(err)
+	}
 	stranger := r.key("stranger")
 	good := r.stored()
 
@@ -241,10 +246,15 @@ func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	says(t, stderr, "none of the configured keys signed it")
+	if m, err := failed.NextMsgWithContext(testkit.Within(t, testkit.Patience)); err != nil || !strings.Contains(string(m.Data), "none of the configured keys signed it") {
+		t.Errorf("the event of a refused policy: %v, %v", m, err)
+	}
+	testkit.Eventually(t, "the metrics show that the policy is not the stored one", func() bool { return currentFile(t, address) == "0" })
 	r.store(bytes.Replace(good, []byte(`deny: \"one\"`), []byte(`deny: \"two\"`), 1))
 	says(t, stderr, "its files are not those that were signed")
 	r.store(good)
 	testkit.Eventually(t, "nothing is refused any more", func() bool { return r.status(t) == workerStatus{Policy: one} })
+	testkit.Eventually(t, "the metrics show that it is", func() bool { return currentFile(t, address) == "1" })
 
 	write(strings.Replace(deployPolicy("two"), "action: deny, reason: \"two\"", "action: continue", 1))
 	if o := r.Run("policy", "push", "production", file, "--key", filepath.Join(r.dir, "key")); o.Code == 0 || !strings.Contains(o.Stderr, "1 of its tests fail") {

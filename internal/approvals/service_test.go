@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"go.uber.org/goleak"
 
@@ -323,6 +325,28 @@ func TestAwaitEndsWithoutADecision(t *testing.T) {
 	if len(long) != 0 {
 		t.Error("notified twice")
 	}
+}
+
+// TestAnEvictedWaiterKeepsNothing: an agent may send one event again and again. What evicted
+// waiters hold is freed at once, not when their time comes.
+func TestAnEvictedWaiterKeepsNothing(t *testing.T) {
+	t.Parallel()
+	svc, _ := running(t, natstest.Server(t), approvals.Options{})
+	e := ask(t, svc, event("a1", "s1"))
+	until := time.Now().Add(time.Hour)
+	reply := weak.Make(evicted(t, svc, e, until))
+	for range 64 {
+		await(svc, e, until)
+	}
+	testkit.Eventually(t, "what the evicted waiter held is freed", func() bool { runtime.GC(); return reply.Value() == nil })
+}
+
+// evicted waits with a reply that the test must see freed.
+func evicted(t *testing.T, svc *approvals.Service, r *held.Event, until time.Time) *[1 << 10]byte {
+	t.Helper()
+	reply := new([1 << 10]byte)
+	svc.Await(r, until, func(*held.Event, *approval.Decision) { reply[0]++ })
+	return reply
 }
 
 // "Allow always" is remembered before the agent goes on, which might ask again at once.

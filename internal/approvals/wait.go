@@ -19,6 +19,14 @@ type waiter struct {
 	stored *held.Event // without data
 }
 
+// tell notifies a waiter that is removed from its entry. The clock holds the waiter until its
+// time, so it keeps nothing of the request.
+func (w *waiter) tell(r *held.Event, decision *approval.Decision) {
+	notify := w.notify
+	w.notify, w.stored = nil, nil
+	notify(r, decision)
+}
+
 // Await calls notify once: with the decision once it is in the stream, or with nil if until
 // comes or the service stops first. It does not block, and notify must not block. For a decision
 // that grants, the data of the request is read again.
@@ -48,7 +56,7 @@ func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event,
 	}
 	s.mu.Unlock()
 	if oldest != nil {
-		oldest.notify(oldest.stored, nil)
+		oldest.tell(oldest.stored, nil)
 	}
 }
 
@@ -61,7 +69,7 @@ func (s *Service) stopWaiting(e *entry, w *waiter) {
 	}
 	s.mu.Unlock()
 	if i >= 0 {
-		w.notify(w.stored, nil)
+		w.tell(w.stored, nil)
 	}
 }
 
@@ -94,7 +102,7 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 	e.waiters = nil
 	s.mu.Unlock()
 	for _, w := range waiters {
-		w.notify(stored, decision)
+		w.tell(stored, decision)
 	}
 	return true
 }
@@ -113,7 +121,7 @@ func (s *Service) close() {
 	s.watchers = map[*watcher]struct{}{}
 	s.mu.Unlock()
 	for _, w := range all {
-		w.notify(w.stored, nil)
+		w.tell(w.stored, nil)
 	}
 	for w := range watchers {
 		close(w.ch)

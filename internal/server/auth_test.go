@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -77,5 +78,24 @@ func TestTheEmbeddedServerAsksForCredentials(t *testing.T) {
 	}
 	if err := w.Close(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// A worker tells that its policy could not be loaded. It may emit nothing else.
+func TestAWorkerEmitsOnlyThatAPolicyFailed(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	n, home := guarded(t)
+	a, err := agent.New(as(t, n, home, "worker"), agent.Options{Source: "/hook-worker"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Emit(ctx, events.ModuleLoadFailed, events.ModuleLoadFailedData{ModuleType: "policy", ModuleID: "p", Error: "e"}); err != nil {
+		t.Error(err)
+	}
+	short, stop := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer stop()
+	if _, err := a.Emit(short, "tool:pre", map[string]any{}); err == nil {
+		t.Error("it emits events of an agent")
 	}
 }

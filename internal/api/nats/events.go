@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
@@ -99,11 +100,14 @@ func (s *Server) decode(verb string, req *service.Request) (dispatch.Request, er
 		return dispatch.Request{}, wire.Errorf(wire.Malformed, "%v", err)
 	}
 	sender, err := s.sender(req)
-	if err != nil {
+	if err != nil && !(errors.Is(err, errNoIdentity) && verb == "emit" && name == events.ModuleLoadFailed) { // of a worker, which may emit nothing else
 		return dispatch.Request{}, err
 	}
 	return s.agents.ReadEvent(name, sender, req.Header, req.Data)
 }
+
+// errNoIdentity refuses a request from the routers' own account.
+var errNoIdentity = wire.Errorf(wire.Forbidden, "the connection proves no identity: use the credentials of an agent or a person")
 
 // shortestAccount is the length of the shortest name that an account of the NATS server can
 // have: accounts of identities are public keys.
@@ -130,7 +134,7 @@ func (s *Server) sender(req *service.Request) (string, error) {
 	case s.opts.Identities == nil:
 		return sender.String(), nil
 	case sender.Account == "":
-		return "", wire.Errorf(wire.Forbidden, "the connection proves no identity: use the credentials of an agent or a person")
+		return "", errNoIdentity
 	}
 	label, err := s.opts.Identities.Sender(sender.Account)
 	return agentapi.Sender(label), err

@@ -42,6 +42,9 @@ type Options struct {
 	Host kind.Worker
 	// Poll is how often routers are asked; 0 means once a second.
 	Poll time.Duration
+	// Refused is called once for each refusal, and with the zero Refusal when a refused version is
+	// withdrawn. It must not block for long. Nil for none.
+	Refused func(ctx context.Context, r Refusal)
 	// Log gets what is taken over, and what is refused and why.
 	Log *slog.Logger
 }
@@ -171,7 +174,7 @@ func (f *Follower) ask(ctx context.Context, use bundle.Use) {
 	}
 	if err != nil {
 		if f.lost == nil {
-			f.Log.Warn("policy not asked for; keeping the hooks that there are", "policy", f.Name, "error", err)
+			f.Log.Warn("policy not asked for; keeping the previous hooks", "policy", f.Name, "error", err)
 		}
 		f.lost = err
 		return
@@ -206,9 +209,7 @@ func fetch(ctx context.Context, conn *natsx.Conn, name string, use bundle.Use, h
 func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (taken bool) {
 	b, err := f.open(use, raw)
 	if b == nil && err == nil { // it runs, or is of the past
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		delete(f.refused, use)
+		f.withdrawn(ctx, use)
 		return true
 	}
 	if err == nil {
@@ -220,10 +221,10 @@ func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (ta
 	if ctx.Err() != nil {
 		return false
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	if err == nil {
+		f.mu.Lock()
 		delete(f.refused, use)
+		f.mu.Unlock()
 		f.Log.Info("policy taken over", "policy", b.Version(), "use", string(use), "restores", b.Restores, "commit", b.Commit)
 		return true
 	}
@@ -231,11 +232,34 @@ func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (ta
 	if b != nil {
 		r.Version = b.Version()
 	}
-	if f.refused[use] != r {
-		f.Log.Error("policy refused; keeping the hooks that there are", "policy", cmp.Or(r.Version, f.Name), "use", string(use), "error", r.Why)
-	}
-	f.refused[use] = r
+	f.refuse(ctx, use, r)
 	return false
+}
+
+// refuse notes a refusal, and tells of a new one.
+func (f *Follower) refuse(ctx context.Context, use bundle.Use, r Refusal) {
+	f.mu.Lock()
+	known := f.refused[use] == r
+	f.refused[use] = r
+	f.mu.Unlock()
+	if known {
+		return
+	}
+	f.Log.Error("policy refused; keeping the previous hooks", "policy", cmp.Or(r.Version, f.Name), "use", string(use), "error", r.Why)
+	if f.Refused != nil {
+		f.Refused(ctx, r)
+	}
+}
+
+// withdrawn notes that what was refused is not stored any more.
+func (f *Follower) withdrawn(ctx context.Context, use bundle.Use) {
+	f.mu.Lock()
+	_, refused := f.refused[use]
+	delete(f.refused, use)
+	f.mu.Unlock()
+	if refused && f.Refused != nil {
+		f.Refused(ctx, Refusal{})
+	}
 }
 
 // maxWhy bounds the reason of a refusal, in bytes.

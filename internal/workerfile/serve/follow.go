@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,7 +79,7 @@ func (f follower) reload(ctx context.Context) error {
 		for _, e := range errorsOf(err) {
 			f.Log.Error("reload failed; keeping the previous hooks", "file", f.Path, "error", e)
 		}
-		f.announce(ctx, errorsOf(err)[0])
+		Announce(ctx, f.client, f.Log, filepath.Base(f.Path), errorsOf(err)[0])
 	}
 	return err
 }
@@ -86,17 +87,17 @@ func (f follower) reload(ctx context.Context) error {
 // announceWithin bounds the event about a policy that could not be loaded.
 const announceWithin = 2 * time.Second
 
-// announce tells hooks and watchers that the policy could not be loaded. Nothing depends on
-// it: a worker may lack the right.
-func (f follower) announce(ctx context.Context, cause error) {
+// Announce emits that a policy could not be loaded, for hooks and watchers. id names the policy.
+// Nothing depends on it: a failure is only logged.
+func Announce(ctx context.Context, client *hookrouter.Client, log *slog.Logger, id string, cause error) {
 	ctx, cancel := context.WithTimeout(ctx, announceWithin)
 	defer cancel()
-	a, err := agent.New(f.client, agent.Options{Source: "/hook-worker"})
+	a, err := agent.New(client, agent.Options{Source: "/hook-worker"})
 	if err == nil {
-		_, err = a.Emit(ctx, events.ModuleLoadFailed, events.ModuleLoadFailedData{ModuleType: "policy", ModuleID: filepath.Base(f.Path), Error: cause.Error(), ReasonCode: "invalid"})
+		_, err = a.Emit(ctx, events.ModuleLoadFailed, events.ModuleLoadFailedData{ModuleType: "policy", ModuleID: id, Error: cause.Error(), ReasonCode: "invalid"})
 	}
 	if err != nil {
-		f.Log.Debug("event not emitted", "event", events.ModuleLoadFailed, "error", err)
+		log.Warn("event not emitted", "event", events.ModuleLoadFailed, "error", err)
 	}
 }
 
