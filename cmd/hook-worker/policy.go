@@ -26,7 +26,9 @@ import (
 func (s serve) check() error {
 	policy := s.Policy != ""
 	switch {
-	case policy == (s.Config != ""):
+	case policy && s.Config != "":
+		return errors.New("give --config FILE or --policy NAME, not both")
+	case !policy && s.Config == "":
 		return errors.New("give --config FILE or --policy NAME")
 	case !policy && (len(s.PolicyKey) > 0 || s.PolicyExec || s.PolicyDir != ""):
 		return errors.New("use --policy-key, --policy-exec and --policy-cache with --policy")

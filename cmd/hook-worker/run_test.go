@@ -309,6 +309,35 @@ hooks:
 	}
 }
 
+// A call that the router discards is no failure.
+func TestACallInVainIsNotLoggedAsFailed(t *testing.T) {
+	t.Parallel()
+	url, begun := listen(t), filepath.Join(t.TempDir(), "begun")
+	stderr, _ := start(t, url, write(t, `
+hooks:
+  - id: denies
+    events: [tool:pre]
+    effect: validate
+    timeout_ms: 20000
+    exec:
+      command: [sh, -c, 'until [ -e "$0" ]; do sleep 0.01; done; echo "{\"action\":\"deny\",\"reason\":\"no\"}"', "`+begun+`"]
+  - id: slow
+    events: [tool:pre]
+    effect: validate
+    priority: 1
+    timeout_ms: 20000
+    exec:
+      command: [sh, -c, 'touch "$0"; sleep 1000', "`+begun+`"]
+`), "--log-level", "debug")
+	if _, err := connect(t, url).Emit(t.Context(), "tool:pre", nil); err != nil {
+		t.Fatal(err)
+	}
+	says(t, stderr, `"level":"DEBUG","msg":"call cancelled","hook":"slow"`)
+	if strings.Contains(stderr.String(), "hook failed") {
+		t.Errorf("a call in vain is logged as failed:\n%s", stderr)
+	}
+}
+
 func TestRunSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	bad := write(t, "hooks:\n  - id: guard\n    events: [tool:pre]\n    match: dta.x == 1\n    cel: {rules: [{deny: x}]}\n")

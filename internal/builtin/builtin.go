@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"errors"
+
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -19,8 +21,9 @@ func Of[C any](summary string, reg chain.Registration, build func(kind.Section, 
 	return Builtin{reg, kind.Of(summary, build)}
 }
 
-// Complete fills in what the file leaves out of the section's registration.
-func (b Builtin) Complete(s kind.Section) {
+// Complete fills in what the file leaves out of the section's registration. It refuses an effect
+// that the builtin does not have.
+func (b Builtin) Complete(s kind.Section) error {
 	r, own := s.Registration, b.Registration
 	for field, fill := range map[string]func(){
 		"events":      func() { r.Events = own.Events },
@@ -36,4 +39,8 @@ func (b Builtin) Complete(s kind.Section) {
 			fill()
 		}
 	}
+	if r.Effect == chain.Validates && own.Effect != chain.Validates {
+		return errors.New("this builtin may remember, count, change or send something, so a call in vain does harm: leave effect: validate out")
+	}
+	return nil
 }

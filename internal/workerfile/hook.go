@@ -107,6 +107,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 	d.checkRegistration(at, h.Registration)
 	d.compileMatch(at, &h)
 	d.checkEventSpelling(at, &h)
+	d.checkTimeout(at, &h)
 	return h
 }
 

@@ -350,6 +350,31 @@ func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
 	}
 }
 
+// A hook that may take as long as its chain never comes to its on_failure, and a key that is no
+// template is that of every call.
+func TestWhatHoldsForTooLongOrTooMuchIsAWarning(t *testing.T) {
+	t.Parallel()
+	const late = "w.yaml:4:17: hooks[0].timeout_ms: it may take 30s, and the chain ends after 30s: its on_failure is never reached, the event is refused with 504"
+	ask := func(key string) string {
+		return "    cel:\n      rules:\n        - ask: {prompt: Really?, key: '" + key + "'}\n"
+	}
+	for text, want := range map[string]string{
+		"    timeout_ms: 30000\n" + anyRule:                   late,
+		"    timeout_ms: 29999\n" + anyRule:                   "",
+		"    timeout_ms: 30000\n    mode: shadow\n" + anyRule: "",
+		ask("data.k"):       `w.yaml:6:39: hooks[0].cel.rules[0].ask.key: the key is the same for every call, so "Allow always" holds for all of them: write an expression in {{ }}, like {{ data.k }}`,
+		ask("{{ data.k }}"): "",
+	} {
+		f, err := workerfile.Parse("w.yaml", []byte(hook(text)), basic.Kinds(kind.Worker{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := errors.Join(f.Hooks[0].Warnings...); (got == nil) != (want == "") || got != nil && got.Error() != want {
+			t.Errorf("%s warnings %v; want %s", text, got, want)
+		}
+	}
+}
+
 func TestABuiltinThatDoesNothingHereIsAWarning(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for section, want := range map[string]string{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -65,6 +66,18 @@ func (d *document) checkEventSpelling(at jsontext.Pointer, h *Hook) {
 		if err := kind.CheckEventSpelling(pattern); err != nil {
 			h.Warnings = append(h.Warnings, d.errorAt((at+"/events").AppendToken(fmt.Sprint(i)), err))
 		}
+	}
+}
+
+// chainTimeout is how long a router lets a chain take by default.
+const chainTimeout = 30 * time.Second
+
+// checkTimeout warns of a time-out that is as long as the chain's: a hook that is awaited needs
+// a shorter one.
+func (d *document) checkTimeout(at jsontext.Pointer, h *Hook) {
+	if own := h.Registration.Timeout(); h.Registration.Enforced() && own >= chainTimeout {
+		err := fmt.Errorf("it may take %s, and the chain ends after %s: its on_failure is never reached, the event is refused with 504", own, chainTimeout)
+		h.Warnings = append(h.Warnings, d.errorAt(at+"/timeout_ms", err))
 	}
 }
 

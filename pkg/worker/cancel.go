@@ -11,9 +11,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ErrInVain is the cause of a context that ended because another hook denied the event: nobody
-// waits for the answer. See [chain.Validates].
-var ErrInVain = errors.New("another hook denied the event: nobody waits for the answer")
+// ErrInVain is the cause of a context that ended because the router discarded the call: another
+// hook denied the event, or added labels. See [chain.Validates].
+var ErrInVain = errors.New("the router discarded this call: its result is no longer needed")
 
 // underWay holds the calls in flight of a hook that only validates, by id.
 type underWay struct {

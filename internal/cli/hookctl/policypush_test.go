@@ -15,6 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
+	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
 // A guard that a version does not have any more stays registered, and denies: whoever
@@ -70,6 +71,106 @@ func TestWhoeverDropsAGuardIsTold(t *testing.T) {
 			}
 		}
 	}
+}
+
+// versions are pushes of a policy whose reasons tell them apart.
+type versions struct {
+	*clitest.Fixture
+	key, file string
+}
+
+func newVersions(t *testing.T) versions {
+	t.Helper()
+	dir := t.TempDir()
+	private, _, err := signednote.GenerateKey(nil, "policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := versions{clibus.New(t, hookctl.Run), filepath.Join(dir, "key"), filepath.Join(dir, "policy.yaml")}
+	write(t, v.key, private+"\n")
+	return v
+}
+
+// policy runs a command that signs.
+func (v versions) policy(args ...string) clitest.Outcome {
+	return v.Run(append(append([]string{"policy"}, args...), "--text", "--key", v.key)...)
+}
+
+func (v versions) push(t *testing.T, reason string, flags ...string) clitest.Outcome {
+	t.Helper()
+	write(t, v.file, "hooks:\n  - {id: guard, events: [e], cel: {rules: [{deny: "+reason+"}]}}\n")
+	return v.policy(append([]string{"push", "production", v.file}, flags...)...)
+}
+
+// A rollback says what it restored, and another one goes further back, not to what was left.
+func TestRollbacksGoBack(t *testing.T) {
+	t.Parallel()
+	v := newVersions(t)
+	for _, reason := range []string{"one", "two", "three", "four"} {
+		if got := v.push(t, reason); got.Code != cli.ExitOK {
+			t.Fatalf("push %s: %+v", reason, got)
+		}
+	}
+	back := func(want string, flags ...string) {
+		t.Helper()
+		got := v.policy(append([]string{"rollback", "production"}, flags...)...)
+		if first, _, _ := strings.Cut(got.Stdout, "\n"); got.Code != cli.ExitOK || first != want {
+			t.Errorf("rollback: %+v; want %s", got, want)
+		}
+	}
+	back("rolled back production to @3, as production@5")
+	back("rolled back production to @2, as production@6")
+	back("rolled back production to @5, as production@7", "--to", "5") // itself a rollback to @3
+	back("rolled back production to @2, as production@8")
+	back("rolled back production to @1, as production@9")
+	if got := v.policy("rollback", "production"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no version before production@1 is stored") {
+		t.Errorf("a rollback before the first: %+v", got)
+	}
+	if got := v.push(t, "ten"); got.Code != cli.ExitOK {
+		t.Fatalf("push: %+v", got)
+	}
+	back("rolled back production to @9, as production@11")
+}
+
+// Workers never take a serial that is not higher than the stored one.
+func TestASerialMustBeHigher(t *testing.T) {
+	t.Parallel()
+	v := newVersions(t)
+	for _, step := range []struct{ reason, serial, refused string }{
+		{"one", "7", ""},
+		{"two", "7", "production@7 is stored"},
+		{"two", "3", "production@7 is stored, and workers take only a higher serial than 7: leave out --serial 3, or give at least 8"},
+		{"two", "8", ""},
+	} {
+		got := v.push(t, step.reason, "--serial", step.serial)
+		if (got.Code == cli.ExitLocal) != (step.refused != "") || !strings.Contains(got.Stderr, step.refused) {
+			t.Errorf("%s: %+v; want %q", step.serial, got, step.refused)
+		}
+	}
+	if got := v.policy("rollback", "production", "--serial", "8"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "production@8 is stored") {
+		t.Errorf("rollback: %+v", got)
+	}
+}
+
+// A comparison of nothing is no success: the name is probably misspelt.
+func TestCompareNeedsAVersionInShadow(t *testing.T) {
+	t.Parallel()
+	v := newVersions(t)
+	compare := func(name, want string) {
+		t.Helper()
+		if got := v.Run("policy", "compare", name); (got.Code == cli.ExitLocal) != (want != "") || !strings.Contains(got.Stderr, want) {
+			t.Errorf("compare %s: %+v; want %q", name, got, want)
+		}
+	}
+	const nothing = "nothing of policy production is tried in shadow"
+	compare("production", "no policy production is stored")
+	v.push(t, "one")
+	compare("production", nothing)
+	v.push(t, "two", "--shadow")
+	compare("production", "")
+	compare("nosuch", "no policy nosuch is stored")
+	v.policy("enforce", "production")
+	compare("production", nothing)
 }
 
 // A policy that no worker follows is probably misspelt: the status names those that are followed.

@@ -30,10 +30,10 @@ func TestAPolicyOnARouterWithCredentials(t *testing.T) {
 	for _, args := range [][]string{
 		{"push", "production", file, "--key", key},
 		{"push", "production", file, "--key", key, "--shadow"},
+		{"compare", "production"},
 		{"enforce", "production", "--key", key},
 		{"rollback", "production", "--key", key, "--to", "1"},
 		{"status"},
-		{"compare", "production"},
 	} {
 		if got := f.Run(append([]string{"policy"}, args...)...); got.Code != cli.ExitOK {
 			t.Errorf("%v: %+v", args, got)

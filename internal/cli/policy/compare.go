@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/internal/bundle/follow"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -27,7 +29,7 @@ func (c *CompareCmd) Help() string {
 	return `Of each event, what a hook in shadow would have answered is compared with what the enforced one did, as the audit log has both. A hook that only
 the version in shadow has is compared with continue. What was denied before it came to the hook is not compared.
 
-Exit codes: 0 no answer differs; 1 error; 8 some differ.`
+Exit codes: 0 no answer differs; 1 error, or nothing is in shadow; 8 some differ.`
 }
 
 // answers are those of one hook in one chain.
@@ -99,10 +101,51 @@ func (c *CompareCmd) Run(ctx context.Context, e *cli.Env) error {
 			list = append(list, difference{}) // counted
 		}
 	}
+	if compared == 0 {
+		if err := checkShadow(ctx, e, c.Name); err != nil {
+			return err
+		}
+	}
 	if len(list) > 0 {
 		e.Exit = ExitDiffers
 	}
 	c.show(e, compared, list)
+	return nil
+}
+
+// checkShadow says why nothing of a policy is in shadow; nil if something is.
+func checkShadow(ctx context.Context, e *cli.Env, name string) error {
+	if err := bundle.CheckName(name); err != nil {
+		return err
+	}
+	admin := e.As("admin") // a keeper may read the log, and no policy
+	admin.Forbidden = "no answer in shadow is recorded, and an admin may ask whether the policy is stored"
+	defer admin.Close()
+	client, err := admin.Client(ctx)
+	if err != nil {
+		return err
+	}
+	serials := map[bundle.Use]uint64{} // as stored, whoever signed them
+	for _, use := range [...]bundle.Use{bundle.Enforce, bundle.Shadow} {
+		raw, _, err := ask(ctx, clientconn.Of(client), name, use, 0)
+		if err != nil {
+			return fmt.Errorf("ask for policy %s: %w", name, err)
+		}
+		if len(raw) == 0 {
+			continue
+		}
+		said, err := bundle.Claimed(raw)
+		if err != nil {
+			return fmt.Errorf("read the stored policy %s: %w", name, err)
+		}
+		serials[use] = said.Serial
+	}
+	switch enforced, tried := serials[bundle.Enforce], serials[bundle.Shadow]; {
+	case enforced+tried == 0:
+		return fmt.Errorf("policy compare: no policy %s is stored: `hookctl policy status` lists what workers follow", name)
+	case tried <= enforced:
+		return fmt.Errorf("policy compare: nothing of policy %s is tried in shadow: `hookctl policy push --shadow` has workers try something", name)
+	}
 	return nil
 }
 

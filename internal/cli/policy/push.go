@@ -205,7 +205,7 @@ func (c *EnforceCmd) Run(ctx context.Context, e *cli.Env) error {
 // RollbackCmd is `hookctl policy rollback`.
 type RollbackCmd struct {
 	Name string `arg:"" help:"Name of the policy."`
-	To   uint64 `placeholder:"SERIAL" help:"The version to go back to; default: the one before."`
+	To   uint64 `placeholder:"SERIAL" help:"The version to go back to; default: the one before, after a rollback the one before what it restored."`
 	signing
 }
 
@@ -237,7 +237,7 @@ func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
 }
 
 // before finds an earlier version; serial 0 is the last that was enforced before, with
-// other files.
+// other files. Before a rollback is before what it restored, lest it comes back to what it left.
 func (d *desk) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*bundle.Bundle, error) {
 	if serial > 0 {
 		one, err := d.get(ctx, bundle.Enforce, serial)
@@ -246,7 +246,11 @@ func (d *desk) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*
 		}
 		return one.Bundle, err
 	}
-	for serial = now.Serial - 1; serial > 0 && now.Serial-serial <= maxBack; serial-- {
+	first, err := d.original(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	for serial = first - 1; serial > 0 && first-serial <= maxBack; serial-- {
 		one, err := d.get(ctx, bundle.Enforce, serial)
 		if err != nil {
 			return nil, err
@@ -255,7 +259,22 @@ func (d *desk) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*
 			return one.Bundle, nil
 		}
 	}
-	return nil, fmt.Errorf("policy rollback: no version before %s is stored: say which with --to, or push one from its commit", now.Short())
+	return nil, fmt.Errorf("policy rollback: no version before %s@%d is stored: say which with --to, or push one from its commit", d.name, first)
+}
+
+// original is the serial that a version got its files with: its own, or that of what it restored.
+func (d *desk) original(ctx context.Context, b *bundle.Bundle) (uint64, error) {
+	for b.Restores > 0 {
+		one, err := d.get(ctx, bundle.Enforce, b.Restores)
+		if err != nil {
+			return 0, err
+		}
+		if one.Bundle == nil || one.Serial >= b.Serial { // not kept any more, or not what was asked for
+			return b.Restores, nil
+		}
+		b = one.Bundle
+	}
+	return b.Serial, nil
 }
 
 // maxBack is how far before looks.

@@ -40,7 +40,8 @@ type desk struct {
 	now  map[bundle.Use]stored
 }
 
-// sit reads the key, and what is stored of a policy.
+// sit reads the key, and what is stored of a policy. It refuses a serial that workers would not
+// take.
 func (s signing) sit(ctx context.Context, e *cli.Env, name string) (*desk, error) {
 	if err := bundle.CheckName(name); err != nil {
 		return nil, err
@@ -71,44 +72,65 @@ func (s signing) sit(ctx context.Context, e *cli.Env, name string) (*desk, error
 		}
 		d.now[use] = one
 	}
+	if last := d.last(); s.Serial > 0 && last != nil && s.Serial <= last.Serial {
+		return nil, fmt.Errorf("%s is stored, and workers take only a higher serial than %d: leave out --serial %d, or give at least %d", last.Short(), last.Serial, s.Serial, last.Serial+1)
+	}
 	return d, nil
 }
 
-// get reads what is stored, and was signed with the key.
-func (d *desk) get(ctx context.Context, use bundle.Use, serial uint64) (one stored, err error) {
+// ask reads what is stored, whoever signed it; nothing if raw is empty.
+func ask(ctx context.Context, conn *clientconn.Conn, name string, use bundle.Use, serial uint64) (raw []byte, revision uint64, err error) {
 	body, err := jsonv2.Marshal(struct {
 		Name   string     `json:"name"`
 		Use    bundle.Use `json:"use"`
 		Serial uint64     `json:"serial"`
-	}{d.name, use, serial})
+	}{name, use, serial})
+	if err != nil {
+		return nil, 0, err
+	}
+	reply, err := conn.Request(ctx, clientconn.Request{Subject: conn.Transport.Of("policy", "get"), Body: body, Header: wire.Header{}})
+	if err != nil {
+		return nil, 0, err
+	}
+	if revision, err = strconv.ParseUint(wire.Get(reply.Header, wire.HeaderRevision), 10, 64); err != nil {
+		return nil, 0, errors.New("the router's answer has no revision")
+	}
+	return reply.Data, revision, nil
+}
+
+// get reads what is stored, and was signed with the key.
+func (d *desk) get(ctx context.Context, use bundle.Use, serial uint64) (one stored, err error) {
+	raw, revision, err := ask(ctx, d.conn, d.name, use, serial)
 	if err != nil {
 		return one, err
 	}
-	reply, err := d.conn.Request(ctx, clientconn.Request{Subject: d.conn.Transport.Of("policy", "get"), Body: body, Header: wire.Header{}})
-	if err != nil {
-		return one, err
-	}
-	if one.revision, err = strconv.ParseUint(wire.Get(reply.Header, wire.HeaderRevision), 10, 64); err != nil {
-		return one, errors.New("the router's answer has no revision")
-	}
-	if b, err := bundle.Open(reply.Data, d.key.Verifier); len(reply.Data) > 0 && err == nil && b.Name == d.name {
+	one.revision = revision
+	if b, err := bundle.Open(raw, d.key.Verifier); len(raw) > 0 && err == nil && b.Name == d.name {
 		one.Bundle = b
 	}
 	return one, nil
 }
 
-// serial is that of the next version.
-func (d *desk) serial(given uint64) uint64 {
-	if given > 0 {
-		return given
-	}
-	last := uint64(0)
+// last is the newest version that is stored, and that the key signed; nil for none.
+func (d *desk) last() (last *bundle.Bundle) {
 	for _, one := range d.now {
-		if one.Bundle != nil {
-			last = max(last, one.Bundle.Serial)
+		if one.Bundle != nil && (last == nil || one.Serial > last.Serial) {
+			last = one.Bundle
 		}
 	}
-	return last + 1
+	return last
+}
+
+// serial is that of the next version.
+func (d *desk) serial(given uint64) uint64 {
+	last := d.last()
+	switch {
+	case given > 0:
+		return given
+	case last == nil:
+		return 1
+	}
+	return last.Serial + 1
 }
 
 // push signs files and stores them. Of guards that they do not have any more it warns.
@@ -150,6 +172,10 @@ func showPushed(e *cli.Env, b *bundle.Bundle) {
 	if e.Out.Document(one) {
 		return
 	}
-	e.Out.Print("pushed %s to %s, with %s\nsha256:%s\n", b.Short(), b.Use, term.Plural(len(b.Files), "file"), b.Digest)
+	if b.Restores > 0 {
+		e.Out.Print("rolled back %s to @%d, as %s\nsha256:%s\n", b.Name, b.Restores, b.Short(), b.Digest)
+	} else {
+		e.Out.Print("pushed %s to %s, with %s\nsha256:%s\n", b.Short(), b.Use, term.Plural(len(b.Files), "file"), b.Digest)
+	}
 	e.Out.Print("hookctl policy status %s says which workers run it\n", b.Name)
 }

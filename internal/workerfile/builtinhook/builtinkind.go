@@ -2,6 +2,7 @@ package builtinhook
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -40,7 +41,10 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 		}
 		return kind.Hook{}, wrong
 	}
-	b.Complete(s)
+	misfit := b.Complete(s)
+	if misfit != nil {
+		misfit = kind.At("", "%s: %w", name, misfit)
+	}
 	whole, at := s.Decode, jsontext.Pointer("").AppendToken(name)
 	s.Decode = func(part jsontext.Pointer, config any) error {
 		if !options {
@@ -56,7 +60,7 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 		}
 		err = kind.Within(at, err)
 	}
-	return hook, err
+	return hook, errors.Join(misfit, err)
 }
 
 // named has the rules of a builtin begin with its name, which its options stand below.

@@ -24,9 +24,24 @@ type rule struct {
 }
 
 // Build builds a hook from a section of a worker file.
-func Build(_ kind.Section, c Config) (kind.Hook, error) {
+func Build(s kind.Section, c Config) (kind.Hook, error) {
 	handler, warnings, err := build(c)
+	if s.Registration != nil && s.Registration.Effect == chain.Validates {
+		err = errors.Join(err, checkValidates(c))
+	}
 	return kind.Hook{Handler: handler, Warnings: warnings}, err
+}
+
+// checkValidates says which rules a hook that only validates can't have.
+func checkValidates(c Config) error {
+	var wrong []error
+	for i, r := range c.Rules {
+		if r.Modify != nil {
+			at := jsontext.Pointer("/rules").AppendToken(fmt.Sprint(i)) + "/modify"
+			wrong = append(wrong, kind.At(at, "a hook with effect: validate changes nothing: leave out the effect, or modify"))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // New compiles the rules. The error is a [*kind.FieldError], or several joined.
@@ -47,6 +62,7 @@ func build(c Config) (handler kind.Handler, warnings []error, err error) {
 		rules[i], err = compile(at, r)
 		wrong = append(wrong, err)
 		warnings = append(warnings, ConditionWarnings(at+"/when", string(r.When), rules[i].when)...)
+		warnings = append(warnings, keyWarnings(at+"/ask/key", r.Ask)...)
 		if r.When == "" && i < len(c.Rules)-1 {
 			wrong = append(wrong, kind.At(at, "this rule has no when and so always holds: those after it are never reached"))
 		}

@@ -26,3 +26,12 @@ func ConditionWarnings(at jsontext.Pointer, expr string, program *match.Program)
 	}
 	return warnings
 }
+
+// keyWarnings warns of an ask's key that is no template, so that one "Allow always" holds for
+// every call.
+func keyWarnings(at jsontext.Pointer, a *Ask) []error {
+	if a == nil || a.Key == "" || strings.Contains(a.Key, "{{") {
+		return nil
+	}
+	return []error{kind.At(at, "the key is the same for every call, so \"Allow always\" holds for all of them: write an expression in {{ }}, like {{ data.k }}")}
+}

@@ -112,12 +112,21 @@ func (t reporter) handler(h workerfile.Hook) kind.Handler {
 		defer t.calls.Add(-1)
 		result, err := h.Handler(ctx, ev)
 		if err != nil {
-			attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
-			if failure, ok := errors.AsType[*exechook.Failure](err); ok && failure.Stderr != "" {
-				attrs = append(attrs, "stderr", failure.Stderr)
-			}
-			t.log.Warn("hook failed", attrs...)
+			t.failed(ctx, h, ev, err)
 		}
 		return result, err
 	}
+}
+
+// failed logs the failure of a call. One that the router discarded is none.
+func (t reporter) failed(ctx context.Context, h workerfile.Hook, ev events.Event, err error) {
+	attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
+	if errors.Is(context.Cause(ctx), worker.ErrInVain) {
+		t.log.Debug("call cancelled", attrs...)
+		return
+	}
+	if failure, ok := errors.AsType[*exechook.Failure](err); ok && failure.Stderr != "" {
+		attrs = append(attrs, "stderr", failure.Stderr)
+	}
+	t.log.Warn("hook failed", attrs...)
 }
