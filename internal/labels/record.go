@@ -109,8 +109,11 @@ func (r Record) Without(now time.Time, labels ...string) Record {
 	return r
 }
 
-// has returns the labels of the record, sorted.
-func (r Record) has() []string { return slices.Sorted(maps.Keys(r.Labels)) }
+// names returns the labels of the record, sorted.
+func (r Record) names() []string { return slices.Sorted(maps.Keys(r.Labels)) }
+
+// has reports whether the record has a label.
+func (r Record) has(label string) bool { _, ok := r.Labels[label]; return ok }
 
 // Append appends the record as JSON.
 func (r Record) Append() ([]byte, error) {

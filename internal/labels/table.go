@@ -33,18 +33,21 @@ type Table struct {
 	names   map[string]string               // names by record key
 }
 
-// node is one session.
+// node is one session. It has a record, or others claim it, or both.
 type node struct {
 	Record
-	revision uint64
+	revision uint64   // 0 without a record
+	claims   []string // of its records
+	claimed  int      // number of sessions that claim it
 	tree     *tree
+	place    int // among the members of the tree
 }
 
 // tree is a set of sessions joined by claims.
 type tree struct {
 	members []*node
-	labels  []string // of all members, sorted
-	foreign []string // claimed ids that may belong to other senders
+	labels  []string            // of all members, sorted
+	foreign map[string]struct{} // claimed ids that sessions of other senders have
 }
 
 // New makes an empty table.
@@ -105,7 +108,7 @@ func (t *Table) collect(from *tree) []string {
 	}
 	seen := map[*tree]bool{from: true}
 	for next := []*tree{from}; len(next) > 0; next = next[1:] {
-		for _, id := range next[0].foreign {
+		for id := range next[0].foreign {
 			for _, other := range t.byID[id] {
 				if !seen[other.tree] {
 					seen[other.tree] = true
@@ -171,7 +174,7 @@ func (t *Table) Having(name string, labels []string) (names []string) {
 		return []string{name}
 	}
 	for _, member := range n.tree.members {
-		if member == n || slices.ContainsFunc(labels, func(label string) bool { _, ok := member.Labels[label]; return ok }) {
+		if member == n || slices.ContainsFunc(labels, member.has) {
 			names = append(names, member.Name())
 		}
 	}
@@ -190,7 +193,23 @@ func (t *Table) Newest(name string) (revision uint64) {
 	return revision
 }
 
-// Apply sets the record of a key at a revision.
+// Growth is the number of sessions that a record would make known: its own and those that it
+// claims.
+func (t *Table) Growth(r Record) (sessions int) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if t.nodes[r.Name()] == nil {
+		sessions++
+	}
+	for _, id := range r.Claims {
+		if t.nodes[Name(r.Sender, id)] == nil {
+			sessions++
+		}
+	}
+	return sessions
+}
+
+// Apply sets the record of a key at a revision. Claims that it had before cost nothing.
 func (t *Table) Apply(r Record, revision uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -199,23 +218,30 @@ func (t *Table) Apply(r Record, revision uint64) {
 		return
 	}
 	if n == nil {
-		n = &node{Record: Record{Session: r.Session, Sender: r.Sender}}
-		t.add(n)
+		n = t.add(r.Sender, r.Session)
 	}
-	was := n.Labels
+	lost := without(n.names(), r.names())
 	n.Record, n.revision = r, revision
-	for _, claim := range r.Claims {
-		t.claim(n, claim)
+	for _, id := range without(r.Claims, n.claims) {
+		t.claim(n, id)
 	}
-	for label := range was {
-		if _, still := r.Labels[label]; !still {
-			n.tree.sum()
-			t.resight(r.Sender)
-			return
+	n.tree.labels = union(n.tree.labels, r.names())
+	if len(lost) > 0 {
+		n.tree.lose(lost)
+		t.resight(r.Sender)
+		return
+	}
+	t.sight(n)
+}
+
+// without returns each of all that is not in known, once.
+func without(all, known []string) (rest []string) {
+	for _, s := range all {
+		if !slices.Contains(known, s) && !slices.Contains(rest, s) {
+			rest = append(rest, s)
 		}
 	}
-	n.tree.labels = union(n.tree.labels, r.has())
-	t.sight(n)
+	return rest
 }
 
 // Old returns the keys and revisions of the records past their [Retention].
@@ -232,17 +258,51 @@ func (t *Table) Old(now time.Time) map[string]uint64 {
 }
 
 // Drop forgets the session of a record that was removed from the store, if it is past its
-// [Retention]: a record that somebody deleted by hand stays in force until then. The tree keeps
-// its labels while another member exists.
+// [Retention]: a record that somebody deleted by hand stays in force until then. With it go the
+// sessions that only it claimed; it stays itself, without a record, while others claim it. The
+// tree keeps its labels while another member exists.
 func (t *Table) Drop(key string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.nodes[t.names[key]]
-	if n == nil || now.Sub(n.Time) < Retention-time.Hour {
+	if n == nil || n.revision == 0 || now.Sub(n.Time) < Retention-time.Hour {
 		return
 	}
-	delete(t.nodes, n.Name())
-	delete(t.names, key)
+	for _, id := range n.claims {
+		above := t.nodes[Name(n.Sender, id)]
+		above.claimed--
+		t.tidy(above)
+	}
+	n.Record, n.revision, n.claims = Record{Session: n.Session, Sender: n.Sender}, 0, nil
+	t.tidy(n)
+}
+
+// add makes a session known, in a tree of its own.
+func (t *Table) add(sender, session string) *node {
+	n := &node{Record: Record{Session: session, Sender: sender}}
+	n.tree = &tree{members: []*node{n}}
+	t.owned[sender]++
+	t.nodes[n.Name()], t.names[Key(n.Name())] = n, n.Name()
+	if session == "" {
+		return n
+	}
+	t.byID[session] = append(t.byID[session], n)
+	for _, other := range t.byID[session] {
+		if other.claimed > 0 {
+			other.tree.follow(session)
+		}
+	}
+	return n
+}
+
+// tidy forgets a session that has no record and that no record claims.
+func (t *Table) tidy(n *node) {
+	if n.revision > 0 || n.claimed > 0 {
+		return
+	}
+	name := n.Name()
+	delete(t.nodes, name)
+	delete(t.names, Key(name))
 	if t.owned[n.Sender]--; t.owned[n.Sender] == 0 {
 		delete(t.owned, n.Sender)
 	}
@@ -250,15 +310,7 @@ func (t *Table) Drop(key string, now time.Time) {
 	if t.byID[n.Session] = slices.DeleteFunc(t.byID[n.Session], same); len(t.byID[n.Session]) == 0 {
 		delete(t.byID, n.Session)
 	}
-}
-
-func (t *Table) add(n *node) {
-	n.tree = &tree{members: []*node{n}}
-	t.owned[n.Sender]++
-	t.nodes[n.Name()], t.names[Key(n.Name())] = n, n.Name()
-	if n.Session != "" {
-		t.byID[n.Session] = append(t.byID[n.Session], n)
-	}
+	n.tree.remove(n)
 }
 
 // claim joins a session's tree to that of the claimed session. It creates an unknown session of
@@ -266,36 +318,61 @@ func (t *Table) add(n *node) {
 func (t *Table) claim(n *node, id string) {
 	above := t.nodes[Name(n.Sender, id)]
 	if above == nil {
-		above = &node{Record: Record{Session: id, Sender: n.Sender}}
-		t.add(above)
+		above = t.add(n.Sender, id)
 	}
-	if !slices.Contains(n.tree.foreign, id) {
-		n.tree.foreign = append(n.tree.foreign, id)
+	n.claims = append(n.claims, id)
+	above.claimed++
+	if len(t.byID[id]) > 1 {
+		n.tree.follow(id)
 	}
-	if above.tree == n.tree {
-		return
+	if above.tree != n.tree {
+		join(n.tree, above.tree)
 	}
-	large, small := n.tree, above.tree
+}
+
+// join moves the members of the smaller tree to the larger one.
+func join(large, small *tree) {
 	if len(large.members) < len(small.members) {
 		large, small = small, large
 	}
 	for _, member := range small.members {
-		member.tree = large
+		large.take(member)
 	}
-	large.members = append(large.members, small.members...)
 	large.labels = union(large.labels, small.labels)
-	large.foreign = union(slices.Sorted(slices.Values(large.foreign)), slices.Sorted(slices.Values(small.foreign)))
+	if len(large.foreign) < len(small.foreign) {
+		large.foreign, small.foreign = small.foreign, large.foreign
+	}
+	maps.Copy(large.foreign, small.foreign)
 }
 
-// sum recomputes the labels of a tree from its members.
-func (t *tree) sum() {
-	all := map[string]bool{}
-	for _, member := range t.members {
-		for label := range member.Labels {
-			all[label] = true
-		}
+// take makes a session the last member.
+func (t *tree) take(n *node) {
+	n.tree, n.place = t, len(t.members)
+	t.members = append(t.members, n)
+}
+
+// follow notes a claimed id that sessions of other senders have.
+func (t *tree) follow(id string) {
+	if t.foreign == nil {
+		t.foreign = map[string]struct{}{}
 	}
-	t.labels = slices.Sorted(maps.Keys(all))
+	t.foreign[id] = struct{}{}
+}
+
+// remove removes a member; the last one takes its place.
+func (t *tree) remove(n *node) {
+	end := len(t.members) - 1
+	last := t.members[end]
+	t.members[n.place], last.place = last, n.place
+	t.members[end] = nil
+	t.members = t.members[:end]
+}
+
+// lose removes those of labels that no member has.
+func (t *tree) lose(labels []string) {
+	t.labels = slices.DeleteFunc(slices.Clone(t.labels), func(label string) bool {
+		return slices.Contains(labels, label) && !slices.ContainsFunc(t.members, func(n *node) bool { return n.has(label) })
+	})
 }
 
 // sight notes when the labels of a proven sender's session were added.

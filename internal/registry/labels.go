@@ -134,8 +134,8 @@ func (r *Registry) updateSession(ctx context.Context, name string, change func(o
 		if !differs {
 			return r.seenByAll(ctx, r.labels.Newest(name))
 		}
-		if sender, _ := labels.Split(name); revision == 0 && (r.labels.Len() >= maxLabeled || r.labels.LenOf(sender) >= maxOfOneSender) {
-			return wire.Errorf(wire.Overloaded, "too many sessions have labels or a lineage: %d at most, %d of one agent", maxLabeled, maxOfOneSender)
+		if err := r.hasRoom(next); err != nil {
+			return err
 		}
 		body, err := next.Append()
 		if err != nil {
@@ -152,6 +152,16 @@ func (r *Registry) updateSession(ctx context.Context, name string, change func(o
 			return err
 		}
 	}
+}
+
+// hasRoom checks the limits of sessions for a record that is to be stored. A session that is
+// only claimed counts too.
+func (r *Registry) hasRoom(next labels.Record) error {
+	growth := r.labels.Growth(next)
+	if growth == 0 || r.labels.Len()+growth <= maxLabeled && r.labels.LenOf(next.Sender)+growth <= maxOfOneSender {
+		return nil
+	}
+	return wire.Errorf(wire.Overloaded, "too many sessions have labels or a lineage: %d at most, %d of one agent", maxLabeled, maxOfOneSender)
 }
 
 // forget removes session records past their [labels.Retention].
