@@ -40,7 +40,7 @@ func (b Builtin) Complete(s kind.Section) error {
 		}
 	}
 	if r.Effect == chain.Validates && own.Effect != chain.Validates {
-		return errors.New("this builtin may remember, count, change or send something, so a call in vain does harm: leave effect: validate out")
+		return errors.New("this builtin has side effects or changes the data: remove effect: validate")
 	}
 	return nil
 }

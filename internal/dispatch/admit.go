@@ -60,8 +60,7 @@ type event struct {
 func (ev *event) name() string    { return ev.request.Event.Name }
 func (ev *event) id() string      { return ev.request.Event.ID }
 func (ev *event) session() string { return ev.request.Event.Session }
-
-func (ev *event) sent() []byte { return ev.request.Event.Data }
+func (ev *event) sent() []byte    { return ev.request.Event.Data }
 
 // forHooks is the event with the data that the first hook gets.
 func (ev *event) forHooks() events.Event {

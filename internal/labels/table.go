@@ -2,7 +2,6 @@ package labels
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -41,13 +40,6 @@ type node struct {
 	claimed  int      // number of sessions that claim it
 	tree     *tree
 	place    int // among the members of the tree
-}
-
-// tree is a set of sessions joined by claims.
-type tree struct {
-	members []*node
-	labels  []string            // of all members, sorted
-	foreign map[string]struct{} // claimed ids that sessions of other senders have
 }
 
 // New makes an empty table.
@@ -119,19 +111,6 @@ func (t *Table) collect(from *tree) []string {
 		}
 	}
 	return all
-}
-
-// union merges two sorted lists without changing them.
-func union(a, b []string) []string {
-	switch {
-	case len(b) == 0:
-		return a
-	case len(a) == 0:
-		return b
-	}
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // Get returns the record of a session and its revision; 0 if there is none.
@@ -228,10 +207,10 @@ func (t *Table) Apply(r Record, revision uint64) {
 	n.tree.labels = union(n.tree.labels, r.names())
 	if len(lost) > 0 {
 		n.tree.lose(lost)
-		t.resight(r.Sender)
+		t.recountAdded(r.Sender)
 		return
 	}
-	t.sight(n)
+	t.noteAdded(n)
 }
 
 // without returns each of all that is not in known, once.
@@ -330,53 +309,8 @@ func (t *Table) claim(n *node, id string) {
 	}
 }
 
-// join moves the members of the smaller tree to the larger one.
-func join(large, small *tree) {
-	if len(large.members) < len(small.members) {
-		large, small = small, large
-	}
-	for _, member := range small.members {
-		large.take(member)
-	}
-	large.labels = union(large.labels, small.labels)
-	if len(large.foreign) < len(small.foreign) {
-		large.foreign, small.foreign = small.foreign, large.foreign
-	}
-	maps.Copy(large.foreign, small.foreign)
-}
-
-// take makes a session the last member.
-func (t *tree) take(n *node) {
-	n.tree, n.place = t, len(t.members)
-	t.members = append(t.members, n)
-}
-
-// follow notes a claimed id that sessions of other senders have.
-func (t *tree) follow(id string) {
-	if t.foreign == nil {
-		t.foreign = map[string]struct{}{}
-	}
-	t.foreign[id] = struct{}{}
-}
-
-// remove removes a member; the last one takes its place.
-func (t *tree) remove(n *node) {
-	end := len(t.members) - 1
-	last := t.members[end]
-	t.members[n.place], last.place = last, n.place
-	t.members[end] = nil
-	t.members = t.members[:end]
-}
-
-// lose removes those of labels that no member has.
-func (t *tree) lose(labels []string) {
-	t.labels = slices.DeleteFunc(slices.Clone(t.labels), func(label string) bool {
-		return slices.Contains(labels, label) && !slices.ContainsFunc(t.members, func(n *node) bool { return n.has(label) })
-	})
-}
-
-// sight notes when the labels of a proven sender's session were added.
-func (t *Table) sight(n *node) {
+// noteAdded notes when the labels of a proven sender's session were added.
+func (t *Table) noteAdded(n *node) {
 	if n.Sender == "" || t.memory <= 0 {
 		return
 	}
@@ -392,12 +326,12 @@ func (t *Table) sight(n *node) {
 	}
 }
 
-// resight recomputes sight for all sessions of a sender.
-func (t *Table) resight(sender string) {
+// recountAdded notes anew when the labels of all sessions of a sender were added.
+func (t *Table) recountAdded(sender string) {
 	delete(t.senders, sender)
 	for _, n := range t.nodes {
 		if n.Sender == sender {
-			t.sight(n)
+			t.noteAdded(n)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type follower struct {
 
 	loaded  bool // everything that the bucket held at the start was received
 	changes int  // changes of hooks, freezes, pins and labels since the last report
-	horizon horizon
+	gaps    gaps
 }
 
 // apply applies one batch. Until the whole bucket was received, the served table stays as it
@@ -35,12 +35,12 @@ type follower struct {
 // The bucket keeps one record per key, and does not deliver older ones. So while more records
 // wait behind a batch, an earlier record may be missing from it. Therefore a revision counts as
 // applied, and a lease as held, only after a batch that ends with the last record of the log and
-// reaches the horizon.
+// leaves no gap.
 func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) error {
 	hooks, gone := make(map[string]*hook, len(batch)), map[string]uint64{}
 	var changes []chain.Change
 	for _, e := range batch {
-		f.horizon.saw(e.Revision)
+		f.gaps.received(e.Revision)
 		if e.Key == lostKey && e.Value != nil && f.loss(e) {
 			return errAccepted
 		}
@@ -78,7 +78,7 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 	if f.frozen != was || f.pins != werePinned || labeled {
 		f.changes++
 	}
-	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last && f.horizon.reached(ctx)
+	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last && f.gaps.closed(ctx)
 	applied := f.update(batch, hooks, gone, complete)
 	if loaded && !f.loaded {
 		close(f.lease.loaded)
@@ -170,7 +170,7 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 		}
 	}
 	if complete {
-		r.applied = f.horizon.upTo
+		r.applied = f.gaps.last
 	}
 	r.disabled = f.disabled
 	for id, h := range hooks {

@@ -304,7 +304,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	f := &follower{
 		registry: r, lease: lease, next: &chain.Table{}, before: before,
 		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, disabled: map[string]Disabled{},
-		horizon: horizon{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
+		gaps: gaps{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
 	}
 	err := r.bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error { return f.apply(ctx, batch, loaded) })
 	cancel(err)

@@ -13,7 +13,7 @@ import (
 // effect: validate.
 func TestEffect(t *testing.T) {
 	t.Parallel()
-	const harm = "this builtin may remember, count, change or send something, so a call in vain does harm"
+	const harm = "this builtin has side effects or changes the data"
 	for section, want := range map[string]string{
 		"builtin: {limits: {rules: [{per: [session], calls: 2, within: 1h}]}}": "w.yaml:4:14: hooks[0].builtin: limits: " + harm,
 		"builtin: stop-loop":           "w.yaml:4:14: hooks[0].builtin: stop-loop: " + harm,
@@ -23,7 +23,7 @@ func TestEffect(t *testing.T) {
 		"builtin: path-guard":          "",
 		"builtin: {command-guard: {}}": "",
 		"cel: {rules: [{deny: x}]}":    "",
-		"cel: {rules: [{when: 'true', deny: x}, {modify: {remove: [a]}}]}": "hooks[0].cel.rules[1].modify: a hook with effect: validate changes nothing",
+		"cel: {rules: [{when: 'true', deny: x}, {modify: {remove: [a]}}]}": "hooks[0].cel.rules[1].modify: a hook with effect: validate can't modify the data",
 	} {
 		for effect, refused := range map[string]bool{"effect: validate": want != "", "priority: 7": false} {
 			f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    "+effect+"\n    "+section+"\n    events: [tool:pre]\n"), basic.Kinds(kind.Worker{Dir: t.TempDir()}))

@@ -116,7 +116,7 @@ export class Registered {
 
   /** Tells a call that nobody waits for its answer. */
   private cancel({ headers }: Msg): void {
-    this.cancelable.get(header(headers, "Hook-Call-Id"))?.abort(new Error("another hook denied the event: nobody waits for the answer"))
+    this.cancelable.get(header(headers, "Hook-Call-Id"))?.abort(new Error("the router discarded this call: its result is no longer needed"))
   }
 
   private async call(message: Msg): Promise<void> {

@@ -100,7 +100,10 @@ func (s *Server) decode(verb string, req *service.Request) (dispatch.Request, er
 		return dispatch.Request{}, wire.Errorf(wire.Malformed, "%v", err)
 	}
 	sender, err := s.sender(req)
-	if err != nil && !(errors.Is(err, errNoIdentity) && verb == "emit" && name == events.ModuleLoadFailed) { // of a worker, which may emit nothing else
+	if errors.Is(err, errNoIdentity) && verb == "emit" && name == events.ModuleLoadFailed {
+		err = nil // a worker's: NATS lets it emit no other event
+	}
+	if err != nil {
 		return dispatch.Request{}, err
 	}
 	return s.agents.ReadEvent(name, sender, req.Header, req.Data)

@@ -42,8 +42,8 @@ type Options struct {
 	Host kind.Worker
 	// Poll is how often routers are asked; 0 means once a second.
 	Poll time.Duration
-	// Refused is called once for each refusal, and with the zero Refusal when a refused version is
-	// withdrawn. It must not block for long. Nil for none.
+	// Refused is called once for each refusal, and with the zero Refusal when the last refused
+	// version is withdrawn. It must not block for long. Nil for none.
 	Refused func(ctx context.Context, r Refusal)
 	// Log gets what is taken over, and what is refused and why.
 	Log *slog.Logger
@@ -236,7 +236,7 @@ func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (ta
 	return false
 }
 
-// refuse notes a refusal, and tells of a new one.
+// refuse notes a refusal and reports a new one.
 func (f *Follower) refuse(ctx context.Context, use bundle.Use, r Refusal) {
 	f.mu.Lock()
 	known := f.refused[use] == r
@@ -251,13 +251,14 @@ func (f *Follower) refuse(ctx context.Context, use bundle.Use, r Refusal) {
 	}
 }
 
-// withdrawn notes that what was refused is not stored any more.
+// withdrawn notes that the refused version is not stored any more.
 func (f *Follower) withdrawn(ctx context.Context, use bundle.Use) {
 	f.mu.Lock()
 	_, refused := f.refused[use]
 	delete(f.refused, use)
+	last := refused && len(f.refused) == 0
 	f.mu.Unlock()
-	if refused && f.Refused != nil {
+	if last && f.Refused != nil {
 		f.Refused(ctx, Refusal{})
 	}
 }

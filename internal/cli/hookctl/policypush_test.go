@@ -162,7 +162,7 @@ func TestCompareNeedsAVersionInShadow(t *testing.T) {
 			t.Errorf("compare %s: %+v; want %q", name, got, want)
 		}
 	}
-	const nothing = "nothing of policy production is tried in shadow"
+	const nothing = "nothing of policy production is in shadow"
 	compare("production", "no policy production is stored")
 	v.push(t, "one")
 	compare("production", nothing)

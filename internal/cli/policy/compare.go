@@ -113,7 +113,7 @@ func (c *CompareCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// checkShadow says why nothing of a policy is in shadow; nil if something is.
+// checkShadow returns an error if no version of a policy is in shadow.
 func checkShadow(ctx context.Context, e *cli.Env, name string) error {
 	if err := bundle.CheckName(name); err != nil {
 		return err
@@ -140,11 +140,11 @@ func checkShadow(ctx context.Context, e *cli.Env, name string) error {
 		}
 		serials[use] = said.Serial
 	}
-	switch enforced, tried := serials[bundle.Enforce], serials[bundle.Shadow]; {
-	case enforced+tried == 0:
+	switch enforced, shadow := serials[bundle.Enforce], serials[bundle.Shadow]; {
+	case enforced+shadow == 0:
 		return fmt.Errorf("policy compare: no policy %s is stored: `hookctl policy status` lists what workers follow", name)
-	case tried <= enforced:
-		return fmt.Errorf("policy compare: nothing of policy %s is tried in shadow: `hookctl policy push --shadow` has workers try something", name)
+	case shadow <= enforced:
+		return fmt.Errorf("policy compare: nothing of policy %s is in shadow: push a version with `hookctl policy push --shadow` first", name)
 	}
 	return nil
 }

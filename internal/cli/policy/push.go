@@ -58,7 +58,7 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	d, err := c.sit(ctx, e, c.Name)
+	d, err := c.open(ctx, e, c.Name)
 	if err != nil {
 		return err
 	}
@@ -184,15 +184,15 @@ func (c *EnforceCmd) Help() string {
 	return "The version that workers try in shadow is signed anew, to be enforced. hookctl policy compare shows before what that changes."
 }
 
-// Run enforces what is tried.
+// Run enforces the version in shadow.
 func (c *EnforceCmd) Run(ctx context.Context, e *cli.Env) error {
-	d, err := c.sit(ctx, e, c.Name)
+	d, err := c.open(ctx, e, c.Name)
 	if err != nil {
 		return err
 	}
 	tried, enforced := d.now[bundle.Shadow].Bundle, d.now[bundle.Enforce].Bundle
 	if tried == nil || enforced != nil && tried.Serial < enforced.Serial {
-		return errors.New("policy enforce: nothing is tried in shadow: `hookctl policy push --shadow` has workers try something")
+		return errors.New("policy enforce: nothing is in shadow: push a version with `hookctl policy push --shadow` first")
 	}
 	b, err := d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Commit: tried.Commit}, tried.Files)
 	if err != nil {
@@ -216,7 +216,7 @@ func (c *RollbackCmd) Help() string {
 
 // Run rolls back.
 func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
-	d, err := c.sit(ctx, e, c.Name)
+	d, err := c.open(ctx, e, c.Name)
 	if err != nil {
 		return err
 	}
@@ -237,8 +237,9 @@ func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
 }
 
 // before finds an earlier version; serial 0 is the last that was enforced before, with
-// other files. Before a rollback is before what it restored, lest it comes back to what it left.
-func (d *desk) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*bundle.Bundle, error) {
+// other files. After a rollback, that is a version before the restored one: a second rollback must
+// not return to what the first one left.
+func (d *publisher) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*bundle.Bundle, error) {
 	if serial > 0 {
 		one, err := d.get(ctx, bundle.Enforce, serial)
 		if err == nil && one.Bundle == nil {
@@ -263,7 +264,7 @@ func (d *desk) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*
 }
 
 // original is the serial that a version got its files with: its own, or that of what it restored.
-func (d *desk) original(ctx context.Context, b *bundle.Bundle) (uint64, error) {
+func (d *publisher) original(ctx context.Context, b *bundle.Bundle) (uint64, error) {
 	for b.Restores > 0 {
 		one, err := d.get(ctx, bundle.Enforce, b.Restores)
 		if err != nil {

@@ -32,17 +32,17 @@ type stored struct {
 	revision       uint64 // 0 for none
 }
 
-// desk signs policies and hands them to routers.
-type desk struct {
+// publisher signs versions of a policy and stores them on routers.
+type publisher struct {
 	key  *signer.Key
 	conn *clientconn.Conn
 	name string
 	now  map[bundle.Use]stored
 }
 
-// sit reads the key, and what is stored of a policy. It refuses a serial that workers would not
+// open reads the key, and what is stored of a policy. It refuses a serial that workers would not
 // take.
-func (s signing) sit(ctx context.Context, e *cli.Env, name string) (*desk, error) {
+func (s signing) open(ctx context.Context, e *cli.Env, name string) (*publisher, error) {
 	if err := bundle.CheckName(name); err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s signing) sit(ctx context.Context, e *cli.Env, name string) (*desk, error
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{key: key, conn: clientconn.Of(client), name: name, now: map[bundle.Use]stored{}}
+	d := &publisher{key: key, conn: clientconn.Of(client), name: name, now: map[bundle.Use]stored{}}
 	for _, use := range [...]bundle.Use{bundle.Enforce, bundle.Shadow} {
 		one, err := d.get(ctx, use, 0)
 		if err != nil {
@@ -99,7 +99,7 @@ func ask(ctx context.Context, conn *clientconn.Conn, name string, use bundle.Use
 }
 
 // get reads what is stored, and was signed with the key.
-func (d *desk) get(ctx context.Context, use bundle.Use, serial uint64) (one stored, err error) {
+func (d *publisher) get(ctx context.Context, use bundle.Use, serial uint64) (one stored, err error) {
 	raw, revision, err := ask(ctx, d.conn, d.name, use, serial)
 	if err != nil {
 		return one, err
@@ -112,7 +112,7 @@ func (d *desk) get(ctx context.Context, use bundle.Use, serial uint64) (one stor
 }
 
 // last is the newest version that is stored, and that the key signed; nil for none.
-func (d *desk) last() (last *bundle.Bundle) {
+func (d *publisher) last() (last *bundle.Bundle) {
 	for _, one := range d.now {
 		if one.Bundle != nil && (last == nil || one.Serial > last.Serial) {
 			last = one.Bundle
@@ -122,7 +122,7 @@ func (d *desk) last() (last *bundle.Bundle) {
 }
 
 // serial is that of the next version.
-func (d *desk) serial(given uint64) uint64 {
+func (d *publisher) serial(given uint64) uint64 {
 	last := d.last()
 	switch {
 	case given > 0:
@@ -134,7 +134,7 @@ func (d *desk) serial(given uint64) uint64 {
 }
 
 // push signs files and stores them. Of guards that they do not have any more it warns.
-func (d *desk) push(ctx context.Context, e *cli.Env, s bundle.Statement, files []bundle.File) (*bundle.Bundle, error) {
+func (d *publisher) push(ctx context.Context, e *cli.Env, s bundle.Statement, files []bundle.File) (*bundle.Bundle, error) {
 	s.Name, s.Created = d.name, time.Now()
 	b, err := bundle.Seal(d.key.Signer, s, files)
 	if err != nil {

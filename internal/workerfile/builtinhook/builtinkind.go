@@ -41,9 +41,9 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 		}
 		return kind.Hook{}, wrong
 	}
-	misfit := b.Complete(s)
-	if misfit != nil {
-		misfit = kind.At("", "%s: %w", name, misfit)
+	refused := b.Complete(s)
+	if refused != nil {
+		refused = kind.At("", "%s: %w", name, refused)
 	}
 	whole, at := s.Decode, jsontext.Pointer("").AppendToken(name)
 	s.Decode = func(part jsontext.Pointer, config any) error {
@@ -60,7 +60,7 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 		}
 		err = kind.Within(at, err)
 	}
-	return hook, errors.Join(misfit, err)
+	return hook, errors.Join(refused, err)
 }
 
 // named has the rules of a builtin begin with its name, which its options stand below.

@@ -32,13 +32,13 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 	return kind.Hook{Handler: handler, Warnings: warnings}, err
 }
 
-// checkValidates says which rules a hook that only validates can't have.
+// checkValidates refuses the rules that a hook with effect: validate can't have.
 func checkValidates(c Config) error {
 	var wrong []error
 	for i, r := range c.Rules {
 		if r.Modify != nil {
 			at := jsontext.Pointer("/rules").AppendToken(fmt.Sprint(i)) + "/modify"
-			wrong = append(wrong, kind.At(at, "a hook with effect: validate changes nothing: leave out the effect, or modify"))
+			wrong = append(wrong, kind.At(at, "a hook with effect: validate can't modify the data: remove one of the two"))
 		}
 	}
 	return errors.Join(wrong...)

@@ -118,7 +118,7 @@ func (t reporter) handler(h workerfile.Hook) kind.Handler {
 	}
 }
 
-// failed logs the failure of a call. One that the router discarded is none.
+// failed logs a failed call. A call that the router discarded did not fail.
 func (t reporter) failed(ctx context.Context, h workerfile.Hook, ev events.Event, err error) {
 	attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
 	if errors.Is(context.Cause(ctx), worker.ErrInVain) {

@@ -20,7 +20,7 @@ Contributor = Callable[[], Awaitable[Any] | Any]
 
 MAX_TIMEOUT = 30.0
 DEFAULT_TIMEOUT = 5.0
-IN_VAIN = "another hook denied the event: nobody waits for the answer"
+IN_VAIN = "the router discarded this call: its result is no longer needed"
 """The message that a call is cancelled with for this reason; a handler gets asyncio.CancelledError."""
 _CONTINUE = b'{"action":"continue"}'
 _MAX_RULE = 250  # bytes that a router keeps

@@ -10,9 +10,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
-// TestHorizon: a record that was replaced before it was received may be missing until the one that
+// TestGaps: a record that was replaced before it was received may be missing until the one that
 // replaced it is there, whatever else was received meanwhile.
-func TestHorizon(t *testing.T) {
+func TestGaps(t *testing.T) {
 	t.Parallel()
 	ctx := testkit.Within(t, 10*time.Second)
 	s := natstest.Listening(t)
@@ -30,22 +30,22 @@ func TestHorizon(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h := horizon{bucket: bucket, timeout: 5 * time.Second, log: slog.New(slog.DiscardHandler)}
+	g := gaps{bucket: bucket, timeout: 5 * time.Second, log: slog.New(slog.DiscardHandler)}
 	for _, c := range []struct {
 		revision uint64
-		reached  bool
+		closed   bool
 	}{{2, false}, {3, true}, {4, true}} {
-		if h.saw(c.revision); h.reached(ctx) != c.reached {
-			t.Errorf("at revision %d, reached is %v", c.revision, !c.reached)
+		if g.received(c.revision); g.closed(ctx) != c.closed {
+			t.Errorf("at revision %d, closed is %v", c.revision, !c.closed)
 		}
 	}
 	s.Shutdown()
-	h.saw(5)
-	if !h.reached(ctx) {
+	g.received(5)
+	if !g.closed(ctx) {
 		t.Error("it asks the server although no revision was skipped")
 	}
-	h.saw(7)
-	if h.timeout = 10 * time.Millisecond; h.reached(ctx) {
-		t.Error("a revision was skipped and nobody says which is the newest; it counts as reached")
+	g.received(7)
+	if g.timeout = 10 * time.Millisecond; g.closed(ctx) {
+		t.Error("a revision was skipped and nobody says which is the newest; the gap counts as closed")
 	}
 }
