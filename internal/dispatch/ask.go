@@ -122,6 +122,12 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 			return v, nil, err
 		}
 	}
+	if len(s.Unlabel) > 0 {
+		if s.Unlabeling, err = d.labels.AskToRemove(ctx, labeled(ev.request), s.Unlabel); err != nil {
+			d.noteRefused(ev)
+			return v, nil, err
+		}
+	}
 	s, asked, err := d.approvals.Ask(ctx, s)
 	if err != nil {
 		d.noteRefused(ev)

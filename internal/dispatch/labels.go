@@ -32,8 +32,13 @@ type Labels interface {
 	// AddLabels adds labels, each with the hook that set it, and returns all labels of the
 	// session. When it returns, every replica knows them.
 	AddLabels(ctx context.Context, session string, by map[string]string) ([]string, error)
-	// RemoveLabels removes labels and returns those that the session had.
-	RemoveLabels(ctx context.Context, session string, remove []string) (removed []string, err error)
+	// AskToRemove notes that a person is asked to remove labels from the session, and when.
+	AskToRemove(ctx context.Context, session string, remove []string) (asked time.Time, err error)
+	// LabelsAgain returns those of labels that the session got again after a person was asked to
+	// remove them.
+	LabelsAgain(session string, remove []string, asked time.Time) ([]string, error)
+	// RemoveLabels removes labels, except those that a hook added after a person was asked.
+	RemoveLabels(ctx context.Context, session string, remove []string, asked time.Time) error
 }
 
 // labeled names the session for labels. Events of a proven sender without a session have a name
@@ -122,11 +127,12 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err
 	for try := 0; ; try++ {
 		out, err = d.runOnce(ctx, ev, until)
 		out.InVain = append(before, out.InVain...)
-		if len(out.Labels) == 0 {
+		added := labelsOf(out.Calls)
+		if len(added) == 0 {
 			return out, err
 		}
 		saw := events.UnionLabels(ev.request.Event.Labels(), out.Labels)
-		now, labelErr := d.addLabels(context.WithoutCancel(ctx), ev, out)
+		now, labelErr := d.addLabels(context.WithoutCancel(ctx), ev, added)
 		if labelErr != nil {
 			return out, labelErr
 		}
@@ -145,20 +151,28 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err
 	}
 }
 
-// addLabels stores the labels that a chain added. An event without a session has no place to
-// store them and can't be permitted.
-func (d *Dispatcher) addLabels(ctx context.Context, ev *event, out chain.Outcome) ([]string, error) {
-	name := labeled(ev.request)
-	if name == "" {
-		return nil, wire.Errorf(wire.Malformed, "a hook adds the label %s, and the event names no session to store it for", out.Labels[0])
-	}
-	by := make(map[string]string, len(out.Labels))
-	for _, call := range out.Calls {
+// labelsOf returns the labels that hooks added, each with the first hook that did. Those that the
+// session had count too: the store knows whether to renew them.
+func labelsOf(calls []chain.Call) (by map[string]string) {
+	for _, call := range calls {
 		for _, label := range call.Result.Labels {
-			if slices.Contains(out.Labels, label) && by[label] == "" {
+			if by == nil {
+				by = map[string]string{}
+			}
+			if by[label] == "" {
 				by[label] = call.Entry.ID
 			}
 		}
+	}
+	return by
+}
+
+// addLabels stores the labels that a chain added. An event without a session has no place to
+// store them and can't be permitted.
+func (d *Dispatcher) addLabels(ctx context.Context, ev *event, by map[string]string) ([]string, error) {
+	name := labeled(ev.request)
+	if name == "" {
+		return nil, wire.Errorf(wire.Malformed, "a hook adds the label %s, and the event names no session to store it for", slices.Min(slices.Collect(maps.Keys(by))))
 	}
 	now, err := d.labels.AddLabels(ctx, name, by)
 	if err != nil {
@@ -175,23 +189,40 @@ func unlabeling(prompt string, unlabel []string) string {
 	return fmt.Sprintf("%s\nTo allow it removes from the session: %s", prompt, strings.Join(unlabel, ", "))
 }
 
-// Unlabel removes the labels that a person's decision removes, after recording it. The approvals
-// service calls it before it announces the decision.
+// Unlabel removes the labels that a person's decision removes, after recording it. Those that the
+// session got again after the question stay. The approvals service calls it before it announces
+// the decision.
 func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approval.Decision) error {
 	if len(s.Unlabel) == 0 || !decision.Granted || decidedBy(decision) != telemetry.ByPerson {
 		return nil
 	}
-	if d.journal.Enabled() {
-		line := audit.Record{
-			Time: time.Now(), Kind: audit.LabelsKind, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: "removed", EventID: s.EventID,
-			Detail: audit.Labels{Labels: s.Unlabel, ApprovalID: s.ID, By: decision.DecidedBy, Agent: s.Emitter},
-		}.Append(nil)
-		if err := d.journal.Record(ctx, line); err != nil {
-			return err
-		}
+	name := labels.Name(s.Emitter, s.Session)
+	again, err := d.labels.LabelsAgain(name, s.Unlabel, s.Unlabeling)
+	if err != nil {
+		return err
 	}
-	_, err := d.labels.RemoveLabels(ctx, labels.Name(s.Emitter, s.Session), s.Unlabel)
-	return err
+	if err := d.recordLabels(ctx, s, decision, "kept", again); err != nil {
+		return err
+	}
+	remove := events.NewLabels(again, s.Unlabel)
+	if len(remove) == 0 {
+		return nil
+	}
+	if err := d.recordLabels(ctx, s, decision, "removed", remove); err != nil {
+		return err
+	}
+	return d.labels.RemoveLabels(ctx, name, remove, s.Unlabeling)
+}
+
+// recordLabels records what a person's decision does to labels; nothing for none.
+func (d *Dispatcher) recordLabels(ctx context.Context, s *held.Event, decision approval.Decision, action string, of []string) error {
+	if len(of) == 0 || !d.journal.Enabled() {
+		return nil
+	}
+	return d.journal.Record(ctx, audit.Record{
+		Time: time.Now(), Kind: audit.LabelsKind, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: action, EventID: s.EventID,
+		Detail: audit.Labels{Labels: of, ApprovalID: s.ID, By: decision.DecidedBy, Agent: s.Emitter},
+	}.Append(nil))
 }
 
 // noLabels is the [Labels] of a dispatcher that keeps none: no hook may add one.
@@ -207,4 +238,10 @@ func (noLabels) Session(string) labels.Record { return labels.Record{} }
 
 func (noLabels) Claim(context.Context, string, string, string) error { return nil }
 
-func (noLabels) RemoveLabels(context.Context, string, []string) ([]string, error) { return nil, nil }
+func (noLabels) AskToRemove(context.Context, string, []string) (time.Time, error) {
+	return time.Now(), nil
+}
+
+func (noLabels) LabelsAgain(string, []string, time.Time) ([]string, error) { return nil, nil }
+
+func (noLabels) RemoveLabels(context.Context, string, []string, time.Time) error { return nil }

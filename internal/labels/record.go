@@ -18,9 +18,12 @@ type Record struct {
 	Session string           `json:"session_id,omitempty"` // empty for events without a session
 	Sender  string           `json:"sender,omitempty"`     // the proven owner; empty for none
 	Labels  map[string]Added `json:"labels,omitempty"`
-	// Cleared is when a person removed labels. What the sender's other sessions had seen before
-	// no longer holds for this one.
+	// Cleared is when a person was asked to remove labels, of those that were removed. What the
+	// sender's other sessions had seen before no longer holds for this one.
 	Cleared map[string]time.Time `json:"cleared,omitempty"`
+	// Asked is when a person was last asked to remove labels. The next time that a hook adds one
+	// of them, it is stored again, so that the answer does not remove what came after the question.
+	Asked map[string]time.Time `json:"asked,omitempty"`
 	// Claims are the ids that this session claimed as its parents or roots. Parent, Root and
 	// Depth are those of the first claim.
 	Claims []string  `json:"claims,omitempty"`
@@ -95,18 +98,45 @@ func (r Record) HasClaim(parent, root string) bool {
 	return has(parent) && has(root) || len(r.Claims) >= MaxClaims
 }
 
-// Without returns the record without labels that a person removed now.
-func (r Record) Without(now time.Time, labels ...string) Record {
-	r.Labels, r.Cleared = maps.Clone(r.Labels), maps.Clone(r.Cleared)
-	if r.Cleared == nil {
-		r.Cleared = map[string]time.Time{}
-	}
+// Asking returns the record with the note that a person is asked to remove labels. at is the
+// time of [Table.After].
+func (r Record) Asking(at time.Time, labels ...string) Record {
+	r.Asked = maps.Clone(r.Asked)
 	for _, label := range labels {
-		delete(r.Labels, label)
-		r.Cleared[label] = now.UTC()
+		note(&r.Asked, label, at)
+	}
+	r.Time = at.UTC()
+	return r
+}
+
+// Without returns the record without labels that a person removed now. It keeps those that were
+// added after the person was asked.
+func (r Record) Without(now, asked time.Time, labels ...string) Record {
+	r.Labels, r.Cleared = maps.Clone(r.Labels), maps.Clone(r.Cleared)
+	for _, label := range labels {
+		note(&r.Cleared, label, asked)
+		if !r.Labels[label].Time.After(asked) {
+			delete(r.Labels, label)
+		}
 	}
 	r.Time = now.UTC()
 	return r
+}
+
+// note notes a label's time, unless a later one is noted.
+func note(times *map[string]time.Time, label string, at time.Time) {
+	if *times == nil {
+		*times = map[string]time.Time{}
+	}
+	(*times)[label] = later((*times)[label], at.UTC())
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // names returns the labels of the record, sorted.

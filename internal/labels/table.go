@@ -26,10 +26,9 @@ type Table struct {
 
 	mu      sync.RWMutex // guards what follows
 	nodes   map[string]*node
-	byID    map[string][]*node              // by session id
-	senders map[string]map[string]time.Time // when each label was last added, by proven sender
-	owned   map[string]int                  // number of sessions, by sender
-	names   map[string]string               // names by record key
+	byID    map[string][]*node // by session id
+	senders map[string]*sender
+	names   map[string]string // names by record key
 }
 
 // node is one session. It has a record, or others claim it, or both.
@@ -46,7 +45,7 @@ type node struct {
 func New(o Options) *Table {
 	return &Table{
 		memory: cmp.Or(o.Memory, DefaultMemory),
-		nodes:  map[string]*node{}, byID: map[string][]*node{}, senders: map[string]map[string]time.Time{}, owned: map[string]int{}, names: map[string]string{},
+		nodes:  map[string]*node{}, byID: map[string][]*node{}, senders: map[string]*sender{}, names: map[string]string{},
 	}
 }
 
@@ -61,20 +60,20 @@ func (t *Table) Len() int {
 func (t *Table) LenOf(sender string) int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return t.owned[sender]
+	if s := t.senders[sender]; s != nil {
+		return s.sessions
+	}
+	return 0
 }
 
 // Of returns the labels of a session, sorted; nil for none. Without labels it costs two map
 // lookups. Callers must not change the slice.
 func (t *Table) Of(name string, now time.Time) []string {
-	sender, _ := Split(name)
+	who, _ := Split(name)
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if len(t.nodes) == 0 {
-		return nil
-	}
-	n, seen := t.nodes[name], t.senders[sender]
-	if n == nil && len(seen) == 0 {
+	n, s := t.nodes[name], t.senders[who]
+	if s == nil {
 		return nil
 	}
 	var all, own []string
@@ -82,9 +81,11 @@ func (t *Table) Of(name string, now time.Time) []string {
 	if n != nil {
 		all, cleared = t.collect(n.tree), n.Cleared
 	}
-	for label, at := range seen {
-		if now.Sub(at) < t.memory && at.After(cleared[label]) {
-			own = append(own, label)
+	if who != "" && t.memory > 0 {
+		for label, at := range s.added {
+			if now.Sub(at) < t.memory && at.After(cleared[label]) {
+				own = append(own, label)
+			}
 		}
 	}
 	slices.Sort(own)
@@ -122,26 +123,6 @@ func (t *Table) Get(name string) (Record, uint64) {
 	}
 	sender, session := Split(name)
 	return Record{Sender: sender, Session: session}, 0
-}
-
-// Missing returns those of labels that must still be stored: the session's tree lacks them, or
-// they hold for less than half of the memory for the sender's other sessions.
-func (t *Table) Missing(name string, labels []string, now time.Time) (missing []string) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	n := t.nodes[name]
-	for _, label := range labels {
-		switch {
-		case n == nil, !slices.Contains(n.tree.labels, label), t.fades(n.Sender, label, now):
-			missing = append(missing, label)
-		}
-	}
-	return missing
-}
-
-// fades reports whether more than half of a label's memory for a sender is over.
-func (t *Table) fades(sender, label string, now time.Time) bool {
-	return sender != "" && t.memory > 0 && now.Sub(t.senders[sender][label]) > t.memory/2
 }
 
 // Having returns the session and the sessions of its tree whose records have one of the labels.
@@ -204,13 +185,13 @@ func (t *Table) Apply(r Record, revision uint64) {
 	for _, id := range without(r.Claims, n.claims) {
 		t.claim(n, id)
 	}
-	n.tree.labels = union(n.tree.labels, r.names())
+	n.tree.gain(r)
 	if len(lost) > 0 {
 		n.tree.lose(lost)
-		t.recountAdded(r.Sender)
+		t.recount(r.Sender)
 		return
 	}
-	t.noteAdded(n)
+	t.senders[r.Sender].note(r)
 }
 
 // without returns each of all that is not in known, once.
@@ -257,10 +238,13 @@ func (t *Table) Drop(key string, now time.Time) {
 }
 
 // add makes a session known, in a tree of its own.
-func (t *Table) add(sender, session string) *node {
-	n := &node{Record: Record{Session: session, Sender: sender}}
+func (t *Table) add(who, session string) *node {
+	n := &node{Record: Record{Session: session, Sender: who}}
 	n.tree = &tree{members: []*node{n}}
-	t.owned[sender]++
+	if t.senders[who] == nil {
+		t.senders[who] = &sender{}
+	}
+	t.senders[who].sessions++
 	t.nodes[n.Name()], t.names[Key(n.Name())] = n, n.Name()
 	if session == "" {
 		return n
@@ -282,8 +266,10 @@ func (t *Table) tidy(n *node) {
 	name := n.Name()
 	delete(t.nodes, name)
 	delete(t.names, Key(name))
-	if t.owned[n.Sender]--; t.owned[n.Sender] == 0 {
-		delete(t.owned, n.Sender)
+	if s := t.senders[n.Sender]; s.sessions > 1 {
+		s.sessions--
+	} else {
+		delete(t.senders, n.Sender)
 	}
 	same := func(other *node) bool { return other == n }
 	if t.byID[n.Session] = slices.DeleteFunc(t.byID[n.Session], same); len(t.byID[n.Session]) == 0 {
@@ -306,32 +292,5 @@ func (t *Table) claim(n *node, id string) {
 	}
 	if above.tree != n.tree {
 		join(n.tree, above.tree)
-	}
-}
-
-// noteAdded notes when the labels of a proven sender's session were added.
-func (t *Table) noteAdded(n *node) {
-	if n.Sender == "" || t.memory <= 0 {
-		return
-	}
-	seen := t.senders[n.Sender]
-	for label, added := range n.Labels {
-		if seen == nil {
-			seen = map[string]time.Time{}
-			t.senders[n.Sender] = seen
-		}
-		if added.Time.After(seen[label]) {
-			seen[label] = added.Time
-		}
-	}
-}
-
-// recountAdded notes anew when the labels of all sessions of a sender were added.
-func (t *Table) recountAdded(sender string) {
-	delete(t.senders, sender)
-	for _, n := range t.nodes {
-		if n.Sender == sender {
-			t.noteAdded(n)
-		}
 	}
 }

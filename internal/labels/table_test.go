@@ -129,7 +129,7 @@ func TestWhatAPersonRemoves(t *testing.T) {
 	name := labels.Name(coder, "s1")
 	for _, member := range b.Having(name, []string{"secret"}) {
 		r, _ := b.Get(member)
-		b.set(r.Without(now.Add(time.Minute), "secret"))
+		b.set(r.Without(now.Add(time.Minute), now.Add(time.Second), "secret"))
 	}
 	at := now.Add(2 * time.Minute)
 	b.want(t, coder, "s1", at, "web")
@@ -139,6 +139,65 @@ func TestWhatAPersonRemoves(t *testing.T) {
 	b.want(t, coder, "s3", at, "secret", "web")
 	b.see(coder, "s2", at, "secret")
 	b.want(t, coder, "s1", at, "secret", "web")
+}
+
+// A label that a hook adds after a person was asked to remove it is stored again and stays.
+func TestWhatIsAddedAfterTheQuestion(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name             string
+		sender           string
+		earliest, later  string // sessions that get the label before and after the question about s1
+		of               []string
+		skew             time.Duration // of the clock of the replica that asks
+		wantS1, wantLast []string
+	}{
+		{"the session itself", coder, "s1", "s1", nil, 0, []string{"secret"}, []string{"secret"}},
+		{"without a proven sender", "", "s1", "s1", nil, 0, []string{"secret"}, []string{"secret"}},
+		{"a sub-agent", coder, "s1", "s2", []string{"s2"}, 0, []string{"secret"}, []string{"secret"}},
+		{"a parent with an older label", coder, "s2", "s1", []string{"s2"}, 0, []string{"secret"}, []string{"secret"}},
+		{"clocks that differ", coder, "s1", "s1", nil, time.Minute, []string{"secret"}, []string{"secret"}},
+		{"another session of the sender", coder, "s1", "s3", nil, 0, []string{"secret"}, []string{"secret"}},
+		{"a session of others", rival, "s1", "", nil, 0, nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench()
+			secret := []string{"secret"}
+			add := func(session string, at time.Time) {
+				name := labels.Name(test.sender, session)
+				if len(b.Missing(name, secret, at)) > 0 {
+					b.see(test.sender, session, b.After(name, secret, at), "secret")
+				}
+			}
+			for _, child := range test.of {
+				b.below(test.sender, child, "s1")
+			}
+			add(test.earliest, now)
+			add("s3", now)
+			name := labels.Name(test.sender, "s1")
+			asked := b.After(name, secret, now.Add(time.Second+test.skew))
+			r, _ := b.Get(name)
+			b.set(r.Asking(asked, "secret"))
+			if test.later != "" {
+				add(test.later, now.Add(2*time.Second))
+				if missing := b.Missing(labels.Name(test.sender, test.later), secret, now.Add(3*time.Second)); missing != nil {
+					t.Errorf("%q is written once more", missing)
+				}
+			}
+			if again := b.Again(name, secret, asked); (again != nil) != (test.later == "s1" || test.later == "s2") {
+				t.Errorf("%q came again", again)
+			}
+			for _, member := range b.Having(name, secret) {
+				r, _ := b.Get(member)
+				b.set(r.Without(now.Add(4*time.Second), asked, "secret"))
+			}
+			b.want(t, test.sender, "s1", now.Add(5*time.Second), test.wantS1...)
+			if test.later != "" {
+				b.want(t, test.sender, test.later, now.Add(5*time.Second), test.wantLast...)
+			}
+		})
+	}
 }
 
 func TestWhatIsDropped(t *testing.T) {

@@ -3,13 +3,15 @@ package labels
 import (
 	"maps"
 	"slices"
+	"time"
 )
 
 // tree is a set of sessions joined by claims.
 type tree struct {
 	members []*node
-	labels  []string            // of all members, sorted
-	foreign map[string]struct{} // claimed ids that sessions of other senders have
+	labels  []string             // of all members, sorted
+	added   map[string]time.Time // when a member last got each label
+	foreign map[string]struct{}  // claimed ids that sessions of other senders have
 }
 
 // join moves the members of the smaller tree to the larger one.
@@ -21,6 +23,9 @@ func join(large, small *tree) {
 		large.take(member)
 	}
 	large.labels = union(large.labels, small.labels)
+	for label, at := range small.added {
+		note(&large.added, label, at)
+	}
 	if len(large.foreign) < len(small.foreign) {
 		large.foreign, small.foreign = small.foreign, large.foreign
 	}
@@ -41,6 +46,14 @@ func (t *tree) follow(id string) {
 	t.foreign[id] = struct{}{}
 }
 
+// gain adds the labels of a member.
+func (t *tree) gain(r Record) {
+	for label, added := range r.Labels {
+		note(&t.added, label, added.Time)
+	}
+	t.labels = union(t.labels, r.names())
+}
+
 // remove removes a member; the last one takes its place.
 func (t *tree) remove(n *node) {
 	end := len(t.members) - 1
@@ -50,11 +63,17 @@ func (t *tree) remove(n *node) {
 	t.members = t.members[:end]
 }
 
-// lose removes those of labels that no member has.
+// lose removes labels that a member lost, unless others have them.
 func (t *tree) lose(labels []string) {
-	t.labels = slices.DeleteFunc(slices.Clone(t.labels), func(label string) bool {
-		return slices.Contains(labels, label) && !slices.ContainsFunc(t.members, func(n *node) bool { return n.has(label) })
-	})
+	for _, label := range labels {
+		delete(t.added, label)
+		for _, member := range t.members {
+			if added, ok := member.Labels[label]; ok {
+				note(&t.added, label, added.Time)
+			}
+		}
+	}
+	t.labels = slices.Sorted(maps.Keys(t.added))
 }
 
 // union merges two sorted lists without changing them.

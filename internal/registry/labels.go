@@ -10,7 +10,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
-	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // labelKey prefixes the keys of session records; see [labels.Key].
@@ -53,9 +52,9 @@ func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]str
 		if len(missing) == 0 {
 			return old, false, nil
 		}
-		next := old
+		next, at := old, r.labels.After(name, missing, now)
 		for _, label := range missing {
-			next = next.With(by[label], now, label)
+			next = next.With(by[label], at, label)
 		}
 		if len(next.Labels) > maxOfOneSession {
 			return old, false, wire.Errorf(wire.Overloaded, "the session has %d labels, which is the limit: end it", maxOfOneSession)
@@ -86,31 +85,37 @@ func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
 	})
 }
 
-// RemoveLabels removes labels from a session's tree and returns those that it had. After it
-// returns without an error, every replica knows.
-func (r *Registry) RemoveLabels(ctx context.Context, name string, remove []string) (removed []string, err error) {
-	before, err := r.Labels(name)
-	if err != nil {
-		return nil, err
+// AskToRemove notes that a person is asked to remove labels from a session, and when. After it
+// returns without an error, every replica stores these labels again when a hook adds them.
+func (r *Registry) AskToRemove(ctx context.Context, name string, remove []string) (asked time.Time, err error) {
+	err = r.updateSession(ctx, name, func(old labels.Record, now time.Time) (labels.Record, bool, error) {
+		asked = r.labels.After(name, remove, now)
+		return old.Asking(asked, remove...), true, nil
+	})
+	return asked, err
+}
+
+// LabelsAgain returns those of labels that a session got again after a person was asked to remove
+// them. Its error is that of [Registry.Labels].
+func (r *Registry) LabelsAgain(name string, remove []string, asked time.Time) ([]string, error) {
+	if !r.Current() {
+		return nil, ErrStale
 	}
+	return r.labels.Again(name, remove, asked), nil
+}
+
+// RemoveLabels removes labels from a session's tree, except where a hook added them after a person
+// was asked. After it returns without an error, every replica knows.
+func (r *Registry) RemoveLabels(ctx context.Context, name string, remove []string, asked time.Time) error {
 	for _, member := range r.labels.Having(name, remove) {
 		err := r.updateSession(ctx, member, func(old labels.Record, now time.Time) (labels.Record, bool, error) {
-			return old.Without(now, remove...), true, nil
+			return old.Without(now, asked, remove...), true, nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	after, err := r.Labels(name)
-	if err != nil {
-		return nil, err
-	}
-	for _, label := range events.NewLabels(after, before) {
-		if slices.Contains(remove, label) {
-			removed = append(removed, label)
-		}
-	}
-	return removed, nil
+	return nil
 }
 
 // updateSession changes the record of a session and waits until every replica knows. change is

@@ -330,7 +330,7 @@ func (f Freeze) write(w *events.ObjectWriter) {
 	w.Text("reason", f.Reason)
 }
 
-// Labels are those that a session lost: the detail of [LabelsKind].
+// Labels are those that a session lost, or kept: the detail of [LabelsKind].
 type Labels struct {
 	Labels     []string
 	ApprovalID string // of the approval request that a person allowed

@@ -51,7 +51,8 @@ const (
 	ApprovalReplayed Kind = "approval.replayed"
 	// FreezeKind: an operator froze agents, or thawed them.
 	FreezeKind Kind = "freeze"
-	// LabelsKind: a person removed labels from a session.
+	// LabelsKind: a person removed labels from a session (removed), or did not, since the session
+	// got them again after the question (kept).
 	LabelsKind Kind = "labels"
 	// PolicyKind: an operator pushed a signed policy for workers, or rolled one back.
 	PolicyKind Kind = "policy"

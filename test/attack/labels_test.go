@@ -194,6 +194,37 @@ func TestOnlyAPersonRemovesLabels(t *testing.T) {
 	}
 }
 
+// A person removes what the session had seen when they were asked. An agent that reads another
+// secret while they think keeps the label, whichever session of its tree reads it.
+func TestAnApprovalRemovesNoLaterLabel(t *testing.T) {
+	t.Parallel()
+	s, run := flowBus(t, router.Options{})
+	ctx := testkit.Within(t, testkit.Patience)
+	person := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
+	for i, c := range []struct {
+		meanwhile func(session string)
+		want      verdict.Action
+	}{
+		{func(string) {}, verdict.Continue},
+		{func(session string) { run(session, "read secret", nil) }, verdict.Deny},
+		{func(session string) { run(session+"-child", "read secret", nil) }, verdict.Deny},
+	} {
+		session := fmt.Sprint("s", i)
+		run(session+"-child", "look", nats.Header{"ce-hookparent": {session}})
+		for round := range 2 {
+			run(session, "read secret", nil)
+			asked := run(session, fmt.Sprint("please ", round), nil)
+			c.meanwhile(session)
+			if _, err := person.Answer(ctx, asked.Approval.ID, approval.Answer{Option: "Allow once"}); err != nil {
+				t.Fatal(err)
+			}
+			if v := run(session, "send", nil); v.Action != c.want {
+				t.Errorf("%d, round %d: %+v; want %s", i, round, v, c.want)
+			}
+		}
+	}
+}
+
 // A permission is for what the session had seen when a person was asked: sent again after it
 // has seen more, the event is refused, also where the person removed what it sees again.
 func TestAnApprovalDoesNotOutliveLabels(t *testing.T) {

@@ -36,6 +36,9 @@ type Event struct {
 	Labels []string
 	// Unlabel are labels that the session loses if a person allows the event.
 	Unlabel []string
+	// Unlabeling is when the session's labels were noted as asked about; zero without Unlabel.
+	// Labels that the session gets after that stay.
+	Unlabeling time.Time
 	// Content is the digest of what else an "Allow always" covers, besides the hook and the
 	// prompt; empty if they are all.
 	Content string
@@ -62,6 +65,7 @@ func (s *Event) Append(buf []byte) []byte {
 	}
 	if len(s.Unlabel) > 0 {
 		w.Texts("unlabel", s.Unlabel)
+		w.String("unlabeling", s.Unlabeling.UTC().Format(time.RFC3339Nano))
 	}
 	w.Text("content_sha256", s.Content)
 	w.Text("root", s.Root)
@@ -73,23 +77,24 @@ func (s *Event) Append(buf []byte) []byte {
 // Decode reads the form that [Event.Append] writes.
 func Decode(text []byte) (*Event, error) {
 	var raw struct {
-		Record  approval.Record `json:"question"`
-		Sent    string          `json:"sent_sha256"`
-		Arrived time.Time       `json:"arrived"`
-		Segment int             `json:"segment"`
-		Epoch   int             `json:"epoch"`
-		Trace   string          `json:"trace"`
-		Labels  []string        `json:"labels"`
-		Unlabel []string        `json:"unlabel"`
-		Content string          `json:"content_sha256"`
-		Root    string          `json:"root"`
-		Called  int             `json:"called"`
-		Verdict verdict.Verdict `json:"verdict"`
+		Record     approval.Record `json:"question"`
+		Sent       string          `json:"sent_sha256"`
+		Arrived    time.Time       `json:"arrived"`
+		Segment    int             `json:"segment"`
+		Epoch      int             `json:"epoch"`
+		Trace      string          `json:"trace"`
+		Labels     []string        `json:"labels"`
+		Unlabel    []string        `json:"unlabel"`
+		Unlabeling time.Time       `json:"unlabeling"`
+		Content    string          `json:"content_sha256"`
+		Root       string          `json:"root"`
+		Called     int             `json:"called"`
+		Verdict    verdict.Verdict `json:"verdict"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Unlabeling, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where the search for its decision starts.

@@ -27,7 +27,7 @@ var actions = []string{
 	"frozen", "outdated", "revoked", "revealed", "thawed", "ended", "registered", "changed", "instance", "instance_removed",
 	"unregistered", "lost", "accepted", "pinned", "unpinned", "disabled", "enabled", "restored", "drifted", "alarm", "skipped",
 	"delivered", "dropped", "shown", "suppressed", "requested", "joined", "served", "refused", "pending",
-	"deadline", "expired", "removed", "pass", "pushed", "rolled_back",
+	"deadline", "expired", "removed", "kept", "pass", "pushed", "rolled_back",
 }
 
 // checkAction refuses an action that no record has.

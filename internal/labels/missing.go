@@ -1,0 +1,68 @@
+package labels
+
+import (
+	"slices"
+	"time"
+)
+
+// Missing returns those of labels that must still be stored: the session's tree lacks them, they
+// hold for less than half of the memory for the sender's other sessions, or a person was asked to
+// remove them from one of the sender's sessions since the tree got them.
+func (t *Table) Missing(name string, labels []string, now time.Time) (missing []string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.nodes[name]
+	for _, label := range labels {
+		switch {
+		case n == nil, !slices.Contains(n.tree.labels, label), t.fades(n.Sender, label, now), t.asked(n, label):
+			missing = append(missing, label)
+		}
+	}
+	return missing
+}
+
+// fades reports whether more than half of a label's memory for a sender is over.
+func (t *Table) fades(sender, label string, now time.Time) bool {
+	return sender != "" && t.memory > 0 && now.Sub(t.senders[sender].added[label]) > t.memory/2
+}
+
+// asked reports whether a person was asked to remove a label since the session's tree got it.
+func (t *Table) asked(n *node, label string) bool {
+	at, ok := t.senders[n.Sender].asked[label]
+	return ok && !n.tree.added[label].After(at)
+}
+
+// After returns a time for a write about labels of a session: now, or right after the last time
+// that its sender's sessions got one of them or a person was asked to remove one. So the order of
+// both is known though the clocks of replicas differ.
+func (t *Table) After(name string, labels []string, now time.Time) time.Time {
+	who, _ := Split(name)
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	s := t.senders[who]
+	if s == nil {
+		return now
+	}
+	for _, label := range labels {
+		for _, last := range [...]time.Time{s.added[label], s.asked[label]} {
+			if !last.IsZero() {
+				now = later(now, last.Add(1))
+			}
+		}
+	}
+	return now
+}
+
+// Again returns those of labels that the session's tree got after a person was asked to remove
+// them.
+func (t *Table) Again(name string, labels []string, asked time.Time) (again []string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.nodes[name]
+	for _, label := range labels {
+		if n != nil && n.tree.added[label].After(asked) {
+			again = append(again, label)
+		}
+	}
+	return again
+}
