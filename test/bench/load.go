@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,13 +172,13 @@ func (b *bench) sameWork(arms ...arm) error {
 		if err != nil {
 			return err
 		}
-		got := []string{shape(reply)}
+		got := []string{shape(reply, 1)}
 		for range a.hops {
 			call, err := calls.NextMsg(5 * time.Second)
 			if err != nil {
 				return fmt.Errorf("watch the calls of %s: %w", a.name, err)
 			}
-			got = append(got, shape(call))
+			got = append(got, shape(call, 1))
 		}
 		if err := calls.Unsubscribe(); err != nil {
 			return err
@@ -192,13 +193,49 @@ func (b *bench) sameWork(arms ...arm) error {
 	return nil
 }
 
+// samePublished sends one event to each arm and fails where they publish other headers or another
+// size for watchers.
+func (b *bench) samePublished(arms ...arm) error {
+	var want []string
+	for _, a := range arms {
+		prefix, _, _ := strings.Cut(a.subject, ".")
+		published, err := b.conn.SubscribeSync(prefix + ".*.bench.*")
+		if err != nil {
+			return err
+		}
+		if _, err := newSender(b.conn, a, 0).ask(); err != nil {
+			return err
+		}
+		var got []string
+		for len(got) < 2 {
+			m, err := published.NextMsg(5 * time.Second)
+			if err != nil {
+				return fmt.Errorf("watch what %s publishes: %w", a.name, err)
+			}
+			if !strings.HasPrefix(m.Subject, prefix+".emit.") {
+				got = append(got, shape(m, 32)) // the durations in a result have more or fewer digits
+			}
+		}
+		if err := published.Unsubscribe(); err != nil {
+			return err
+		}
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("the arms do not publish the same:\n%s %q\n%s %q", arms[0].name, want, a.name, got)
+		}
+	}
+	return nil
+}
+
 // shape is a message without what differs from event to event: the names of its
-// headers, their lengths, and the length of the body.
-func shape(m *nats.Msg) string {
+// headers, their lengths, and the length of the body, in steps of so many bytes.
+func shape(m *nats.Msg, step int) string {
 	var names []string
 	for name, values := range m.Header {
 		names = append(names, fmt.Sprintf("%s:%d", name, len(values[0])))
 	}
 	slices.Sort(names)
-	return fmt.Sprint(names, " ", len(m.Data))
+	return fmt.Sprint(names, " ", len(m.Data)/step*step)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"strconv"
@@ -17,11 +18,15 @@ import (
 // relay is the floor: it stands where the router stands, with a connection of the
 // same kind, calls the same hooks with the same headers and body, answers with
 // the same headers and body, and does nothing else. It reads no JSON, looks
-// nothing up, publishes nothing and logs nothing.
+// nothing up and logs nothing. Under one prefix it publishes nothing either; under the other it
+// publishes two messages for watchers, as the router does.
 type relay struct {
 	conn  *nats.Conn
 	calls []string // the subject of the hook at each place
 }
+
+// relayedResult is as long as what the router publishes of a chain's end.
+var relayedResult = bytes.Repeat([]byte("x"), resultSize)
 
 // attributes are the headers that a hook gets from the agent.
 var attributes = [...]string{"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time"}
@@ -42,9 +47,10 @@ func relayRole(ctx context.Context, o options, ready readyFunc) error {
 	for i := range 10 {
 		r.calls = append(r.calls, subjects(prefixRouter).Call(hopID(i)))
 	}
-	_, err = b.Conn().QueueSubscribe(subjects(prefixFloor).Of("emit", ">"), "relay", func(m *nats.Msg) { go r.forward(m) })
-	if err != nil {
-		return err
+	for prefix, forward := range map[string]func(*nats.Msg){prefixFloor: r.forward, prefixRelay: r.forwardAndPublish} {
+		if _, err := b.Conn().QueueSubscribe(subjects(prefix).Of("emit", ">"), "relay", func(m *nats.Msg) { go forward(m) }); err != nil {
+			return err
+		}
 	}
 	if err := b.Conn().FlushTimeout(5 * time.Second); err != nil {
 		return err
@@ -54,21 +60,36 @@ func relayRole(ctx context.Context, o options, ready readyFunc) error {
 	return nil
 }
 
-// forward takes one event along its hooks. It answers nothing where one fails:
-// then the bench fails.
-func (r *relay) forward(m *nats.Msg) {
+// forward takes one event along its hooks.
+func (r *relay) forward(m *nats.Msg) { r.relay(m, events.NewID()) }
+
+// forwardAndPublish is forward that publishes the event before, and how it went after.
+func (r *relay) forwardAndPublish(m *nats.Msg) {
+	chainID, event := events.NewID(), strings.TrimPrefix(m.Subject, prefixRelay+".emit.")
+	_ = r.conn.PublishMsg(&nats.Msg{Subject: prefixRelay + ".event." + event, Header: r.header(m, chainID), Data: m.Data})
+	r.relay(m, chainID)
+	_ = r.conn.PublishMsg(&nats.Msg{Subject: prefixRelay + ".result." + event, Data: relayedResult})
+}
+
+// header is what the router passes on of an event.
+func (r *relay) header(m *nats.Msg, chainID string) nats.Header {
+	h := make(nats.Header, len(attributes)+4)
+	for _, name := range attributes {
+		h[name] = m.Header[name]
+	}
+	h[wire.HeaderChainID] = []string{chainID}
+	return h
+}
+
+// relay calls the hooks. It answers nothing where one fails: then the bench fails.
+func (r *relay) relay(m *nats.Msg, chainID string) {
 	ctx, cancel := context.WithTimeout(context.Background(), chainTime)
 	defer cancel()
 	end, _ := ctx.Deadline()
 	hops := chains[m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]]
-	chainID := events.NewID()
 	for _, subject := range r.calls[:hops] {
 		left := min(hookTime, time.Until(end))
-		h := make(nats.Header, len(attributes)+4)
-		for _, name := range attributes {
-			h[name] = m.Header[name]
-		}
-		h[wire.HeaderChainID] = []string{chainID}
+		h := r.header(m, chainID)
 		h[wire.HeaderCallID] = []string{rand.Text()}
 		h[wire.HeaderMode] = []string{"enforce"}
 		h[wire.HeaderTimeout] = []string{strconv.FormatInt(left.Milliseconds(), 10)}

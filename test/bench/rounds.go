@@ -108,5 +108,42 @@ func (b *bench) floor(ctx context.Context) error {
 		}
 	}
 	b.report.judgeFloor()
+	return b.relayed(ctx)
+}
+
+// relayed compares the router with the relay that publishes what the router publishes, and that
+// relay with itself.
+func (b *bench) relayed(ctx context.Context) error {
+	arms := []arm{
+		newArm("relay A", prefixRelay, eventThree, 3),
+		newArm("router", prefixRouter, eventThree, 3),
+		newArm("relay B", prefixRelay, eventThree, 3),
+	}
+	if err := b.sameWork(arms...); err != nil {
+		return err
+	}
+	if err := b.samePublished(arms[0], arms[1]); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		inFlight int
+		of       func([]*sample) []float64
+		figure
+	}{
+		{1, p50s, figure{Name: "p50 of 3 hooks over a relay that publishes too, one in flight", Most: 1.10}},
+		{64, rates, figure{Name: "chains/s over a relay that publishes too, 3 hooks, 64 in flight", Least: 0.85}},
+	} {
+		all, err := b.compare(ctx, f.inFlight, arms...)
+		if err != nil {
+			return fmt.Errorf("relay that publishes, %d in flight: %w", f.inFlight, err)
+		}
+		relay := make([]*sample, len(all[0]))
+		for i := range relay {
+			relay[i] = merge(all[0][i], all[2][i])
+		}
+		f.Unit, f.Value = "x", medianRatio(f.of(all[1]), f.of(relay))
+		b.report.addBeside(f.figure, medianRatio(f.of(all[0]), f.of(all[2])))
+		fmt.Fprintf(b.progress, "bench: %s: %.3f\n", f.Name, f.Value)
+	}
 	return nil
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// The prefixes of the two routers and of the relay, of one length. The second
-// router is the one that gets further hooks on other events.
+// The prefixes of the two routers and of the relay, of one length. The second router is the one
+// that gets further hooks on other events. As the floor, the relay publishes nothing.
 const (
 	prefixRouter = "bench"
 	prefixCrowd  = "crowd"
 	prefixFloor  = "floor"
+	prefixRelay  = "relay"
 )
 
 // What there is besides the chains.
@@ -59,6 +60,9 @@ func eventsOf(i int) []string {
 		return []string{eventTen}
 	}
 }
+
+// resultSize is the size of what the router publishes of a chain of three hooks, in bytes.
+const resultSize = 313
 
 // dataSize is the size of an event's data, in bytes.
 const dataSize = 1024
