@@ -57,10 +57,13 @@ func (h *health) ready() string {
 	switch {
 	case conn == nil || !conn.IsConnected():
 		return "not connected to NATS"
-	case !h.serving.Load():
-		return "the hooks are not registered"
+	case h.serving.Load():
+		return ""
 	}
-	return ""
+	if policy := h.policy.Load(); policy != nil && policy.Status().Policy == "" {
+		return "no version of the policy " + policy.Name + " was taken over yet"
+	}
+	return "the hooks are not registered"
 }
 
 // showPolicy shows which version of its policy the worker runs, and what it refused.

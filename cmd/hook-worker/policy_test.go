@@ -218,6 +218,18 @@ func (r *rollout) status(t *testing.T) workerStatus {
 	return list[0]
 }
 
+// A worker that waits for a policy says so: its name may be misspelt.
+func TestAPolicyThatIsNotStoredIsSaid(t *testing.T) {
+	t.Parallel()
+	r := newRollout(t)
+	address := testkit.FreeAddrs(t, 1)[0]
+	stderr, _ := r.worker(t.TempDir(), "--http-listen", address)
+	says(t, stderr, "no version of the policy is stored yet; waiting for one")
+	if code, body := page(t, address, "/readyz"); code != 503 || !strings.Contains(body, "no version of the policy production was taken over yet") {
+		t.Errorf("/readyz: %d %s", code, body)
+	}
+}
+
 func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRollout(t)
@@ -249,6 +261,9 @@ func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 	if m, err := failed.NextMsgWithContext(testkit.Within(t, testkit.Patience)); err != nil || !strings.Contains(string(m.Data), "none of the configured keys signed it") {
 		t.Errorf("the event of a refused policy: %v, %v", m, err)
 	}
+	if o := r.Run("policy", "status", "production", "--wait", "50ms", "--text"); !strings.Contains(o.Stdout, " refused what is stored:\n  none of the configured keys") {
+		t.Errorf("the status: %+v", o)
+	}
 	testkit.Eventually(t, "the metrics show that the policy is not the stored one", func() bool { return currentFile(t, address) == "0" })
 	r.store(bytes.Replace(good, []byte(`deny: \"one\"`), []byte(`deny: \"two\"`), 1))
 	says(t, stderr, "its files are not those that were signed")
@@ -261,7 +276,13 @@ func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 		t.Errorf("push of what fails its tests: %+v", o)
 	}
 	r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], exec: {command: [\"true\"]}}\n")
-	says(t, stderr, "hook freeze acts in the world (exec): only a worker with --policy-exec takes it")
+	says(t, stderr, `"error":"hook freeze acts in the world (exec): only a worker with --policy-exec takes it"`)
+	testkit.Eventually(t, "the status says so", func() bool { return r.status(t).Why != "" })
+	for line := range strings.Lines(r.Run("policy", "status", "production", "--wait", "50ms", "--text").Stdout) {
+		if len(line) > 81 {
+			t.Errorf("a line is too long: %s", line)
+		}
+	}
 	r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], http: {url: \"https://127.0.0.1:1/x\"}}\n")
 	says(t, stderr, "hook freeze acts in the world (http)")
 	r.push("hooks:\n  - id: freeze\n    events: [\"deploy:start\"]\n    rego: {allow_net: [evil.example], policy: \"package hooks\\n\\ndeny contains \\\"x\\\" if http.send({\\\"url\\\": \\\"http://evil.example\\\", \\\"method\\\": \\\"get\\\"})\"}\n")

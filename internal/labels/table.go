@@ -125,6 +125,17 @@ func (t *Table) Get(name string) (Record, uint64) {
 	return Record{Sender: sender, Session: session}, 0
 }
 
+// Senders returns whose sessions with an id have a record, or are claimed; empty for unproven ones.
+func (t *Table) Senders(id string) (senders []string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	for _, n := range t.byID[id] {
+		senders = append(senders, n.Sender)
+	}
+	slices.Sort(senders)
+	return senders
+}
+
 // Having returns the session and the sessions of its tree whose records have one of the labels.
 func (t *Table) Having(name string, labels []string) (names []string) {
 	t.mu.RLock()

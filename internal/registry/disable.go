@@ -31,23 +31,29 @@ type Disabled struct {
 
 // Disable takes a hook out of every chain and channel until [Registry.Enable], also while it is
 // not registered and across registrations. After it returns without an error, no replica that
-// accepts an event calls the hook. The caller decides whether the hook may be disabled.
-func (r *Registry) Disable(ctx context.Context, id string, d Disabled) error {
+// accepts an event calls the hook. It returns the order in force: an earlier one stays unless d
+// has another reason. The caller decides whether the hook may be disabled.
+func (r *Registry) Disable(ctx context.Context, id string, d Disabled) (Disabled, error) {
 	body, err := json.Marshal(d)
 	if err != nil {
-		return fmt.Errorf("disable a hook: %w", err)
+		return d, fmt.Errorf("disable a hook: %w", err)
 	}
+	inForce := d
 	change := Change{Action: "disabled", Hook: id, By: d.By, Reason: d.Reason}
 	_, err = r.writeDisabled(ctx, change, func(old Disabled, all int) (write bool, err error) {
 		if old.revision == 0 && all >= maxDisabled {
 			return false, wire.Errorf(wire.Overloaded, "%d hooks are disabled, which is the limit: enable some, or remove them", maxDisabled)
 		}
-		return !old.inForce() || old.Reason != d.Reason, nil
+		if old.inForce() && (d.Reason == "" || old.Reason == d.Reason) {
+			inForce = old
+			return false, nil
+		}
+		return true, nil
 	}, func(ctx context.Context, at uint64) error {
 		_, err := r.bucket.Update(ctx, disabledKey+id, body, at)
 		return err
 	})
-	return err
+	return inForce, err
 }
 
 // Enable lets a hook be called again and reports whether it was disabled. It returns when every

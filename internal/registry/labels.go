@@ -38,6 +38,10 @@ func (r *Registry) Session(name string) labels.Record {
 	return record
 }
 
+// Senders returns whose sessions with an id have labels or a lineage, as far as this replica knows;
+// empty for unproven ones.
+func (r *Registry) Senders(id string) []string { return r.labels.Senders(id) }
+
 // AddLabels adds labels, each with the hook that set it, and returns all labels of the session,
 // including those that others added before. After it returns without an error, every replica
 // knows them or has no lease.

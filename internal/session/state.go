@@ -32,6 +32,11 @@ type State struct {
 	Epoch      int            `json:"epoch,omitempty"`   // counts ends and revocations, and survives both
 }
 
+// Empty reports whether nothing is remembered but revocations and limits.
+func (s State) Empty() bool {
+	return s.Turn == 0 && s.Ended == nil && len(s.Grants) == 0 && len(s.Injections) == 0
+}
+
 // Injection is one delivered text.
 type Injection struct {
 	Event  string `json:"event"`

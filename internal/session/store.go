@@ -239,7 +239,7 @@ func (s *Store) Find(ctx context.Context, sender, id string) ([]State, error) {
 		return []State{state}, err
 	}
 	list, err := s.owned(ctx, id)
-	if state.Turn > 0 || state.Ended != nil || len(state.Grants) > 0 || len(state.Injections) > 0 || len(list) == 0 {
+	if !state.Empty() || len(list) == 0 {
 		list = append([]State{state}, list...)
 	}
 	return list, err

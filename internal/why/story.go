@@ -45,8 +45,12 @@ type Story struct {
 	Emitter string `json:"emitter,omitempty"` // as far as the connection proves
 
 	Labels []string `json:"labels,omitempty"` // that held for the session
-	Root   string   `json:"root,omitempty"`   // the session at the root of its tree, where it is another
-	Depth  int      `json:"depth,omitempty"`
+	// Unlabeled are those that a person removed from the session. Relabeled would have been: the
+	// session got them again after the person was asked.
+	Unlabeled []string `json:"unlabeled,omitempty"`
+	Relabeled []string `json:"relabeled,omitempty"`
+	Root      string   `json:"root,omitempty"` // the session at the root of its tree, where it is another
+	Depth     int      `json:"depth,omitempty"`
 
 	Time     string     `json:"time"`
 	Micros   int64      `json:"us"` // the chain took
@@ -112,6 +116,15 @@ func Of(c *query.Chain) Story {
 		s.Hooks = append(s.Hooks, hookOf(r))
 	}
 	s.approvals(c)
+	for _, r := range c.Records {
+		switch {
+		case r.Kind != audit.LabelsKind:
+		case r.Action == "kept":
+			s.Relabeled = append(s.Relabeled, r.Labels...)
+		default:
+			s.Unlabeled = append(s.Unlabeled, r.Labels...)
+		}
+	}
 	s.end(c.Result())
 	if r := c.Refused(); r != nil {
 		s.Verdict, s.Reason = Refused, cmp.Or(r.Reason, "the audit log did not take its records in time")

@@ -37,7 +37,7 @@ func (d *document) contributor(at jsontext.Pointer, raw jsontext.Value, opts Opt
 		if slices.Contains(known, name) {
 			given = append(given, name)
 		} else {
-			d.note(d.unknownKey(at.AppendToken(name), append(fieldNames[contributorText](), known...)))
+			d.note(d.unknownKey(at.AppendToken(name), append(fieldNames[contributorText](), known...), nil))
 		}
 	}
 	switch len(given) {

@@ -42,7 +42,7 @@ func (d *document) decode(at jsontext.Pointer, raw jsontext.Value, into any, opt
 // misfit says why a value does not fit.
 func (d *document) misfit(at jsontext.Pointer, sem *jsonv2.SemanticError) error {
 	if errors.Is(sem.Err, jsonv2.ErrUnknownName) {
-		return d.unknownKey(at, fieldNamesOf(sem.GoType))
+		return d.unknownKey(at, fieldNamesOf(sem.GoType), sem.GoType)
 	}
 	return d.errorAt(at, d.mismatch(at, sem))
 }

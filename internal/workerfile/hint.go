@@ -1,6 +1,7 @@
 package workerfile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -12,11 +13,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// unknownKey is an error at a key that nobody knows, or that has its home elsewhere.
-func (d *document) unknownKey(at jsontext.Pointer, known []string) error {
+// unknownKey is an error at a key that nobody knows, or that has its home elsewhere. in is the type
+// of the mapping that it stands in; nil if it is not known.
+func (d *document) unknownKey(at jsontext.Pointer, known []string, in reflect.Type) error {
 	key := at.LastToken()
 	hint := "known are " + list(known)
-	if home := d.home(at.Parent(), key); home != "" {
+	if home := cmp.Or(d.home(at.Parent(), key), memberWith(in, key)); home != "" {
 		hint = fmt.Sprintf("it belongs to %s: indent it deeper, below that", home)
 	} else if best := kind.Closest(key, known); best != "" {
 		hint = fmt.Sprintf("did you mean %q?", best)
@@ -52,6 +54,23 @@ func (d *document) home(mapping jsontext.Pointer, key string) string {
 		}
 	}
 	return ""
+}
+
+// memberWith is the one member of a struct that is a mapping with the key; empty for none, or several.
+func memberWith(in reflect.Type, key string) (member string) {
+	if in == nil || underlying(in).Kind() != reflect.Struct {
+		return ""
+	}
+	for _, f := range reflect.VisibleFields(underlying(in)) {
+		if f.Type.Kind() != reflect.Pointer || !slices.Contains(fieldNamesOf(f.Type), key) {
+			continue
+		}
+		if member != "" {
+			return ""
+		}
+		member, _, _ = strings.Cut(f.Tag.Get("json"), ",")
+	}
+	return member
 }
 
 // elementOf is the type of the elements of a struct's list; nil for what is none.

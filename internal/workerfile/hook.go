@@ -87,7 +87,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 		if _, known := opts.Kinds[name]; known {
 			sections = append(sections, name)
 		} else {
-			d.note(d.unknownKey(at.AppendToken(name), append(hookKeys(), names(opts.Kinds)...)))
+			d.note(d.unknownKey(at.AppendToken(name), append(hookKeys(), names(opts.Kinds)...), nil))
 		}
 	}
 	complete := true // whether the registration is what it would be without faults
@@ -108,6 +108,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 	d.compileMatch(at, &h)
 	d.checkEventSpelling(at, &h)
 	d.checkTimeout(at, &h)
+	d.checkLate(at, &h)
 	return h
 }
 

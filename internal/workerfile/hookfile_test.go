@@ -213,6 +213,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a key of a rule beside its kind":  {hook("    when: data.x\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "when": it belongs to cel.rules: indent it deeper, below that`},
 		"a key of a kind beside it":        {hook("    command: [sh]\n" + anyRule), `w.yaml:4:5: hooks[0]: unknown key "command": it belongs to exec: indent it deeper, below that`},
 		"a kind beside the hooks":          {hook(anyRule) + "cel: {}\n", `w.yaml:5:1: unknown key "cel": it belongs to a hook: indent it deeper, below that`},
+		"a key of an action beside it":     {rule("        - deny: a\n          unlabel: [x]\n"), `w.yaml:7:11: hooks[0].cel.rules[0]: unknown key "unlabel": it belongs to ask: indent it deeper, below that`},
 		"a text where a mapping must be":   {rule("        - ask: Really?\n"), "w.yaml:6:16: hooks[0].cel.rules[0].ask: must be a mapping (key: value), not a text: its keys are prompt, options, timeout, default, key, unlabel"},
 		"a builtin that nobody thinks of":  {hook("    builtin: rate-limiter\n"), `w.yaml:4:14: hooks[0].builtin: there is no builtin "rate-limiter": known are approval-policy, `},
 		"a space that does not break":      {hook("\u00a0   name: x\n" + anyRule), "w.yaml:4:11: mapping value is not allowed in this context: the line has a space that does not break (U+00A0)"},
@@ -364,6 +365,11 @@ func TestWhatHoldsForTooLongOrTooMuchIsAWarning(t *testing.T) {
 		"    timeout_ms: 30000\n    mode: shadow\n" + anyRule: "",
 		ask("data.k"):       `w.yaml:6:39: hooks[0].cel.rules[0].ask.key: the key is the same for every call, so "Allow always" holds for all of them: write an expression in {{ }}, like {{ data.k }}`,
 		ask("{{ data.k }}"): "",
+		"    async: true\n    on_failure: deny\n    cel: {rules: [{inject: x}]}\n":     "w.yaml:5:17: hooks[0].on_failure: on_failure: deny denies nothing: with mode: async the hook is called after the answer",
+		"    mode: observe\n" + anyRule:                                                "w.yaml:5:26: hooks[0].cel.rules[0].deny: it counts for nothing: with mode: observe the hook is called after the answer",
+		"    mode: shadow\n    on_failure: deny\n" + anyRule:                           "",
+		"    exec: {command: [cat], startup_ms: 5}\n":                                  "w.yaml:4:40: hooks[0].exec.startup_ms: it counts only with resident: true",
+		"    exec: {command: [cat], startup_ms: 5, resident: true}\n    priority: 1\n": "",
 	} {
 		f, err := workerfile.Parse("w.yaml", []byte(hook(text)), basic.Kinds(kind.Worker{}))
 		if err != nil {

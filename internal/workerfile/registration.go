@@ -81,6 +81,15 @@ func (d *document) checkTimeout(at jsontext.Pointer, h *Hook) {
 	}
 }
 
+// checkLate warns of an on_failure that never applies: the hook is called after the answer.
+func (d *document) checkLate(at jsontext.Pointer, h *Hook) {
+	at += "/on_failure"
+	_, given := d.places[at]
+	if r := h.Registration; given && r.Observes() && r.OnFailure == chain.FailClosed {
+		h.Warnings = append(h.Warnings, d.errorAt(at, fmt.Errorf("on_failure: deny denies nothing: with mode: %s the hook is called after the answer", r.Mode)))
+	}
+}
+
 // compileMatch compiles the match of a hook, notes why it does not compile, and warns of
 // likely mistakes in it.
 func (d *document) compileMatch(at jsontext.Pointer, h *Hook) {

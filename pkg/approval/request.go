@@ -94,6 +94,8 @@ type Record struct {
 	// ShadowDecision its answer: "allow" or "deny". Empty for none.
 	ShadowRule     string `json:"shadow_rule,omitempty"`
 	ShadowDecision string `json:"shadow_decision,omitempty"`
+	// Labels are those of the session when the request was made.
+	Labels []string `json:"labels,omitempty"`
 	// Scopes are the scopes that the reader's "Allow always" may have, the default first; empty
 	// if only the default applies.
 	Scopes []string `json:"scopes,omitempty"`

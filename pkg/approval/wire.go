@@ -34,6 +34,9 @@ func (r Record) Append(buf []byte) []byte {
 	}
 	w.Text("shadow_rule", r.ShadowRule)
 	w.Text("shadow_decision", r.ShadowDecision)
+	if len(r.Labels) > 0 {
+		w.Texts("labels", r.Labels)
+	}
 	if len(r.Scopes) > 0 {
 		w.Texts("scopes", r.Scopes)
 	}

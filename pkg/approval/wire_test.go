@@ -27,7 +27,7 @@ func decided() approval.Record {
 		EventID: "e1", ChainID: "c1", HookID: "prod-guard-1", Agent: "agents/<1>", Emitter: "nats AGENTS/coder", ToolName: "Write", Reason: "production\n",
 		Data:       json.RawMessage(odd),
 		Changes:    json.RawMessage(`[{"op":"add","path":"/big","value": 9007199254740993}]`),
-		ShadowRule: "writes", ShadowDecision: "allow", Scopes: []string{"session", "agent"},
+		ShadowRule: "writes", ShadowDecision: "allow", Labels: []string{"secret"}, Scopes: []string{"session", "agent"},
 		Decision: &approval.Decision{
 			Option: "Allow", Granted: true, DecidedBy: "alice", ClaimedBy: "Alice", Note: "ok",
 			Decided: approval.At(answered), TimedOut: true, Error: "none", ApprovedBy: []string{"alice", "bob"}, Scope: "agent", GrantExpires: approval.At(answered),

@@ -84,8 +84,8 @@ func (a *Approver) Session(ctx context.Context, id string) (SessionInfo, error) 
 	return a.SessionOf(ctx, "", id)
 }
 
-// SessionOf is [Approver.Session] for one of several agents that use the same id, named as
-// records do, such as "nats agent/coder".
+// SessionOf is [Approver.Session] for one of several agents that use the same id: named as
+// records do, such as "nats agent/coder", or by the last part of that.
 func (a *Approver) SessionOf(ctx context.Context, agent, id string) (SessionInfo, error) {
 	body := struct {
 		ID    string `json:"session_id"`

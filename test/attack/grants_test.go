@@ -108,6 +108,12 @@ func TestAGrantBeyondASessionIsForItsAgent(t *testing.T) {
 			}
 		}
 	}
+	if !asked(of("coder", "s9", ""), approval.Answer{Option: "Allow always", Scope: approval.ScopeAgent}, list) {
+		t.Fatal("what a person allows is denied")
+	}
+	if info, err := ann.Session(ctx, "s9"); err != nil || info.Agent != "nats agent/coder" {
+		t.Errorf("a session that has nothing but such a grant: %+v, %v", info, err)
+	}
 }
 
 // TestAlwaysIsForTheSameCall: an agent has a harmless command allowed for good, and sends

@@ -479,8 +479,18 @@ func TestANewSessionIDDropsNoLabels(t *testing.T) {
 			t.Errorf("session %q escapes: %v", session, ev.Extensions)
 		}
 	}
+	ann := approver.New(w.client("ann"))
+	if info, err := ann.SessionOf(ctx, "coder", "s1"); err != nil || info.Agent != "nats agent/coder" || !slices.Equal(info.Labels, []string{"secret"}) {
+		t.Errorf("people see %+v, %v; want the labels of coder", info, err)
+	}
+	if _, err := ann.Session(ctx, "s1"); hookrouter.CodeOf(err) != hookrouter.CodeConflict || !strings.Contains(err.Error(), `"nats agent/coder" or "nats agent/rival"`) {
+		t.Errorf("%v; want that two agents have such a session", err)
+	}
 	if ok, ev := send("rival", agent.Options{Session: "r2", Parent: "s1"}, "send"); ok || !slices.Contains(ev.Labels(), "secret") || ev.Extensions["hookparent"] != "s1" || ev.Extensions["hookdepth"] != "1" {
 		t.Errorf("a sub-agent of another identity: %v, %v", ok, ev.Extensions)
+	}
+	if info, err := ann.Session(ctx, "r2"); err != nil || info.Agent != "nats agent/rival" || info.Parent != "s1" {
+		t.Errorf("people see %+v, %v; want the session below s1", info, err)
 	}
 	if _, ev := send("coder", agent.Options{Session: "s1"}, "x"); slices.Contains(ev.Labels(), "forged") {
 		t.Errorf("a claim labels the session of another: %v", ev.Extensions)

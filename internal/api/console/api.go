@@ -235,8 +235,12 @@ func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer,
 	if err != nil {
 		return answer, err
 	}
-	if decode(body, &answer) != nil {
-		return answer, wire.Errorf(wire.Malformed, `the body is no answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error, pass), each name once and in its type`)
+	err = decode(body, &answer)
+	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok && wrong.JSONPointer == "/expires" {
+		return answer, wire.Errorf(wire.Malformed, "expires must be a time such as 2026-01-02T10:00:00Z")
+	}
+	if err != nil {
+		return answer, wire.Errorf(wire.Malformed, `the body is no answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error, pass, scope, expires), each name once and in its type`)
 	}
 	return answer, nil
 }

@@ -77,6 +77,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"an option that was not offered":       {post, "/v1/approvals/open", `{"option":"Maybe"}`, 400, "not offered"},
 		"an answer without an option":          {post, "/v1/approvals/open", `{}`, 400, "malformed"},
+		"a time that is none":                  {post, "/v1/approvals/open", `{"option":"Allow always","expires":"yesterday"}`, 400, "expires must be a time such as 2026-"},
 		"no body":                              {post, "/v1/approvals/open", ``, 400, "no answer"},
 		"null":                                 {post, "/v1/approvals/open", `null`, 400, "no answer"},
 		"a member that is not known":           {post, "/v1/approvals/open", `{"option":"Deny","opinion":"x"}`, 400, "no answer"},

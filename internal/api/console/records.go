@@ -44,6 +44,10 @@ const (
 
 // history answers GET /v1/history. Whoever may answer may see past answers.
 func (c *Console) history(w http.ResponseWriter, r *http.Request) {
+	if action := r.URL.Query().Get("action"); action != "" && action != "allow" && action != "deny" {
+		c.refuse(w, r, wire.Errorf(wire.Malformed, "action is %q: allow or deny is needed", clip(action)))
+		return
+	}
 	c.look(w, r, historySpan, func(ctx context.Context, q Query) ([]byte, error) { return c.o.Records.Decisions(ctx, q) })
 }
 

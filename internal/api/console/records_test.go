@@ -18,7 +18,7 @@ func TestWithoutALogNothingIsReadBack(t *testing.T) {
 			t.Errorf("%s: %d %s", path, r.Code, r.Body)
 		}
 	}
-	for _, query := range []string{"limit=0", "limit=201", "limit=x", "since=yesterday", "hook=a&hook=b", "chain=c", "by=" + long(513)} {
+	for _, query := range []string{"limit=0", "limit=201", "limit=x", "since=yesterday", "hook=a&hook=b", "chain=c", "action=bogus", "by=" + long(513)} {
 		if r := ask(c, http.MethodGet, "/v1/history?"+query, ""); r.Code != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, r.Code, r.Body)
 		}

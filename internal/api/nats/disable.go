@@ -49,7 +49,7 @@ func (s *Server) disable(ctx context.Context, req *service.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
 	defer cancel()
 	order := registry.Disabled{By: s.changer(req), Reason: reason, Time: time.Now().UTC()}
-	if err := s.opts.Registry.Disable(ctx, id, order); err != nil {
+	if order, err = s.opts.Registry.Disable(ctx, id, order); err != nil {
 		return err
 	}
 	return replyJSON(req, disabled{id, order, s.opts.Registry.Registered(id) != nil})

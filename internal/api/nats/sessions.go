@@ -2,12 +2,8 @@ package nats
 
 import (
 	"context"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
-	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/session"
@@ -37,37 +33,16 @@ func (s *Server) closeSession(ctx context.Context, req *service.Request) error {
 	if err != nil {
 		return err
 	}
-	agent, err := s.owner(ctx, body.Agent, body.Session)
+	state, err := s.owned(ctx, body.Agent, body.Session)
 	if err != nil {
 		return err
 	}
-	if err := s.dispatch.EndSession(ctx, s.changer(req), agent, body.Session); err != nil {
+	if err := s.dispatch.EndSession(ctx, s.changer(req), state.Sender, body.Session); err != nil {
 		return err
 	}
 	return replyJSON(req, struct {
 		Agent string `json:"agent,omitempty"`
-	}{agent})
-}
-
-// owner returns whose session is meant. name is the agent's name, in full or its last part as in
-// an order to freeze; an empty one means the only owner.
-func (s *Server) owner(ctx context.Context, name, id string) (string, error) {
-	list, err := s.opts.Sessions.Find(ctx, "", id)
-	if err != nil {
-		return "", err
-	}
-	if name != "" {
-		list = slices.DeleteFunc(list, func(state session.State) bool { return !freeze.Order{Agent: name}.Covers(state.Sender, "") })
-	}
-	switch {
-	case len(list) == 1:
-		return list[0].Sender, nil
-	case len(list) > 1:
-		return "", wire.Errorf(wire.Conflict, "%d agents use a session %q: name one of them, %s", len(list), id, senders(list))
-	case strings.Contains(name, " "): // a full name, as in records
-		return name, nil
-	}
-	return "", wire.Errorf(wire.NotFound, "nothing is remembered of a session %q of an agent %q: name the agent as records do, such as \"nats agent/coder\"", id, name)
+	}{state.Sender})
 }
 
 // showSession answers with what is known of a session.
@@ -82,14 +57,10 @@ func (s *Server) showSession(ctx context.Context, req *service.Request) error {
 	if err := body.Check(); err != nil {
 		return err
 	}
-	list, err := s.opts.Sessions.Find(ctx, body.Agent, body.Session)
+	state, err := s.owned(ctx, body.Agent, body.Session)
 	if err != nil {
 		return err
 	}
-	if len(list) > 1 {
-		return wire.Errorf(wire.Conflict, "%d agents use a session %q: name one of them, %s", len(list), body.Session, senders(list))
-	}
-	state := list[0]
 	name := labels.Name(state.Sender, body.Session)
 	seen, err := s.opts.Registry.Labels(name)
 	if err != nil {
@@ -117,15 +88,6 @@ func (s *Server) revoke(ctx context.Context, req *service.Request) error {
 		return err
 	}
 	return replyJSON(req, reply)
-}
-
-// senders lists the owners of sessions.
-func senders(list []session.State) string {
-	names := make([]string, len(list))
-	for i, state := range list {
-		names[i] = strconv.Quote(state.Sender)
-	}
-	return strings.Join(names, " or ")
 }
 
 func appendSession(buf []byte, state session.State, limits verdict.Limits, seen []string, above labels.Record) []byte {

@@ -15,7 +15,8 @@ import (
 )
 
 // Event is an event that waits for a person, with the answer that its agent gets after the
-// decision.
+// decision. Once its session has more labels than the request names, the event is not permitted
+// again.
 type Event struct {
 	approval.Record
 	// Sent is the digest of the event's data as it was sent. The same event with other data is
@@ -31,9 +32,6 @@ type Event struct {
 	Epoch int
 	// Trace is the traceparent of the event, for the span of the decision; empty for none.
 	Trace string
-	// Labels are the session's labels when the request was stored. With more labels the event is
-	// not permitted again.
-	Labels []string
 	// Unlabel are labels that the session loses if a person allows the event.
 	Unlabel []string
 	// Unlabeling is when the session's labels were noted as asked about; zero without Unlabel.
@@ -60,9 +58,6 @@ func (s *Event) Append(buf []byte) []byte {
 	w.Int("segment", int64(s.Segment))
 	w.Int("epoch", int64(s.Epoch))
 	w.Text("trace", s.Trace)
-	if len(s.Labels) > 0 {
-		w.Texts("labels", s.Labels)
-	}
 	if len(s.Unlabel) > 0 {
 		w.Texts("unlabel", s.Unlabel)
 		w.String("unlabeling", s.Unlabeling.UTC().Format(time.RFC3339Nano))
@@ -83,7 +78,7 @@ func Decode(text []byte) (*Event, error) {
 		Segment    int             `json:"segment"`
 		Epoch      int             `json:"epoch"`
 		Trace      string          `json:"trace"`
-		Labels     []string        `json:"labels"`
+		Labels     []string        `json:"labels"` // in requests of older routers
 		Unlabel    []string        `json:"unlabel"`
 		Unlabeling time.Time       `json:"unlabeling"`
 		Content    string          `json:"content_sha256"`
@@ -94,7 +89,10 @@ func Decode(text []byte) (*Event, error) {
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Labels, raw.Unlabel, raw.Unlabeling, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
+	if raw.Record.Labels == nil {
+		raw.Record.Labels = raw.Labels
+	}
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.Unlabeling, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where the search for its decision starts.

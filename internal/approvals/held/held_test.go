@@ -25,11 +25,11 @@ func event() *held.Event {
 				ID: "a1", Session: "s1", Event: "tool:pre", Hook: "deploys", Prompt: "Deploy?\n<b>", Options: []string{"Allow", "Deny"}, Default: "deny",
 				Created: approval.At(at), Expires: approval.At(at.Add(time.Hour)), DataSHA256: approval.Digest([]byte(data)),
 			},
-			EventID: "e1", ChainID: "c1", HookID: "h1", Agent: "agent/1", ToolName: "bash", Reason: "it deploys",
+			EventID: "e1", ChainID: "c1", HookID: "h1", Agent: "agent/1", ToolName: "bash", Reason: "it deploys", Labels: []string{"a", "b"},
 			Data: json.RawMessage(data), Changes: json.RawMessage(`[ {"op":"add","path":"/a","value":1.0} ]`),
 		},
 		Sent: "0123", Arrived: at, Segment: 7, Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Called: 3,
-		Labels: []string{"a", "b"}, Unlabel: []string{"a"}, Unlabeling: at, Content: "4567", Root: "s0",
+		Unlabel: []string{"a"}, Unlabeling: at, Content: "4567", Root: "s0",
 		Verdict: verdict.Verdict{
 			Action: verdict.Pending, Display: []verdict.Display{{Message: "look", Level: chain.LevelWarning, Source: "hook:x", HookID: "x"}},
 			SuppressOutput: []string{"noisy"}, InjectedTokens: 12,

@@ -3,6 +3,7 @@ package sessioncompletion
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
@@ -26,8 +27,8 @@ func New(_ kind.Section, _ Options) (kind.Hook, error) {
 			DurationMS *float64 `json:"duration_ms"`
 			Status     string   `json:"status"`
 		}
-		if err := json.Unmarshal(ev.Data, &data); err != nil {
-			return chain.Result{}, fmt.Errorf("read how the session went: %w", err)
+		if json.Unmarshal(ev.Data, &data) != nil {
+			return chain.Result{}, errors.New("read how the session went: turn_count and duration_ms must be numbers, and status a text")
 		}
 		if data.Turns == nil || data.DurationMS == nil {
 			return chain.Result{}, nil

@@ -2,6 +2,7 @@ package sessioncompletion_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/sessioncompletion"
@@ -26,5 +27,8 @@ func TestTheUserHearsHowItWent(t *testing.T) {
 		if err != nil || got.UserMessage != want.UserMessage || got.UserMessageLevel != want.UserMessageLevel || got.SuppressOutput != want.SuppressOutput {
 			t.Errorf("%s: %+v, %v; want %+v", data, got, err, want)
 		}
+	}
+	if _, err := hook.Handler(t.Context(), events.Event{Data: json.RawMessage(`{"turn_count":"3"}`)}); err == nil || !strings.Contains(err.Error(), "turn_count and duration_ms must be numbers") {
+		t.Errorf("a text for a number: %v", err)
 	}
 }

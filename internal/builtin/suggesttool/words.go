@@ -3,7 +3,7 @@ package suggesttool
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -40,11 +40,11 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	}
 	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
 		var data struct {
-			Tools []string `json:"available_tools"`
-			Query string   `json:"user_query"`
+			Tools []tool `json:"available_tools"`
+			Query string `json:"user_query"`
 		}
-		if err := json.Unmarshal(ev.Data, &data); err != nil {
-			return chain.Result{}, fmt.Errorf("read the tools to choose from: %w", err)
+		if json.Unmarshal(ev.Data, &data) != nil {
+			return chain.Result{}, errors.New("read the tools to choose from: available_tools must be a list, and user_query a text")
 		}
 		tool := o.suggest(data.Tools, wordsOf(data.Query))
 		if tool == "" {
@@ -55,11 +55,27 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	}}, nil
 }
 
+// tool is the name of a tool: in the data a text, or the name of an object. Anything else has
+// none.
+type tool string
+
+// UnmarshalJSON reads any value.
+func (t *tool) UnmarshalJSON(text []byte) error {
+	var object struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal(text, (*string)(t)) != nil && json.Unmarshal(text, &object) == nil {
+		*t = tool(object.Name)
+	}
+	return nil
+}
+
 // suggest is the tool that most words speak for, the first of several; empty for none.
-func (o Options) suggest(tools, query []string) (best string) {
+func (o Options) suggest(tools []tool, query []string) (best string) {
 	most := 0
-	for _, tool := range tools {
-		speaking := append(wordsOf(tool), o.Words[tool]...)
+	for _, one := range tools {
+		name := string(one)
+		speaking := append(wordsOf(name), o.Words[name]...)
 		n := 0
 		for _, word := range query {
 			if slices.ContainsFunc(speaking, func(w string) bool { return strings.EqualFold(w, word) }) {
@@ -67,7 +83,7 @@ func (o Options) suggest(tools, query []string) (best string) {
 			}
 		}
 		if n > most {
-			best, most = tool, n
+			best, most = name, n
 		}
 	}
 	return best

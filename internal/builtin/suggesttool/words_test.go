@@ -17,12 +17,13 @@ func TestAToolIsSuggested(t *testing.T) {
 		t.Fatal(err)
 	}
 	for data, want := range map[string]string{
-		`{"available_tools":["Bash","calculator"],"user_query":"Calculate 7 percent of 12"}`: `{"recommended_tool":"calculator"}`,
-		`{"available_tools":["Bash","web_search"],"user_query":"search the web"}`:            `{"recommended_tool":"web_search"}`,
-		`{"available_tools":["Bash","calculator"],"user_query":"what is the weather"}`:       ``,
-		`{"available_tools":["Bash"],"user_query":"bashful"}`:                                ``,
-		`{"available_tools":["Bash"]}`:                                                       ``,
-		`{}`:                                                                                 ``,
+		`{"available_tools":["Bash","calculator"],"user_query":"Calculate 7 percent of 12"}`:      `{"recommended_tool":"calculator"}`,
+		`{"available_tools":["Bash","web_search"],"user_query":"search the web"}`:                 `{"recommended_tool":"web_search"}`,
+		`{"available_tools":["Bash","calculator"],"user_query":"what is the weather"}`:            ``,
+		`{"available_tools":["Bash"],"user_query":"bashful"}`:                                     ``,
+		`{"available_tools":["Bash"]}`:                                                            ``,
+		`{}`:                                                                                      ``,
+		`{"available_tools":[7,{"name":"calculator"},null,{"name":8}],"user_query":"calculator"}`: `{"recommended_tool":"calculator"}`,
 	} {
 		got, err := hook.Handler(t.Context(), events.Event{Name: events.DecisionToolResolution, Data: json.RawMessage(data)})
 		if err != nil || string(got.Data) != want {

@@ -68,6 +68,7 @@ type Follower struct {
 	seen map[bundle.Use]uint64    // the revision that was looked at last
 	late map[bundle.Use]time.Time // when one that was refused is tried again
 	lost error                    // why routers could not be asked the last time
+	none bool                     // it was logged that nothing is stored
 }
 
 // Refusal is a bundle that was not taken over.
@@ -181,6 +182,10 @@ func (f *Follower) ask(ctx context.Context, use bundle.Use) {
 	}
 	f.lost = nil
 	if f.seen[use] = revision; len(raw) == 0 {
+		if revision == 0 && use == bundle.Enforce && f.Status().Policy == "" && !f.none {
+			f.none = true
+			f.Log.Warn("no version of the policy is stored yet; waiting for one", "policy", f.Name)
+		}
 		return
 	}
 	if !f.consider(ctx, use, raw) {

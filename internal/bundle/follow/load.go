@@ -72,7 +72,12 @@ func check(file *workerfile.File, dir string, acts bool) error {
 func Test(ctx context.Context, b *bundle.Bundle, dir string, acts bool) error {
 	ctx, cancel := context.WithTimeout(ctx, testsWithin)
 	defer cancel()
-	load := func(w kind.Worker) (*workerfile.File, error) { return Load(b, dir, acts, w) }
+	var unloaded error // it is not about the tests
+	load := func(w kind.Worker) (file *workerfile.File, err error) {
+		file, err = Load(b, dir, acts, w)
+		unloaded = err
+		return file, err
+	}
 	failed, first := 0, ""
 	err := evaluate.RunTests(ctx, b.Files[0].Name, load, evaluate.Options{}, func(r evaluate.Result) error {
 		if !r.OK {
@@ -83,6 +88,8 @@ func Test(ctx context.Context, b *bundle.Bundle, dir string, acts bool) error {
 		return nil
 	})
 	switch {
+	case unloaded != nil:
+		return unloaded
 	case err != nil:
 		return fmt.Errorf("run its tests: %w", err)
 	case failed > 0:

@@ -78,6 +78,7 @@ func facts(r approval.Record) (rows term.Facts) {
 	add("tool", r.ToolName)
 	add("event", r.Event)
 	add("session", r.Session)
+	add("labels", strings.Join(r.Labels, ", "))
 	add("agent", term.Agent(r.Agent))
 	add("emitter", r.Emitter)
 	add("reason", approvalview.Reason(r))

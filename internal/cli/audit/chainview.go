@@ -154,6 +154,9 @@ func hopDetail(r *query.Record) string {
 			parts = append(parts, term.Printable(text))
 		}
 	}
+	if len(r.Labels) > 0 {
+		parts = append(parts, "labels "+term.Printable(strings.Join(r.Labels, ", ")))
+	}
 	return strings.Join(parts, ": ")
 }
 

@@ -69,6 +69,9 @@ func recordText(p *term.Printer, r *query.Record) string {
 	case r.Failure != "" || r.Kind == audit.ChainRefused || r.Kind == audit.LogKind:
 		return p.Paint(term.Red, term.OrDash(what))
 	case r.Late:
+		if a := chain.Action(r.Action); a != chain.Continue && a != chain.InjectContext {
+			what += ", discarded"
+		}
 		return p.Paint(term.Dim, "late: "+what)
 	case r.Shadow:
 		return p.Paint(term.Dim, "would "+what)
@@ -107,11 +110,13 @@ func about(r *query.Record) string {
 		p.text("", r.Error)
 		p.text("", r.Reason)
 		p.text("to the user: ", r.Message)
+		p.text("labels ", strings.Join(r.Labels, ", "))
 		p.add("%s", term.Micros(r.Micros))
 	case audit.ChainResult, audit.ChainRefused:
 		p.text("by ", r.DeniedBy)
 		p.text("", r.Reason)
 		p.text("approval ", r.ApprovalID)
+		p.text("labels ", strings.Join(r.Labels, ", "))
 		p.add("%s called, %d skipped, %s", term.Plural(r.Called, "hook"), r.Skipped, term.Micros(r.Micros))
 		p.text("chain ", r.ChainID)
 	case audit.InjectionKind:
@@ -158,7 +163,9 @@ func (p *parts) approval(r *query.Record) {
 func (p *parts) order(r *query.Record) {
 	switch r.Kind {
 	case audit.RegistrationKind:
-		p.add("revision %d", r.Revision)
+		if r.Revision > 0 { // none where it was recorded before it was stored
+			p.add("revision %d", r.Revision)
+		}
 		p.text("by ", r.By)
 		p.text("", r.Reason)
 	case audit.PolicyKind:
@@ -173,8 +180,10 @@ func (p *parts) order(r *query.Record) {
 			p.add("%s lost", term.Plural(r.Lost, "record"))
 		}
 	default:
+		p.text("", strings.Join(r.Labels, ", "))
 		p.text("", r.Reason)
 		p.text("approval ", r.ApprovalID)
+		p.text("by ", r.DecidedBy)
 	}
 }
 

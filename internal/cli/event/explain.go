@@ -3,7 +3,9 @@ package event
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
@@ -11,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // ExplainCmd is `hookctl explain`.
@@ -23,6 +26,13 @@ type ExplainCmd struct {
 type explained struct {
 	Event string `json:"event"`
 	agent.Explained
+	Disabled []disabled `json:"disabled,omitempty"`
+}
+
+// disabled is a hook that an operator keeps from the event.
+type disabled struct {
+	ID string `json:"id"`
+	agent.Disabled
 }
 
 // Run explains an event.
@@ -42,24 +52,61 @@ func (c *ExplainCmd) Run(ctx context.Context, e *cli.Env) error {
 	if worst := time.Duration(x.WorstMS) * time.Millisecond; waits > 0 && waits <= worst {
 		x.Warnings = append(x.Warnings, fmt.Sprintf("the hooks may take %s, and %s is told to block after %s", worst, c.Agent, waits))
 	}
+	off, err := c.disabled(ctx, a)
+	if err != nil {
+		return err
+	}
 	x.Hooks = append([]agent.Explanation{}, x.Hooks...)
-	hooks := x.Hooks
 	switch {
-	case e.Out.Document(explained{c.Event, x}):
-	case len(hooks) == 0:
+	case e.Out.Document(explained{c.Event, x, off}):
+	case len(x.Hooks)+len(off) == 0:
 		e.Out.Print("no hook wants %s; `hookctl handlers` lists what is registered\n", term.Clean(c.Event))
 	default:
-		rows := [][]term.Cell{term.Heads("#", "HOOK", "TIMEOUT", "ON FAILURE", "INSTANCES", "IS", "MATCH")}
-		for i, h := range hooks {
-			timeout := (time.Duration(h.TimeoutMS) * time.Millisecond).String()
-			rows = append(rows, term.Row(term.Dim.Cell(strconv.Itoa(i+1)), term.Cyan.Cell(h.ID), timeout, cli.OnFailure(h.OnFailure), h.Instances, fate(h), term.Clip(h.Match, term.MaxValue)))
-		}
-		e.Out.Table(rows)
+		e.Out.Table(rows(x.Hooks, off))
 		for _, w := range x.Warnings {
 			e.Out.Fold(e.Out.Paint(term.Yellow, "time-outs: "+term.Clean(w)))
 		}
 	}
 	return nil
+}
+
+// disabled are the hooks that want the event and are disabled.
+func (c *ExplainCmd) disabled(ctx context.Context, a *agent.Agent) (list []disabled, err error) {
+	all, err := a.Registry(ctx)
+	for _, l := range all {
+		wants := func(pattern string) bool { return events.Match(pattern, c.Event) }
+		if l.Disabled != nil && slices.ContainsFunc(l.Events, wants) && (l.SessionID == "" || l.SessionID == c.Session) {
+			list = append(list, disabled{l.ID, *l.Disabled})
+		}
+	}
+	return list, err
+}
+
+// rows are the table: the hooks in order, then those that are disabled.
+func rows(hooks []agent.Explanation, off []disabled) [][]term.Cell {
+	heads := []string{"#", "HOOK", "TIMEOUT", "ON FAILURE", "INSTANCES", "IS"}
+	matches := slices.ContainsFunc(hooks, func(h agent.Explanation) bool { return h.Match != "" })
+	if matches {
+		heads = append(heads, "MATCH")
+	}
+	rows := [][]term.Cell{term.Heads(heads...)}
+	for i, h := range hooks {
+		timeout := (time.Duration(h.TimeoutMS) * time.Millisecond).String()
+		cells := []any{term.Dim.Cell(strconv.Itoa(i + 1)), term.Cyan.Cell(h.ID), timeout, cli.OnFailure(h.OnFailure), h.Instances, fate(h)}
+		if matches {
+			cells = append(cells, term.Clip(h.Match, term.MaxValue))
+		}
+		rows = append(rows, term.Row(cells...))
+	}
+	for _, d := range off {
+		why := slices.DeleteFunc([]string{term.Printable(d.By), term.Printable(d.Reason)}, func(text string) bool { return text == "" })
+		is := "disabled"
+		if len(why) > 0 {
+			is += " (" + strings.Join(why, ", ") + ")"
+		}
+		rows = append(rows, term.Row("", term.Cyan.Cell(d.ID), "", "", "", term.Yellow.Cell(is)))
+	}
+	return rows
 }
 
 // waits is how long hook-agent waits for a verdict on the event for the agent; 0 for no
@@ -70,7 +117,11 @@ func (c *ExplainCmd) waits() (shortest time.Duration, err error) {
 	}
 	dialect, known := agenthook.Find(c.Agent)
 	if !known {
-		return 0, fmt.Errorf("explain: no agent %s is known", c.Agent)
+		var names []string
+		for _, d := range agenthook.Dialects() {
+			names = append(names, d.Name)
+		}
+		return 0, fmt.Errorf("explain: no agent %s is known; there are %s", c.Agent, strings.Join(names, ", "))
 	}
 	for _, e := range dialect.Events {
 		if own := dialect.Waits(e); e.Name == c.Event && (shortest == 0 || own < shortest) {

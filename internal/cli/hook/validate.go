@@ -34,7 +34,7 @@ func (c *ValidateCmd) Run(ctx context.Context, e *cli.Env) error {
 		return nil
 	}
 	for line := range strings.Lines(report.String()) {
-		e.Out.Print("%s\n", e.Out.Paint(lineColor(line), term.Clean(strings.TrimSuffix(line, "\n"))))
+		e.Out.Fold(e.Out.Paint(lineColor(line), term.Clean(strings.TrimSuffix(line, "\n"))))
 	}
 	return nil
 }

@@ -124,6 +124,18 @@ func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 	}
 }
 
+// Of what a hook answers after the event only an injection counts.
+func TestAuditQueryTellsWhatCameTooLate(t *testing.T) {
+	t.Parallel()
+	f := clibus.NewAudit(t, hookctl.Run)
+	for action, want := range map[string]string{"deny": "late: deny, discarded", "inject_context": "late: inject_context  "} {
+		f.Write(audit.Record{Time: clibus.Began, Kind: audit.HookResult, Session: "s1", Event: "tool:pre", Hook: "lint", Action: action, Detail: audit.Call{Late: true}})
+		if got := f.Run("audit", "query", "--action", action, "--text"); !strings.Contains(got.Stdout, want) {
+			t.Errorf("%s: %s%s", action, got.Stdout, got.Stderr)
+		}
+	}
+}
+
 func TestAuditTailGoesOnOverSegments(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)

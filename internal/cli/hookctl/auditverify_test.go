@@ -378,7 +378,7 @@ func TestAuditKeysAreReadOrExplained(t *testing.T) {
 		"that is the private key":    "PRIVATE+KEY+hook-router+12345678+AAAA",
 		"there is no key in it":      write("none", "\n"),
 		"no verifier key":            write("junk", "hello\n"),
-		"no such file":               filepath.Join(dir, "absent"),
+		"there is no file":           filepath.Join(dir, "absent"),
 		"as a key it is malformed":   f.Keys.Text + "x",
 		"given as a router's and as": f.Keys.Text,
 	} {

@@ -61,7 +61,7 @@ func TestExplainFindsTimeoutsInTheWrongOrder(t *testing.T) {
 	if got := warnings("--set", "x=2"); got != "hook d may take 30s, and the chain ends after 30s: its on_failure is never reached, the event is refused with 504" {
 		t.Errorf("%s", got)
 	}
-	for args, want := range map[string]string{"nobody": "no agent nobody is known", "copilot-cli": "no agent"} {
+	for args, want := range map[string]string{"nobody": "no agent nobody is known; there are claude-code, codex, gemini, ", "copilot-cli": "no agent"} {
 		if got := f.Run("explain", "prompt:submit", "--agent", args); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%s: %+v", args, got)
 		}

@@ -100,6 +100,13 @@ func TestDisableAndEnable(t *testing.T) {
 	if got := f.Run("emit", "tool:pre"); got.Code != cli.ExitOK {
 		t.Errorf("%+v; want that it is permitted", got)
 	}
+	f.Run("hook", "disable", "loud") // gives no reason: the first one stays
+	f.Run("explain", "tool:pre", "--text").Want(t, cli.ExitOK, `
+#  HOOK  TIMEOUT  ON FAILURE  INSTANCES  IS
+   loud                                  disabled (too loud)`, "")
+	if got := f.Run("explain", "tool:pre"); !strings.Contains(got.Stdout, `"hooks":[],`) || !strings.Contains(got.Stdout, `"disabled":[{"id":"loud","reason":"too loud","time":`) {
+		t.Errorf("%+v; want the hook apart from those that are called", got)
+	}
 	f.Run("handlers", "--text").Want(t, cli.ExitOK, `
 PATTERN   HOOKS IN EXECUTION ORDER
 tool:pre  loud (disabled)`, "")
@@ -121,7 +128,7 @@ loud  tool:pre  0         disabled  5s       continue    1`, "")
 		t.Errorf("%+v; want that it is denied", got)
 	}
 	f.Run("guard", "pin", "loud", "--event", "tool:pre")
-	if got := f.Run("hook", "disable", "loud"); got.Code != cli.ExitRefused || !strings.Contains(got.Stderr, "is a pinned guard") {
+	if got := f.Run("hook", "disable", "loud"); got.Code != cli.ExitRefused || !strings.Contains(got.Stderr, "is a pinned guard: only the operator may remove or disable it") {
 		t.Errorf("%+v; want that a pinned guard stays", got)
 	}
 }

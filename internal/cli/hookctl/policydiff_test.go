@@ -93,6 +93,17 @@ func TestDiffOfARevision(t *testing.T) {
 	git("add", ".")
 	git("commit", "-q", "-m", "one")
 	path := filepath.Join(dir, "policies", "policy.yaml")
+	missing := filepath.Join(dir, "policies", "nosuch.yaml")
+	if o := f.Run("policy", "diff", "git:main:"+missing, path); o.Code != cli.ExitLocal || o.Stderr != "hookctl: there is no "+missing+" in main\n" {
+		t.Errorf("a file that the revision lacks: %+v", o)
+	}
+	broken := filepath.Join(t.TempDir(), "broken.yaml")
+	if err := os.WriteFile(broken, []byte("hooks: [{}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := f.Run("policy", "diff", broken, path); o.Code != cli.ExitLocal || strings.Contains(o.Stderr, broken+": "+broken) {
+		t.Errorf("a file with errors: %+v", o)
+	}
 	if o := f.Run("policy", "diff", "--base", "main", path); o.Code != cli.ExitOK {
 		t.Errorf("nothing changed: %+v", o)
 	}

@@ -35,7 +35,7 @@ lint         tool:post  12     3       TIME`)
 	if got := f.Run("--text", "session", "show", "s1"); !strings.Contains(got.Stdout, "ended") || strings.Contains(got.Stdout, "lint") {
 		t.Errorf("%+v; want that the session is ended", got)
 	}
-	f.Run("--text", "session", "end", "nosuch").See(t, cli.ExitOK, "session nosuch is ended; what it had, if anything, is forgotten")
+	f.Run("--text", "session", "end", "nosuch").See(t, cli.ExitOK, "your session nosuch is ended; what it had, if anything, is forgotten\n--agent NAME ends the session of another agent")
 	f.Run("--text", "session", "show", "nobody\x1b").See(t, cli.ExitOK, "nothing is remembered of session nobody␛")
 	f.Run("--text", "session", "end", "s1", "--agent", "nats agent/coder").See(t, cli.ExitOK, "session s1 of nats agent/coder is ended; what it had is forgotten")
 	f.Run("session", "end", "s1", "--agent", "nats agent/coder").See(t, cli.ExitOK, `{"session_id":"s1","told":"end","agent":"nats agent/coder"}`)

@@ -181,6 +181,7 @@ func TestAHookCalledInVainIsNotSkipped(t *testing.T) {
 	for command, want := range map[string]string{
 		"why":        "  metadata-and-console  answer discarded: another hook denied or added labels\n",
 		"audit show": " 2  metadata-and-console  answer discarded  another hook denied or added labels",
+		"trace":      "  answer discarded\n",
 	} {
 		got := f.Run(append(strings.Fields(command), "c1", "--text")...)
 		if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, want) || strings.Contains(got.Stdout, "match was false") {

@@ -124,8 +124,11 @@ func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, e
 		}
 	}
 	file, err := workerfiles.Loader(path, false, o.Stderr)(kind.Worker{})
-	if err != nil {
+	switch {
+	case err != nil && given:
 		return nil, fmt.Errorf("%s: %w", name, err)
+	case err != nil:
+		return nil, err // it names the file
 	}
 	o.closing = append(o.closing, file.Close)
 	return file, nil

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,11 @@ func (r revision) checkout(ctx context.Context, to string) (string, error) {
 	if err := untar(out.Text, to); err != nil {
 		return "", fmt.Errorf("read %s in %s: %w", r.path, r.rev, err)
 	}
-	return filepath.Join(to, filepath.Base(r.path)), nil
+	path := filepath.Join(to, filepath.Base(r.path))
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no %s in %s", r.path, r.rev)
+	}
+	return path, nil
 }
 
 // untar writes the regular files of an archive below a directory. What would leave it is an

@@ -104,7 +104,12 @@ func (c *StatusCmd) show(e *cli.Env, list []ran, others []string) {
 	e.Out.Table(rows)
 	for _, r := range list {
 		if r.Why != "" {
-			e.Out.Print("\n%s refused %s:\n  %s\n", term.Clip(term.Printable(r.Instance), 24), shortVersion(r.Refused), term.Clip(term.Printable(r.Why), 400))
+			refused := "what is stored"
+			if r.Refused != "" {
+				refused = shortVersion(r.Refused)
+			}
+			e.Out.Print("\n%s refused %s:\n", term.Clip(term.Printable(r.Instance), 24), refused)
+			e.Out.Fold("  " + term.Clip(term.Printable(r.Why), 400))
 		}
 	}
 }

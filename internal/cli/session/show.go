@@ -22,7 +22,7 @@ type Cmd struct {
 
 type showCmd struct {
 	ID    string `arg:"" help:"Id of the session."`
-	Agent string `placeholder:"NAME" help:"Whose session, where several agents use the id: as records name it, such as 'nats agent/coder'."`
+	Agent string `placeholder:"NAME" help:"Whose session, where several agents use the id: coder, or as records name it, such as 'nats agent/coder'."`
 }
 
 // Run shows a session.

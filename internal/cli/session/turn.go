@@ -35,7 +35,7 @@ func (c *endCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Agent != "" {
 		return closeSession(ctx, e, c.Agent, c.ID)
 	}
-	return tellSession(ctx, e, c.ID, "end", "session %s is ended; what it had, if anything, is forgotten\n")
+	return tellSession(ctx, e, c.ID, "end", "your session %s is ended; what it had, if anything, is forgotten\n--agent NAME ends the session of another agent\n")
 }
 
 // notified is the JSON form of a notification.

@@ -97,6 +97,9 @@ func didOf(s *traces.Span) string {
 	}
 	tag := s.Tags
 	did := tag[traces.TagAction]
+	if did == "in_vain" {
+		did = "answer discarded"
+	}
 	if by := tag[traces.TagDeniedBy]; by != "" {
 		did += " by " + by
 	}

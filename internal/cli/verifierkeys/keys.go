@@ -47,6 +47,8 @@ func Read(flag string, given []string) (list []Key, err error) {
 				return nil, fmt.Errorf("read %s %s: it is no file, and as a key it is malformed: %w", flag, term.Clip(text, term.MaxValue), err)
 			case readErr != nil && strings.HasPrefix(text, "PRIVATE+KEY"):
 				return nil, privateKey(flag)
+			case errors.Is(readErr, fs.ErrNotExist):
+				return nil, fmt.Errorf("read %s: there is no file %s: `hookctl audit key new` makes a key, and FILE.pub for its verifier key", flag, term.Clip(text, term.MaxValue))
 			case readErr != nil:
 				return nil, fmt.Errorf("read %s: %w", flag, readErr)
 			}

@@ -64,7 +64,7 @@ func TestWhatIsNoVerifierKeyIsRejected(t *testing.T) {
 		"the private key":             {private, "that is the private key"},
 		"a file with the private key": {file(t, private), "that is the private key"},
 		"a malformed key is no path":  {public[:len(public)-3], "as a key it is malformed"},
-		"a file that is not there":    {filepath.Join(t.TempDir(), "none"), "read --key: "},
+		"a file that is not there":    {filepath.Join(t.TempDir(), "none"), "none: `hookctl audit key new` makes a key"},
 		"a file without a key":        {empty, "there is no key in it"},
 		"a file with something else":  {file(t, public, "hello"), "no verifier key"},
 	} {

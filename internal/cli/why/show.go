@@ -90,6 +90,10 @@ func show(p *term.Printer, story why.Story) {
 		s.row("labels", strings.Join(story.Labels, ", "), term.Yellow, 2)
 		s.added(story)
 	}
+	s.row("removed", strings.Join(story.Unlabeled, ", "), term.Yellow, 2)
+	if len(story.Relabeled) > 0 {
+		s.row("kept", strings.Join(story.Relabeled, ", ")+": earned again after the question", term.Yellow, 2)
+	}
 	s.row("event", story.EventID, term.Plain, 1)
 	s.row("chain", story.ChainID+"  at "+story.Place+" of "+story.Stream, term.Plain, 2)
 	s.hooks(story)

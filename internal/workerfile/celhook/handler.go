@@ -29,6 +29,9 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 	if s.Registration != nil && s.Registration.Effect == chain.Validates {
 		err = errors.Join(err, checkValidates(c))
 	}
+	if s.Registration != nil && s.Registration.Observes() {
+		warnings = append(warnings, lateWarnings(s.Registration.Mode, c.Rules)...)
+	}
 	return kind.Hook{Handler: handler, Warnings: warnings}, err
 }
 

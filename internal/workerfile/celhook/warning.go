@@ -1,12 +1,14 @@
 package celhook
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // ConditionWarnings returns likely mistakes in a condition that compiles; expr is its text
@@ -22,6 +24,22 @@ func ConditionWarnings(at jsontext.Pointer, expr string, program *match.Program)
 	for _, name := range program.EventNames() {
 		if err := kind.CheckEventSpelling(name.Text); err != nil {
 			warnings = append(warnings, &kind.FieldError{Pointer: at, Line: name.Line, Column: name.Column, Err: err})
+		}
+	}
+	return warnings
+}
+
+// lateWarnings warns of what a hook that is called after the answer can't do.
+func lateWarnings(mode chain.Mode, rules []Rule) (warnings []error) {
+	for i, r := range rules {
+		for _, action := range [...]struct {
+			name string
+			is   bool
+		}{{"deny", r.Deny != nil}, {"ask", r.Ask != nil}, {"modify", r.Modify != nil}} {
+			if action.is {
+				at := jsontext.Pointer("/rules").AppendToken(strconv.Itoa(i)).AppendToken(action.name)
+				warnings = append(warnings, kind.At(at, "it counts for nothing: with mode: %s the hook is called after the answer", mode))
+			}
 		}
 	}
 	return warnings

@@ -127,6 +127,9 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 		return cmd.resident(s), nil
 	}
 	hook := kind.Hook{Handler: cmd.handle, Acts: true}
+	if c.StartupMS != 0 {
+		hook.Warnings = []error{kind.At("/startup_ms", "it counts only with resident: true")}
+	}
 	if c.Matcher != "" {
 		hook.Wants = cmd.wants
 	}
