@@ -18,6 +18,11 @@ func (c *call) read(limit int) ([]byte, error) {
 	if err := checkType(c.r.Header); err != nil {
 		return nil, err
 	}
+	release, err := c.reserve(limit)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	control := http.NewResponseController(c.w)
 	_ = control.SetReadDeadline(time.Now().Add(c.o.BodyTimeout)) // a test's recorder has no deadline
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, int64(limit)))

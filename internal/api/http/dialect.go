@@ -39,7 +39,7 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request) {
 		c.block(h, c.ofStranger(), err)
 		return
 	}
-	leave, err := s.take(c.sender)
+	leave, err := c.take()
 	if err != nil {
 		s.agents.Refused("agents", wire.FromError(err).Code)
 		c.block(h, nil, err)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -52,6 +54,8 @@ type call struct {
 	r      *http.Request
 	token  string
 	sender string
+
+	reading *semaphore.Weighted // bytes of bodies of the sender; nil for a stranger
 }
 
 // authorized handles requests with a right token.
@@ -75,7 +79,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, handle func(*call
 	if err := c.authorize(); err != nil {
 		return err
 	}
-	leave, err := s.take(c.sender)
+	leave, err := c.take()
 	if err != nil {
 		return err
 	}

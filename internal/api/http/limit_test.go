@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -24,6 +25,28 @@ func TestOpenRequests(t *testing.T) {
 		if got.code == http.StatusOK { // some were slow, or are over
 			b.raw(b.head("2") + "{")
 		}
+		return got.code != http.StatusOK
+	})
+	if got.code != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" {
+		t.Errorf("one too many: %+v", got)
+	}
+	if got := b.post(tool, `{}`, "Authorization", "Bearer "+other); got.code != http.StatusOK {
+		t.Errorf("another agent: %+v", got)
+	}
+}
+
+// An agent that sends many large bodies slowly takes little memory, and nobody else's place.
+func TestBodiesThatAreRead(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	other := b.add("other", zero)
+	const most, size = 16 << 20, 512 << 10
+	for range most / size {
+		b.raw(b.head(strconv.Itoa(size)) + "{")
+	}
+	var got reply
+	testkit.Eventually(t, "one too many is refused", func() bool {
+		got = b.post(tool, `{"filler":"`+strings.Repeat("x", size/2)+`"}`)
 		return got.code != http.StatusOK
 	})
 	if got.code != http.StatusTooManyRequests || got.header.Get("Retry-After") != "1" {

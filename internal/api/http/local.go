@@ -65,7 +65,7 @@ func (c *localCall) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	leave, err := c.take(c.sender)
+	leave, err := c.take()
 	if err != nil {
 		return err
 	}

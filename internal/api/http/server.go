@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
@@ -14,7 +13,6 @@ import (
 
 const (
 	maxConnections = 4096
-	maxOpen        = 512              // open requests of one agent, including those that wait for a person
 	maxHeader      = 32 << 10         // bytes
 	headerTimeout  = 5 * time.Second  // for a request's header
 	answerTimeout  = 10 * time.Second // for a client to take an answer, or an event of a stream
@@ -52,14 +50,13 @@ type Server struct {
 	crowd  web.Crowd
 
 	strangers chan struct{} // a semaphore of strangers' messages
-	mu        sync.Mutex    // guards open
-	open      map[string]int
+	senders   senders
 }
 
 // New makes a server.
 func New(o Options) *Server {
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 10*time.Second)
-	return &Server{o: o, crowd: web.Crowd{Limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), open: map[string]int{}, strangers: make(chan struct{}, strangers)}
+	return &Server{o: o, crowd: web.Crowd{Limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), senders: senders{open: map[string]*openRequests{}}, strangers: make(chan struct{}, strangers)}
 }
 
 // HTTP returns a server that bounds what a client may send, how long it may take, and how many
@@ -88,21 +85,4 @@ func (s *Server) Handler() http.Handler {
 		s.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s: see docs/http-api.md", web.Clip(r.Method), web.Clip(r.URL.Path)))
 	})
 	return s.guarded(mux)
-}
-
-// take counts an open request of a sender.
-func (s *Server) take(sender string) (leave func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[sender] >= maxOpen {
-		return nil, wire.Errorf(wire.Overloaded, "%d requests of this agent are open, which is the limit: try again later", maxOpen)
-	}
-	s.open[sender]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.open[sender]--; s.open[sender] == 0 {
-			delete(s.open, sender)
-		}
-	}, nil
 }

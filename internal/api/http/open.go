@@ -1,0 +1,67 @@
+package httpapi
+
+import (
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+)
+
+// Limits of one agent.
+const (
+	maxOpen    = 512      // open requests, including those that wait for a person
+	maxReading = 16 << 20 // bytes of the bodies that are read at a time
+)
+
+// senders counts the open requests of senders.
+type senders struct {
+	mu   sync.Mutex // guards open
+	open map[string]*openRequests
+}
+
+// openRequests are those of one sender.
+type openRequests struct {
+	count   int
+	reading *semaphore.Weighted // bytes of bodies
+}
+
+// take counts an open request of the call's sender.
+func (c *call) take() (leave func(), err error) {
+	s := &c.senders
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := s.open[c.sender]
+	if open == nil {
+		open = &openRequests{reading: semaphore.NewWeighted(maxReading)}
+		s.open[c.sender] = open
+	}
+	if open.count >= maxOpen {
+		return nil, wire.Errorf(wire.Overloaded, "%d requests of this agent are open, which is the limit: try again later", maxOpen)
+	}
+	open.count++
+	c.reading = open.reading
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if open.count--; open.count == 0 {
+			delete(s.open, c.sender)
+		}
+	}, nil
+}
+
+// reserve counts a body among those of the agent that are read at a time. One of unknown size
+// counts as the largest. Strangers, of whom few are read at a time, have no limit here.
+func (c *call) reserve(limit int) (release func(), err error) {
+	if c.reading == nil {
+		return func() {}, nil
+	}
+	size := min(int64(limit), maxReading)
+	if sent := c.r.ContentLength; sent >= 0 {
+		size = min(size, sent)
+	}
+	if !c.reading.TryAcquire(size) {
+		return nil, wire.Errorf(wire.Overloaded, "requests of this agent are sending %d bytes, which is the limit: try again later", maxReading)
+	}
+	return func() { c.reading.Release(size) }, nil
+}
