@@ -322,6 +322,37 @@ func TestAllowIsReported(t *testing.T) {
 	}
 }
 
+// No event, and no line that another program has written, keeps the others from being reported.
+func TestALongEventIsReportedToo(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	reports := make(chan []byte, 1)
+	b.answer(func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if ev.Name == agenthook.UncheckedEvent {
+			reports <- ev.Data
+		}
+		return worker.Continue()
+	})
+	h := newCall(t, "claude-code", "PreToolUse", "nats://127.0.0.1:1")
+	h.Options.Allow = true
+	h.Answer(t.Context(), []byte(`{"session_id":"s","tool_name":"`+strings.Repeat("x", 300<<10)+`"}`))
+	h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse"))
+	spool, err := os.OpenFile(filepath.Join(h.Options.StateDir, "bypassed.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = spool.WriteString(`{"tool_name":"` + strings.Repeat("x", 100<<10) + "\"}\n")
+		_ = spool.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Options.Server = b.url
+	h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse"))
+	var report struct{ Count int }
+	if err := json.Unmarshal(testkit.Receive(t, "the report", reports), &report); err != nil || report.Count != 3 {
+		t.Errorf("reported %+v, %v", report, err)
+	}
+}
+
 // An event that is too large for NATS is blocked where it is gated, and reported where the
 // agent goes on: an agent can't keep a result out of the audit log by making it long.
 func TestTooLargeIsReported(t *testing.T) {

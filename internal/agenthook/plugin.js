@@ -42,7 +42,9 @@ export const HookRouter = async () => ({
   event: async ({ event }) => {
     if (!announced.has(event.type)) return
     const properties = event.properties ?? {}
-    await ask(event.type, { session_id: properties.sessionID ?? properties.info?.id, properties })
+    // A sub-agent has a session of its own, and its parent's labels.
+    const parent = event.type === "session.created" ? properties.info?.parentID : undefined
+    await ask(event.type, { session_id: properties.sessionID ?? properties.info?.id, parent_session_id: parent, properties })
   },
   "chat.message": async (input, output) => {
     const texts = output.parts.filter((part) => part.type === "text")

@@ -70,3 +70,38 @@ func TestPlugin(t *testing.T) {
 		})
 	}
 }
+
+// A sub-agent of OpenCode names the session that spawned it.
+func TestPluginNamesTheParent(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("needs node")
+	}
+	testkit.From(t, testkit.CI)
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"plugin.mjs": agenthook.Plugin(filepath.Join(dir, "hook-agent"), []string{"opencode"}),
+		"hook-agent": "#!/bin/sh\ncat > sent.json\n",
+		"calls.mjs": `import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({})
+await hooks.event({ event: { type: "session.created", properties: { info: { id: "child", parentID: "above" } } } })`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.CommandContext(t.Context(), node, "calls.mjs")
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var sent struct {
+		Session string `json:"session_id"`
+		Parent  string `json:"parent_session_id"`
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "sent.json"))
+	if err != nil || json.Unmarshal(text, &sent) != nil || sent.Session != "child" || sent.Parent != "above" {
+		t.Errorf("%v: %s", err, text)
+	}
+}

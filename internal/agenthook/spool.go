@@ -25,6 +25,12 @@ const UncheckedEvent = "hook-agent:bypassed"
 // user and not kept.
 const maxSpool = 256 << 10
 
+// Bounds of what a line of that file quotes of an event, in bytes: no event must fill it alone.
+const (
+	maxSession = 512
+	maxTool    = 256
+)
+
 // bypass is one event that passed while no router could be reached.
 type bypass struct {
 	Agent   string `json:"agent"`
@@ -60,8 +66,9 @@ func (h *Hook) remember(in input, cause error) error {
 // bypassed is an event that passes without a verdict.
 func (h *Hook) bypassed(in input, cause error) bypass {
 	b := bypass{Agent: h.Dialect.Name, Event: in.event.Name, Time: events.Now(), Cause: clip(cause.Error(), maxReason)}
-	b.Session, _ = in.members.GetString("session_id")
-	b.Tool, _ = in.members.GetString("tool_name")
+	session, _ := in.members.GetString("session_id")
+	tool, _ := in.members.GetString("tool_name")
+	b.Session, b.Tool = clip(session, maxSession), clip(tool, maxTool)
 	return b
 }
 
@@ -87,7 +94,10 @@ func (h *Hook) report(ctx context.Context, a *agent.Agent, err error) {
 	if err == nil {
 		_, err = a.Emit(ctx, UncheckedEvent, map[string]any{"count": len(list), "events": list})
 	}
-	if err != nil && hookrouter.CodeOf(err) == 0 {
+	if hookrouter.CodeOf(err) == hookrouter.CodeTooLarge {
+		_, err = a.Emit(ctx, UncheckedEvent, map[string]any{"count": len(list)})
+	}
+	if code := hookrouter.CodeOf(err); err != nil && (code == 0 || code == hookrouter.CodeOverloaded || code >= hookrouter.CodeInternal) {
 		h.note(own(chain.LevelWarning, "%d events passed without a verdict, and the router could not be told: %v", len(list), err))
 		putBack(mine, h.spool())
 	}
@@ -115,6 +125,7 @@ func readSpool(path string) (list []json.RawMessage, err error) {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(io.LimitReader(f, 2*maxSpool))
+	lines.Buffer(nil, 2*maxSpool+1) // who may write the file must not keep the others' lines from the router
 	for lines.Scan() {
 		if line := bytes.TrimSpace(lines.Bytes()); json.Valid(line) { // a full disk leaves half a line
 			list = append(list, bytes.Clone(line))

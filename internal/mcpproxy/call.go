@@ -21,8 +21,13 @@ func (p *Proxy) call(ctx context.Context, m message) {
 		p.refuse(&malformed{m.id, codeParams, err.Error()})
 		return
 	}
+	p.judge(ctx, m, &entry{id: m.id, method: m.method, call: c}, func(ctx context.Context, e *entry) { p.before(ctx, m, e) })
+}
+
+// judge enters a request and has it judged beside others.
+func (p *Proxy) judge(ctx context.Context, m message, e *entry, ask func(ctx context.Context, e *entry)) {
 	ctx, cancel := context.WithCancel(ctx)
-	e := &entry{id: m.id, method: m.method, call: c, cancel: cancel}
+	e.state, e.cancel = asking, cancel
 	if refusal := p.requests.add(m.key, e); refusal != "" {
 		cancel()
 		p.refuse(&malformed{m.id, codeInvalid, refusal})
@@ -38,7 +43,7 @@ func (p *Proxy) call(ctx context.Context, m message) {
 	go func() {
 		defer func() { <-p.calls }()
 		defer cancel()
-		p.before(ctx, m, e)
+		ask(ctx, e)
 	}()
 }
 
@@ -73,7 +78,7 @@ func (p *Proxy) deny(key string, e *entry, reason string) {
 
 // refusalOf is the response to a denied request: the model reads the reason.
 func refusalOf(e *entry, reason string) []byte {
-	if e.call.asTask && !e.task || e.method == "tasks/get" { // the response would be no result of a tool
+	if e.call.asTask && !e.task || e.method == "tasks/get" || e.method == "tasks/update" { // the response would be no result of a tool
 		return failure(e.id, codeRefused, reason)
 	}
 	return reply(e.id, toolError(reason, e.call.modern))

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
 	toolsCall = "tools/call"
 	toolsList = "tools/list"
+	tasks     = "tasks/"
 	cancelNow = "notifications/cancelled"
 )
 
@@ -53,17 +56,24 @@ func (p *Proxy) route(ctx context.Context, m message) {
 		p.server.send(m)
 	case m.method == toolsCall && m.kind == request:
 		p.call(ctx, m)
-	case len(m.method) >= len("tools/") && strings.EqualFold(m.method[:len("tools/")], "tools/") && m.method != toolsList:
+	case isOf(m.method, "tools/") && m.method != toolsList:
 		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may run a tool in a way that is not judged", clip(m.method))})
+	case isOf(m.method, tasks) && (m.kind != request || !strings.HasPrefix(m.method, tasks)):
+		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may reach a task in a way that is not judged", clip(m.method))})
 	case m.method == cancelNow:
 		p.cancelled(m)
 	case m.kind == notification:
 		p.server.send(m)
-	case strings.HasPrefix(m.method, "tasks/"):
-		p.askTask(m)
+	case strings.HasPrefix(m.method, tasks):
+		p.askTask(ctx, m)
 	default:
 		p.relay(m, &entry{id: m.id, method: m.method, state: sent})
 	}
+}
+
+// isOf reports whether a method begins with a name, in any case.
+func isOf(method, name string) bool {
+	return len(method) >= len(name) && strings.EqualFold(method[:len(name)], name)
 }
 
 // relay relays a request unchanged.
@@ -91,8 +101,8 @@ func (p *Proxy) cancelled(m message) {
 
 // askTask relays a request about a task. What the task returned is judged as the result of
 // the call that started it.
-func (p *Proxy) askTask(m message) {
-	params, err := m.params("taskId")
+func (p *Proxy) askTask(ctx context.Context, m message) {
+	params, err := m.params("taskId", "inputResponses")
 	if err != nil {
 		p.refuse(&malformed{m.id, codeInvalid, err.Error()})
 		return
@@ -105,7 +115,29 @@ func (p *Proxy) askTask(m message) {
 		p.client.send(failure(m.id, codeRefused, "Refused by hook-agent: it did not see which tool call started this task, so nothing can judge its result."))
 		return
 	}
+	if answers, ok := params.Get("inputResponses"); ok && e.call != nil {
+		p.answerTask(ctx, m, e, answers)
+		return
+	}
 	p.relay(m, e)
+}
+
+// answerTask has the router judge what the client answers to questions about a task: more input of
+// the call that started it.
+func (p *Proxy) answerTask(ctx context.Context, m message, e *entry, answers jsontext.Value) {
+	call := *e.call
+	call.answers = answers
+	p.judge(ctx, m, e, func(ctx context.Context, e *entry) {
+		d := p.ask(ctx, p.gate.Before, p.preData(&call), nil)
+		switch {
+		case d.Deny:
+			p.deny(m.key, e, d.Reason)
+		case d.Changed != nil:
+			p.deny(m.key, e, "Blocked: the policy wants other arguments, and the call runs already.")
+		case p.requests.send(m.key, e):
+			p.server.send(m)
+		}
+	})
 }
 
 // checkTool says what is wrong with a tool's name; empty for nothing.

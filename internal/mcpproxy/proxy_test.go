@@ -347,6 +347,36 @@ func TestTasks(t *testing.T) {
 	}
 }
 
+// What a client answers to the questions of a task is input of its call.
+func TestTheAnswersToATaskAreJudged(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	s := open(t, b.url, "task")
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","task":{"ttl":1}}}`)
+	s.saw()
+	s.answer()
+	b.at("tool:pre", func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if strings.Contains(string(ev.Data), "EVIL") {
+			return worker.Deny("PRE-NO")
+		}
+		return worker.Continue()
+	})
+	for i, method := range []string{"tasks/update", "Tasks/update"} {
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"taskId":"t1","inputResponses":{"q":{"action":"accept","content":{"path":"EVIL"}}}}}`, 10+i, method))
+		if r := s.answer(); r.Error == nil {
+			t.Errorf("%s: %s", method, r.raw)
+		}
+	}
+	s.send(`{"jsonrpc":"2.0","method":"tasks/update","params":{"taskId":"t1","inputResponses":{"q":"EVIL"}}}`)
+	if r := s.answer(); r.Error == nil {
+		t.Errorf("a notification: %s", r.raw)
+	}
+	s.send(`{"jsonrpc":"2.0","id":20,"method":"tasks/update","params":{"taskId":"t1","inputResponses":{"q":"fine"}}}`)
+	if seen := s.saw(); !strings.Contains(seen, "fine") {
+		t.Errorf("the server saw %s", seen)
+	}
+}
+
 func TestChild(t *testing.T) {
 	t.Parallel()
 	b := start(t)

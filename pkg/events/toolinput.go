@@ -269,6 +269,7 @@ func (m *members) collect(to *[]string, v jsontext.Value, deeper bool) {
 	case '"':
 		text, err := unquote(v)
 		m.add(to, text)
+		m.add(to, strings.TrimFunc(text, isSpace)) // some agents take blanks off a path
 		m.partial = m.partial || err != nil
 	case '[':
 		for e := range elements(v) {

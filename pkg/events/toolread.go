@@ -4,16 +4,21 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // tool makes the normal form of a call.
 func (c toolCall) tool() Tool {
 	t := Tool{Name: c.name, Partial: c.input.broken || c.name == "" && !c.hasShape || len(c.others) > 0}
 	kind, known := c.classify(&t)
-	if action, ok := firstObject(c.input.object, []string{"action"}); ok && kind == shellKind && c.input.object.Len() == 1 { // of OpenAI's local_shell
-		c.input.object = action
-	}
 	var m members
+	if action, ok := firstObject(c.input.object, []string{"action"}); ok && kind == shellKind { // of OpenAI's local_shell
+		if c.input.object.Len() == 1 {
+			c.input.object = action
+		} else { // nobody knows which one counts
+			m.step(action.Bytes(), maxCallNesting)
+		}
+	}
 	m.read(c.input.object)
 	m.joinArguments()
 	if !known {
@@ -109,8 +114,9 @@ const (
 func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 	commands := m.commands
 	if kind.form == typed {
-		if text := firstString(c.input.object, []string{"chars", "input"}); text != "" && text != interrupt && text != endOfInput {
+		for _, text := range c.typed(t) {
 			commands = append(commands, text)
+			t.Partial = true // the line that it ends, the directory and the program that reads it are not known
 		}
 	}
 	if c.input.text != "" {
@@ -121,6 +127,25 @@ func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 		t.Partial = true
 	}
 }
+
+// typed is all that may be typed into a shell that runs, besides what ends a program. Which
+// member its tool reads, only the agent knows.
+func (c toolCall) typed(t *Tool) (texts []string) {
+	for name, v := range c.input.object.All() {
+		if !slices.Contains(typedMembers, keyOf(name)) || v.Kind() == 'n' {
+			continue
+		}
+		text, err := unquote(v)
+		t.Partial = t.Partial || err != nil
+		if text != "" && text != interrupt && text != endOfInput {
+			texts = append(texts, strings.ReplaceAll(text, "{enter}", "\n")) // as Copilot CLI has it
+		}
+	}
+	return texts
+}
+
+// typedMembers hold what is typed, as [appendKey] makes them: chars is Codex', input Copilot CLI's.
+var typedMembers = []string{"chars", "input", "text", "keys", "data"}
 
 // editorOperation: the editor of Claude's model interface has the operation as its
 // command.
@@ -146,9 +171,9 @@ func (c toolCall) readGlobs(t *Tool) {
 // readURLs: the fetch of Gemini CLI has its addresses in the prompt.
 func (c toolCall) readURLs(t *Tool) {
 	prompt, _ := c.input.object.GetString("prompt")
-	if len(t.URLs) == 0 {
-		m := members{}
-		for word := range strings.FieldsFuncSeq(prompt, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`"'<>()[]{}`, r) }) {
+	if len(t.URLs) == 0 || strings.Contains(c.name, "_") { // Claude Code's WebFetch reads none in its prompt
+		m := members{urls: t.URLs}
+		for word := range strings.FieldsFuncSeq(prompt, func(r rune) bool { return isSpace(r) || r < ' ' || strings.ContainsRune(`"'<>()[]{}`, r) }) {
 			if at := indexURL(word); at >= 0 {
 				m.add(&m.urls, word[at:])
 			}
@@ -157,6 +182,9 @@ func (c toolCall) readURLs(t *Tool) {
 	}
 	t.Partial = t.Partial || len(t.URLs) == 0
 }
+
+// isSpace reports whether Go or JavaScript take a character for a blank.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
 // indexURL is where an address begins in a word, or -1.
 func indexURL(word string) int {

@@ -124,6 +124,11 @@ func (t target) examine(ctx context.Context, e *cli.Env, path string) (list find
 	if len(missing) > 0 {
 		list.say("fail", "%s has no hook for %s: connect again", path, strings.Join(missing, ", "))
 	}
+	t.intact(path, e.Getenv("HOME"), text, h, &list)
+	if t.ofProject(path, e.Getenv("HOME")) && !isOurs(h.program, e.Getenv("PATH")) {
+		list.say("fail", "%s starts %s, which was not tried: it is neither the hook-agent beside hookctl nor the one in PATH, and whoever writes to the project can name any program", path, h.program)
+		return list
+	}
 	h.tryAll(ctx, e, d, &list)
 	t.limits(d, path, &list)
 	return list
@@ -168,6 +173,9 @@ func (t target) limits(d agenthook.Dialect, path string, list *findings) {
 		}
 	}
 	list.say("note", "not gated: %s", strings.Join(ungated, ", "))
+	if t.dialect == "codex" {
+		list.say("note", "not gated: what Codex types into a program that runs, unless `unified_exec_tty = false` stands below [features] of its config.toml")
+	}
 	switch {
 	case t.demands:
 		list.say("note", "Codex runs the hooks of %s without asking for trust, and people can't switch them off", path)

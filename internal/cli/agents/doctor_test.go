@@ -154,6 +154,92 @@ func TestDoctorFindsWhatIsMissing(t *testing.T) {
 }
 
 // An agent that is not connected, and one whose file is malformed, are named.
+// Settings that look as if they had the gate, and have none.
+func TestDoctorFindsWhatTakesTheGateAway(t *testing.T) {
+	t.Parallel()
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{})
+	event := `"PreToolUse": [
+      {
+        "hooks": [
+          {
+            "command": "`
+	for name, change := range map[string]func(text string) string{
+		"a matcher": func(text string) string {
+			return strings.Replace(text, `"PreToolUse": [
+      {`, `"PreToolUse": [
+      { "matcher": "Nothing",`, 1)
+		},
+		"another program": func(text string) string { return strings.Replace(text, event, event+"true ", 1) },
+		"an open gate": func(text string) string {
+			return strings.Replace(text, " claude-code PreToolUse", " --on-unreachable=allow claude-code PreToolUse", 1)
+		},
+		"an exit code": func(text string) string {
+			return strings.Replace(text, " claude-code PreToolUse", " claude-code PreToolUse || true", 1)
+		},
+		"another case": func(text string) string { return strings.Replace(text, `"hooks": {`, `"Hooks": {`, 1) },
+		"a name twice": func(text string) string { return strings.Replace(text, `"hooks": {`, `"hooks": {}, "hooks": {`, 1) },
+		"a background hook": func(text string) string {
+			return strings.Replace(text, event, strings.TrimSuffix(event, `"command": "`)+`"async": true, "command": "`, 1)
+		},
+		"all switched off": func(text string) string {
+			return strings.Replace(text, `"hooks": {`, `"disableAllHooks": true, "hooks": {`, 1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := asking(t, s.ClientURL(), "claude-code")
+			path := filepath.Join(m.home, ".claude", "settings.json")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code, list := m.doctor("claude-code"); code != 0 {
+				t.Fatalf("before: %+v", list)
+			}
+			changed := change(string(text))
+			if changed == string(text) {
+				t.Fatalf("nothing is changed in %s", text)
+			}
+			m.write(".claude/settings.json", changed)
+			if code, list := m.doctor("claude-code"); code == 0 {
+				t.Errorf("%+v", list)
+			}
+		})
+	}
+	m := asking(t, s.ClientURL(), "opencode", "copilot")
+	plugin, err := os.ReadFile(filepath.Join(m.home, ".config", "opencode", "plugin", "hookrouter.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.write(".config/opencode/plugin/hookrouter.js", strings.Replace(string(plugin), "if (answer.deny) throw", "if (false) throw", 1))
+	if code, list := m.doctor("opencode"); code == 0 {
+		t.Errorf("%+v", list)
+	}
+	if code, list := m.doctor("copilot"); code != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A project's settings do not make hookctl run a program of the project.
+func TestDoctorRunsNoProgramOfAProject(t *testing.T) {
+	m := newMachine(t)
+	t.Chdir(t.TempDir())
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	evil := filepath.Join(dir, "hook-agent")
+	if err := os.WriteFile(evil, []byte("#!/bin/sh\ntouch ran\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m.must("--text", "connect", "claude-code", "--yes", "--scope", "project", "--hook-agent", evil)
+	code, list := m.doctor()
+	if _, err := os.Stat("ran"); err == nil || code == 0 || !strings.Contains(texts(list, "fail"), "which was not tried") {
+		t.Errorf("exit code %d, %v: %+v", code, err, list)
+	}
+}
+
 func TestDoctorOfOneAgent(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

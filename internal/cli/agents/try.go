@@ -64,6 +64,36 @@ func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...
 	return "", nil
 }
 
+// ofProject reports whether a configuration is that of a project, which others than its user write.
+func (t target) ofProject(path, home string) bool {
+	dir := func(scope string) string {
+		file, err := t.path(scope, home)
+		if err != nil {
+			return ""
+		}
+		return filepath.Dir(file)
+	}
+	return filepath.Dir(path) == dir(project) && dir(project) != dir(user)
+}
+
+// isOurs reports whether a program is the hook-agent beside this program, or one in PATH.
+func isOurs(program, path string) bool {
+	real, err := filepath.EvalSymlinks(program)
+	if err != nil || !filepath.IsAbs(program) {
+		return false
+	}
+	var dirs []string
+	if self, err := os.Executable(); err == nil {
+		dirs = append(dirs, filepath.Dir(self))
+	}
+	for _, dir := range append(dirs, filepath.SplitList(path)...) {
+		if one, err := filepath.EvalSymlinks(filepath.Join(dir, "hook-agent")); filepath.IsAbs(dir) && err == nil && one == real {
+			return true
+		}
+	}
+	return false
+}
+
 // killChild kills the process that asks the router for hook-agent.
 func killChild(pid int) error {
 	for range 400 {
@@ -93,13 +123,23 @@ func killChild(pid int) error {
 
 // inPlugin is how connect was called for OpenCode.
 func inPlugin(text string) (h hooks, ok bool) {
-	for line := range strings.Lines(text) {
-		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const program = "); is {
-			ok = json.Unmarshal([]byte(value), &h.program) == nil
-		}
-		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const args = "); is && json.Unmarshal([]byte(value), &h.args) == nil && len(h.args) > 1 {
-			h.args = h.args[:len(h.args)-2] // time-out and agent
-		}
+	program, args := pluginOf(text)
+	h.program, ok = program, program != ""
+	if h.args = args; len(args) > 1 {
+		h.args = args[:len(args)-2] // time-out and agent
 	}
 	return h, ok
+}
+
+// pluginOf is the program that the plug-in for OpenCode starts, and its arguments.
+func pluginOf(text string) (program string, args []string) {
+	for line := range strings.Lines(text) {
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const program = "); is {
+			_ = json.Unmarshal([]byte(value), &program) // empty where it is none
+		}
+		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const args = "); is {
+			_ = json.Unmarshal([]byte(value), &args)
+		}
+	}
+	return program, args
 }

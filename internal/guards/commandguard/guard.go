@@ -28,10 +28,10 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 }
 
 // result judges a tool call.
-func (p policy) result(_ events.Event, tool events.Tool) chain.Result {
+func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 	worst := p.removal(tool)
 	if tool.Class == events.ClassShell || tool.Command != "" || tool.Unread() {
-		worst = worst.Graver(p.judge(tool))
+		worst = worst.Graver(p.judge(tool)).Graver(p.elsewhere(ev, tool))
 	}
 	switch worst.Decision {
 	case decision.Deny:
@@ -50,6 +50,23 @@ func (p policy) result(_ events.Event, tool events.Tool) chain.Result {
 		return result
 	}
 	return chain.Result{}
+}
+
+// elsewhere judges a line as if it ran where the agent is: a model may name a directory that its tool
+// takes no notice of.
+func (p policy) elsewhere(ev events.Event, tool events.Tool) decision.Finding {
+	data, err := events.ParseObject(ev.Data)
+	cwd, _ := data.GetString("cwd")
+	if err != nil || cwd == "" || cwd == tool.Cwd {
+		return decision.Finding{}
+	}
+	there := tool.Cwd
+	tool.Cwd = cwd
+	f := p.judge(tool)
+	if f.Decision != decision.Deny {
+		return decision.Finding{}
+	}
+	return decision.Finding{Decision: p.undecidable, Reason: undecidable("unless it runs in " + decision.Clip(there, 80) + ", " + f.Reason), Rule: decision.Option("undecidable")}
 }
 
 // judge finds what weighs most.

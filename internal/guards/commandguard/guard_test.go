@@ -151,3 +151,32 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// What is typed later is not seen: a program that runs it can't be decided. Nor can a line whose
+// directory its tool may take no notice of.
+func TestWhatIsTypedLater(t *testing.T) {
+	t.Parallel()
+	hook, err := commandguard.New(kind.Section{}, commandguard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for data, want := range map[string]chain.Action{
+		`{"tool_name":"Bash","tool_input":{"command":"bash"}}`:                                                 chain.AskUser,
+		`{"tool_name":"Bash","tool_input":{"command":"sh -i"}}`:                                                chain.AskUser,
+		`{"tool_name":"Bash","tool_input":{"command":"env python3"}}`:                                          chain.AskUser,
+		`{"tool_name":"Bash","tool_input":{"command":"node"}}`:                                                 chain.AskUser,
+		`{"tool_name":"Bash","tool_input":{"command":"bash --version; python3 -V; node -v"}}`:                  "",
+		`{"tool_name":"Bash","tool_input":{"command":"bash build.sh; python3 x.py; python3 -m pytest"}}`:       "",
+		`{"tool_name":"Bash","tool_input":{"command":"bash build.sh; echo ls | sh"}}`:                          "",
+		`{"tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"#; rm -rf ~\n"}}`:                    chain.AskUser,
+		`{"tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"rm -rf ~\n"}}`:                       chain.Deny,
+		`{"tool_name":"write_stdin","tool_input":{"session_id":1,"chars":"\u0003"}}`:                           "",
+		`{"tool_name":"write_bash","tool_input":{"sessionId":"1","chars":"\u0003","input":"rm -rf /{enter}"}}`: chain.Deny,
+		`{"tool_name":"Bash","tool_input":{"command":"rm -rf ../home/ann","workdir":"/repo/x"},"cwd":"/repo"}`: chain.AskUser,
+	} {
+		got, err := hook.Handler(t.Context(), events.Event{Name: events.ToolPre, Data: json.RawMessage(data)})
+		if err != nil || got.Action != want {
+			t.Errorf("%s: %q %s %v; want %q", data, got.Action, got.Reason, err, want)
+		}
+	}
+}

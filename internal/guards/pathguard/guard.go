@@ -74,7 +74,9 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 	}
 	w.spent = w.spent || !all
 	if tool.Command != "" {
-		all, unclear := ofScript(w, shell.Parse(tool.Command, tool.Cwd))
+		script := shell.Parse(tool.Command, tool.Cwd)
+		note(p.leaves(ev, tool, script))
+		all, unclear := ofScript(w, script)
 		for _, a := range all {
 			if w.ended() != nil {
 				break
@@ -84,6 +86,7 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 		for _, why := range unclear {
 			note(decision.Finding{Decision: p.unclear, Reason: why, Rule: decision.Option("unclear")})
 		}
+		note(p.elsewhere(w, tool))
 	}
 	if w.spent {
 		note(decision.Finding{Decision: decision.Ask, Reason: "it names more files than are judged in one call: make several of it", Rule: decision.BuiltIn("files of one call")})

@@ -118,11 +118,36 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 	case !reads && len(file) > 0:
 		s.runsFile(c, file[0])
 		return
+	case reads && !endsAtOnce(of.name, c.Args()):
+		c.doubt(c.Name() + runsTyped)
+		return
 	default:
 		return
 	}
 	c.doubt("code in " + of.name + " is not read here")
 }
+
+// runsTyped ends the doubt about a program that runs what is typed into it. Codex types without a
+// call that hooks see.
+const runsTyped = " runs what is typed into it"
+
+// endsAtOnce reports whether an interpreter's first option prints something, or runs files or a
+// server, so that it reads no code.
+func endsAtOnce(language string, args []Word) bool {
+	if len(args) == 0 {
+		return false
+	}
+	option := args[0].Text
+	return slices.Contains(printOptions, option) || slices.Contains(otherModes[language], option)
+}
+
+var (
+	printOptions = []string{"--version", "-V", "-VV", "-v", "--help", "-h", "-help", "-version", "--v8-options"}
+	otherModes   = map[string][]string{ // by language
+		"JavaScript": {"--test"},
+		"PHP":        {"-S", "--server", "-m", "--modules", "-i", "--info", "--ini", "--rf", "--rc", "--re", "--ri"},
+	}
+)
 
 // warningModule is a filter of warnings whose category stands in a module.
 var warningModule = regexp.MustCompile(`^(-W)?\w+:[^:]*:\w+\.\w`)

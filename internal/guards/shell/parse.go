@@ -18,6 +18,7 @@ func Parse(line, cwd string) Script {
 			p.doubt(Doubt("it runs a file that the same line makes: " + clip(name)))
 		}
 	}
+	p.script.Ends = p.dirs
 	return p.script
 }
 

@@ -24,6 +24,8 @@ type Script struct {
 	Doubts []Doubt
 	// Bomb says that a function calls itself in a pipe or in the background.
 	Bomb bool
+	// Ends are where a shell that lives on may run the next line; nil means that nobody knows.
+	Ends []string
 }
 
 // Doubt is what can't be decided, in words for people that follow "cannot decide: ".

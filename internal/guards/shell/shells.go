@@ -85,6 +85,8 @@ func (s source) withArguments(c *Command, args []Word, ctx context) {
 // standardInput runs what a shell reads.
 func (s source) standardInput(c *Command, ctx context) {
 	switch f := ctx.feed; {
+	case f == nil && !endsAtOnce("", c.Args()):
+		c.doubt(c.Name() + runsTyped)
 	case f == nil:
 	case f.known:
 		s.line(f.text, s.depth+1, context{redirects: ctx.redirects})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/process"
@@ -105,6 +106,9 @@ func (c *command) environ(call worker.Call, ev events.Event) []string {
 	}
 	if trace := cmp.Or(call.Traceparent, ev.Extensions["traceparent"]); trace != "" {
 		env = append(env, "TRACEPARENT="+trace)
+	}
+	for i, variable := range env { // no program starts with one that has NUL: an agent that sends it must not get rid of a hook
+		env[i] = strings.ReplaceAll(variable, "\x00", "\ufffd")
 	}
 	return env
 }

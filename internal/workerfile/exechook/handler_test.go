@@ -306,3 +306,15 @@ func read(t *testing.T, file string) string {
 	}
 	return string(b)
 }
+
+// No agent gets rid of a hook by an id that no variable can hold.
+func TestNULInAnIDIsNoFailure(t *testing.T) {
+	t.Parallel()
+	h := handler(t, `cat > /dev/null; printf '{"action":"deny","reason":"%s"}' "$HOOK_EVENT_ID"`, exechook.Config{})
+	ev := bash
+	ev.ID, ev.Extensions = "a\x00b", map[string]string{"traceparent": "\x00"}
+	got, err := h(t.Context(), ev)
+	if err != nil || got.Action != chain.Deny || got.Reason != "a\ufffdb" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -1,0 +1,119 @@
+package agents
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// altered are the gated events whose hook is not as connect writes it. A matcher, another type, a
+// command around hook-agent, and names in another case or twice take the gate away, and look like it.
+func (t target) altered(settings []byte, h hooks) (natives []string) {
+	var list events.Object
+	plain := hujson.Standardize
+	if t.toml {
+		plain = asJSON
+	}
+	if standard, err := plain(bytes.Clone(settings)); err == nil {
+		document, _ := events.ParseObject(standard) // a name that is there twice makes it empty
+		raw, _ := document.Get("hooks")
+		list, _ = events.ParseObject(raw)
+	}
+	for _, e := range t.events() {
+		if !e.Gated() {
+			continue
+		}
+		want := canonical([]byte(pretty(t.entry(h.of(e)))))
+		raw, _ := list.Get(e.Native)
+		var entries []json.RawMessage
+		_ = json.Unmarshal(raw, &entries) // none
+		if !slices.ContainsFunc(entries, func(entry json.RawMessage) bool { return bytes.Equal(canonical(entry), want) }) {
+			natives = append(natives, e.Native)
+		}
+	}
+	return natives
+}
+
+func canonical(text []byte) []byte {
+	v := jsontext.Value(bytes.Clone(text))
+	_ = v.Canonicalize() // is JSON
+	return v
+}
+
+// replaced are the files of hook-agent's own that are not as connect writes them.
+func (t target) replaced(path string, h hooks) (files []string) {
+	for name, want := range t.files(h) {
+		file := path
+		if name != "" {
+			file = filepath.Join(filepath.Dir(path), name)
+		}
+		if text, err := read(file); err != nil || string(text) != want {
+			files = append(files, file)
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// intact finds what keeps an agent from running the hooks as connect writes them.
+func (t target) intact(path, home string, settings []byte, h hooks, list *findings) {
+	switch {
+	case t.dialect == "opencode":
+		if _, args := pluginOf(string(settings)); agenthook.Plugin(h.program, args) != string(settings) {
+			list.say("fail", "%s is not as connect writes it: connect again", path)
+		}
+	case !t.merge:
+		if files := t.replaced(path, h); len(files) > 0 {
+			list.say("fail", "%s is not as connect writes it: connect again", strings.Join(files, " and "))
+		}
+	default:
+		if altered := t.altered(settings, h); len(altered) > 0 {
+			list.say("fail", "in %s the hook for %s is not as connect writes it: connect again", path, strings.Join(altered, ", "))
+		}
+	}
+	if path == "/"+t.paths[managed] {
+		return // people can't switch these off
+	}
+	for _, file := range t.switches(path, home) {
+		text, _ := read(file)
+		standard, err := hujson.Standardize(bytes.Clone(text))
+		if err != nil {
+			continue
+		}
+		document, _ := events.ParseObject(standard)
+		off, _ := document.Get("disableAllHooks")
+		config, _ := document.Get("hooksConfig")
+		inner, _ := events.ParseObject(config)
+		enabled, _ := inner.Get("enabled")
+		if string(off) == "true" || string(enabled) == "false" {
+			list.say("fail", "%s switches all hooks off", file)
+		}
+	}
+}
+
+// switches are the settings in which people may switch hooks off.
+func (t target) switches(path, home string) []string {
+	if !t.merge || t.toml || t.dialect == "codex" {
+		return nil
+	}
+	files := []string{path}
+	for _, below := range []string{t.paths[user], strings.TrimSuffix(t.paths[user], ".json") + ".local.json"} {
+		here, err := filepath.Abs(below)
+		if err == nil {
+			files = append(files, here)
+		}
+		if home != "" {
+			files = append(files, filepath.Join(home, below))
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}

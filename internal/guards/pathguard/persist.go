@@ -1,0 +1,63 @@
+package pathguard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/paths"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+	"github.com/hookrouter/hookrouter/pkg/events"
+)
+
+// leaves asks about a line that takes a shell which lives on out of the directory where the agent
+// works. The agent goes on telling that directory, so that later calls would be judged as if they
+// ran there.
+func (p policy) leaves(ev events.Event, tool events.Tool, script shell.Script) decision.Finding {
+	if tool.Class != events.ClassShell || p.root.Text == "" || !livesOn(ev, tool) {
+		return decision.Finding{}
+	}
+	if script.Ends != nil && !slices.ContainsFunc(script.Ends, func(dir string) bool { return !paths.Resolve(dir, tool.Cwd).Below(p.root) }) {
+		return decision.Finding{}
+	}
+	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("the shell that it runs in leaves %s, and later calls do not say so", clip(p.root.Name())), Rule: decision.Option("unclear")}
+}
+
+// livesOn reports whether the shell of a call runs later calls too: that of Copilot CLI where a call
+// names it, and the terminal of VS Code.
+func livesOn(ev events.Event, tool events.Tool) bool {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "")
+	if strings.EqualFold(plain.Replace(tool.Name), "runinterminal") {
+		return true
+	}
+	data, err := events.ParseObject(ev.Data)
+	if err != nil {
+		return false
+	}
+	input, _ := data.ToolInput()
+	for name, v := range input.All() {
+		if slices.Contains([]string{"sessionid", "shellid", "terminalid"}, strings.ToLower(plain.Replace(name))) && v.Kind() != 'n' {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere judges a line as if it ran where the agent is: a model may name a directory that its tool
+// takes no notice of.
+func (p policy) elsewhere(w *budget, tool events.Tool) decision.Finding {
+	if p.root.Text == "" || tool.Cwd == p.root.Text {
+		return decision.Finding{}
+	}
+	all, _ := ofScript(w, shell.Parse(tool.Command, p.root.Text))
+	for _, a := range all {
+		if w.ended() != nil {
+			break
+		}
+		if f := p.judge(a); f.Decision == decision.Deny {
+			return decision.Finding{Decision: p.unclear, Reason: "unless it runs in " + clip(tool.Cwd) + ": " + f.Reason, Rule: decision.Option("unclear")}
+		}
+	}
+	return decision.Finding{}
+}
