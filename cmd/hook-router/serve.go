@@ -356,6 +356,5 @@ func loopback(addr string) bool {
 	if err != nil {
 		return true // refused later, with a reason
 	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
+	return isLoopback(host)
 }

@@ -13,7 +13,7 @@ var absent = map[string]struct{ section, lacks, fault, wrong string }{
 	"a command":       {"exec: {command: [no-such-program, x]FAULT}", "exec.command[0]: no-such-program: no such program in PATH", ", max_output: -1", "exec.max_output: must be"},
 	"a script":        {"exec: {dialect: claude-code, command: ./nothing.shFAULT}", "nothing.sh: there is no such file", ", matcher: '('", "exec.matcher"},
 	"an argument":     {"exec: {command: [sh, ./gone.shFAULT]}", "exec.command[1]: ", "], env: [a=b", "exec.env[0]: must be the name"},
-	"a directory":     {"exec: {command: [sh], dir: /no/such/dirFAULT}", "exec.dir: /no/such/dir is no directory", ", concurrency: -1", "exec.concurrency"},
+	"a directory":     {"exec: {command: [sh], dir: /no/such/dirFAULT}", "exec.dir: /no/such/dir is not a directory", ", concurrency: -1", "exec.concurrency"},
 	"a secret":        {"http: {url: 'https://a.example/', secret_env: HOOK_WORKER_NOBODYFAULT}", "http.secret_env: must be the name of a variable", ", secret_file: x", "http.secret_file: there is secret_env too"},
 	"a secret's file": {"http: {url: 'https://a.example/', secret_file: /no/such/fileFAULT}", "http.secret_file: read it: ", ", max_response: -1", "http.max_response"},
 	"a header":        {"http: {url: 'https://a.example/', headers: {Authorization: HOOK_WORKER_NOBODY}FAULT}", "http.headers.Authorization: must be the name of a variable", ", tls: {cert: x}", "http.tls: needs both"},
@@ -81,9 +81,9 @@ func TestValidateLooksAtTheMachineUnlessTold(t *testing.T) {
 	}
 }
 
-// TestWhoCanNotRunIsNeitherCalledNorTakenForAFailure: a guard that denies when it fails
+// TestHookThatCannotRunIsNotTakenForADenial: a guard that denies when it fails
 // would else pass a test that expects a denial.
-func TestWhoCanNotRunIsNeitherCalledNorTakenForAFailure(t *testing.T) {
+func TestHookThatCannotRunIsNotTakenForADenial(t *testing.T) {
 	t.Parallel()
 	file := write(t, `hooks:
   - {id: needy, events: ["tool:pre"], on_failure: deny, replay_safe: true, exec: {command: [no-such-program]}}

@@ -284,8 +284,8 @@ func TestAFileThatIsNewInADirectoryOfPoliciesIsNoticed(t *testing.T) {
 	}
 }
 
-// TestWhoIsNotReloadedIsSeen: in the log for as long as it is so, and in the metrics.
-func TestWhoIsNotReloadedIsSeen(t *testing.T) {
+// TestFailedReloadIsLoggedAndMeasured: in the log for as long as it is so, and in the metrics.
+func TestFailedReloadIsLoggedAndMeasured(t *testing.T) {
 	var mu sync.Mutex // guards sent
 	sent := map[string]int64{}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -310,7 +310,7 @@ hooks:
 }
 
 // A call that the router discards is no failure.
-func TestACallInVainIsNotLoggedAsFailed(t *testing.T) {
+func TestADiscardedCallIsNotLoggedAsFailed(t *testing.T) {
 	t.Parallel()
 	url, begun := listen(t), filepath.Join(t.TempDir(), "begun")
 	stderr, _ := start(t, url, write(t, `
@@ -334,7 +334,7 @@ hooks:
 	}
 	says(t, stderr, `"level":"DEBUG","msg":"call cancelled","hook":"slow"`)
 	if strings.Contains(stderr.String(), "hook failed") {
-		t.Errorf("a call in vain is logged as failed:\n%s", stderr)
+		t.Errorf("a discarded call is logged as failed:\n%s", stderr)
 	}
 }
 

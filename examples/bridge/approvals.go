@@ -43,7 +43,7 @@ func (b *bridge) approvals(w http.ResponseWriter, r *http.Request) {
 	case !b.fromRouter(r.Header, body):
 		http.Error(w, "the signature is not the router's", http.StatusUnauthorized)
 	case json.Unmarshal(body, &m) != nil:
-		http.Error(w, "the body is no message of the router", http.StatusBadRequest)
+		http.Error(w, "the body is not a message of the router", http.StatusBadRequest)
 	case m.Type != "approval:required":
 	default:
 		if err := b.tell(r.Context(), m); err != nil {

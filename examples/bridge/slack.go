@@ -51,7 +51,7 @@ func (b *bridge) slackAction(w http.ResponseWriter, r *http.Request) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil || json.Unmarshal([]byte(form.Get("payload")), &press) != nil || len(press.Actions) != 1 {
-		http.Error(w, "this is no press of a button", http.StatusBadRequest)
+		http.Error(w, "this is not a button press", http.StatusBadRequest)
 		return
 	}
 	text := b.answer(r, press.User.ID, press.Actions[0].Value)

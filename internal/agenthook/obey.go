@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -30,7 +31,7 @@ func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost
 		case name == e.Modify && there && !(e.Merges && takesAway(before, now)):
 			changed = json.RawMessage(now)
 		default:
-			return nil, fmt.Sprintf("The policy wants this done with another %s, which can't be put in place here. It wants: %s", name, clip(asText(now), maxReason))
+			return nil, fmt.Sprintf("The policy wants this done with another %s, which can't be put in place here. It wants: %s", name, shorten.Bytes(asText(now), maxReason, "…"))
 		}
 	}
 	return changed, ""

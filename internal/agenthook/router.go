@@ -11,6 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -196,7 +197,7 @@ func (o Options) explain(err error) error {
 	case hookrouter.CodeOf(err) == hookrouter.CodeTooLarge:
 		return fmt.Errorf("it is too large for a hook to judge (%w): ask for less at a time, or have the operator raise --max-data of the router", err)
 	case errors.As(err, &pending):
-		return fmt.Errorf("nobody has answered %q in time; it can be answered with `hookctl approvals answer %s`, then try again", clip(pending.Approval.Prompt, 200), pending.Approval.ID)
+		return fmt.Errorf("nobody has answered %q in time; it can be answered with `hookctl approvals answer %s`, then try again", shorten.Bytes(pending.Approval.Prompt, 200, "…"), pending.Approval.ID)
 	case errors.Is(err, hookrouter.ErrPermission):
 		return fmt.Errorf("these credentials are not an agent's: make some with `hookctl auth add agent NAME` and connect with them (%w)", err)
 	case errors.Is(err, hookrouter.ErrNoRouter):

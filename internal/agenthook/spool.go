@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -65,10 +66,10 @@ func (h *Hook) remember(in input, cause error) error {
 
 // bypassed is an event that passes without a verdict.
 func (h *Hook) bypassed(in input, cause error) bypass {
-	b := bypass{Agent: h.Dialect.Name, Event: in.event.Name, Time: events.Now(), Cause: clip(cause.Error(), maxReason)}
+	b := bypass{Agent: h.Dialect.Name, Event: in.event.Name, Time: events.Now(), Cause: shorten.Bytes(cause.Error(), maxReason, "…")}
 	session, _ := in.members.GetString("session_id")
 	tool, _ := in.members.GetString("tool_name")
-	b.Session, b.Tool = clip(session, maxSession), clip(tool, maxTool)
+	b.Session, b.Tool = shorten.Bytes(session, maxSession, "…"), shorten.Bytes(tool, maxTool, "…")
 	return b
 }
 
@@ -146,5 +147,5 @@ func (h *Hook) noteUnknown(e Event) {
 			_ = f.Close()
 		}
 	}
-	h.note(own(chain.LevelWarning, "this version knows no event %s of %s: it is announced as %s and nothing stops it", clip(e.Native, maxName), h.Dialect.Agent, e.Name))
+	h.note(own(chain.LevelWarning, "this version knows no event %s of %s: it is announced as %s and nothing stops it", shorten.Bytes(e.Native, maxName, "…"), h.Dialect.Agent, e.Name))
 }

@@ -39,14 +39,6 @@ func quote(text string) json.RawMessage {
 	return json.RawMessage(quoted)
 }
 
-// clip keeps foreign text short.
-func clip(text string, limit int) string {
-	if len(text) > limit {
-		return strings.ToValidUTF8(text[:limit], "") + "…"
-	}
-	return text
-}
-
 // shown are messages of hooks to the user, a line each, without terminal controls.
 func shown(list ...verdict.Display) string {
 	lines := make([]string, len(list))

@@ -18,7 +18,7 @@ func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, a
 		return nil, false, err
 	}
 	if r.Needs != nil {
-		r.Progress, _, _ = s.options.People.Weigh(r.Needs, r.Emitter, nil, "")
+		r.Progress, _, _ = s.options.People.CountApproval(r.Needs, r.Emitter, nil, "")
 	}
 	// Decisions are kept forever and requests are not: an old decision must not decide a new
 	// request.

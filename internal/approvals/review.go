@@ -21,9 +21,9 @@ type People interface {
 	Person(identity string) string
 	// Model reports whether an identity is a model's. Models never allow.
 	Model(identity string) bool
-	// Weigh adds the approval of an identity to earlier ones of what sender asks for. The error,
+	// CountApproval adds the approval of an identity to earlier ones of what sender asks for. The error,
 	// with code 403 or 409, says why it does not count.
-	Weigh(a *chain.Approval, sender string, earlier []string, identity string) (progress string, done bool, err error)
+	CountApproval(a *chain.Approval, sender string, earlier []string, identity string) (progress string, done bool, err error)
 }
 
 // maxReviews bounds the answers that a request keeps without ending.
@@ -35,7 +35,7 @@ const maxReviews = 32
 func (s *Service) allow(ctx context.Context, r *held.Event, at uint64, d approval.Decision) (approval.Decision, error) {
 	recorded := false
 	for {
-		progress, done, err := s.options.People.Weigh(r.Needs, r.Emitter, approvers(r), d.DecidedBy)
+		progress, done, err := s.options.People.CountApproval(r.Needs, r.Emitter, approvers(r), d.DecidedBy)
 		if err != nil {
 			return approval.Decision{}, err
 		}
@@ -128,6 +128,6 @@ type nobody struct{}
 
 func (nobody) Person(string) string { return "" }
 func (nobody) Model(string) bool    { return false }
-func (nobody) Weigh(*chain.Approval, string, []string, string) (string, bool, error) {
+func (nobody) CountApproval(*chain.Approval, string, []string, string) (string, bool, error) {
 	return "", false, wire.Errorf(wire.Forbidden, "your approval does not count: the router knows no people (--approval-groups)")
 }

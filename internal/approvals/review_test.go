@@ -67,7 +67,7 @@ func TestTwoAllowAtOnce(t *testing.T) {
 
 // When the time is over, the approvals that are there are not enough, whatever the hook
 // wanted. What is stored with a request does not outlive it.
-func TestPartOfTheApprovalsIsNone(t *testing.T) {
+func TestPartOfTheApprovalsDecidesNothing(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		server := natstest.Server(t)
 		svc, _ := running(t, server, owners(t))

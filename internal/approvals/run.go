@@ -24,7 +24,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		err := s.follow(ctx)
-		if ctx.Err() != nil || errors.Is(err, errReconnected) {
+		if ctx.Err() != nil || errors.Is(err, ErrReconnected) {
 			continue
 		}
 		s.options.Log.Warn("approvals not followed; trying again", "error", err)
@@ -34,18 +34,18 @@ func (s *Service) Run(ctx context.Context) {
 	s.close()
 }
 
-// errReconnected ends a follow after a reconnect, so that it restarts at once: the client
+// ErrReconnected ends a follow after a reconnect, so that it restarts at once: the client
 // library would wait for missing heartbeats first.
-var errReconnected = errors.New("reconnected")
+var ErrReconnected = errors.New("reconnected")
 
 // follow follows the approval requests and, once they are known, the decisions.
 func (s *Service) follow(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := func() { cancel(nil) }
-	defer s.conn.OnReconnect(func() { cancel(errReconnected) })()
+	defer s.conn.OnReconnect(func() { cancel(ErrReconnected) })()
 	defer func() {
-		if errors.Is(context.Cause(ctx), errReconnected) {
-			err = errReconnected
+		if errors.Is(context.Cause(ctx), ErrReconnected) {
+			err = ErrReconnected
 		}
 	}()
 	start, err := s.bucket.Last(ctx)

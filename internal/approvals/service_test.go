@@ -164,7 +164,7 @@ func TestTheSameEventWithOtherData(t *testing.T) {
 
 // People answer at two replicas at the same time. One answer decides; the other person
 // learns which.
-func TestOneDecision(t *testing.T) {
+func TestConcurrentAnswersMakeOneDecision(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
 	services := map[string]*approvals.Service{"Allow": service(t, server, approvals.Options{}), "Deny": service(t, server, approvals.Options{})}
@@ -207,7 +207,7 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 	_, err = svc.Answer(t.Context(), "a1.>", approval.Answer{Option: "Allow"}, "ann")
 	mustHave(t, err, wire.NotFound, `"a1.>"`)
 	_, err = svc.Answer(t.Context(), "a1", approval.Answer{Option: "Perhaps"}, "ann")
-	mustHave(t, err, wire.Malformed, `"Perhaps" is none of`)
+	mustHave(t, err, wire.Malformed, `"Perhaps" is not one of`)
 	_, err = svc.Answer(t.Context(), "a1", approval.Answer{Option: "Allow", DataSHA256: "00"}, "ann")
 	mustHave(t, err, wire.Conflict, "data_sha256")
 	strict := service(t, server, approvals.Options{ProvenOnly: true})
@@ -425,7 +425,7 @@ func TestLimits(t *testing.T) {
 
 // A proven agent leaves room for others, however many sessions it makes. What is decided
 // counts no more among what is open, and what is dropped not at all.
-func TestOneAgentLeavesRoom(t *testing.T) {
+func TestOneAgentCannotFillTheTable(t *testing.T) {
 	t.Parallel()
 	svc := service(t, natstest.Server(t), approvals.Options{MaxPerSession: 2, MaxOpen: 30})
 	of := func(agent, id, session string) *held.Event {

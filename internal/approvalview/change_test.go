@@ -10,7 +10,7 @@ import (
 )
 
 // What the router adds is no hook's change, and what hooks change besides stays as it came.
-func TestTheSessionIsNoHooksChange(t *testing.T) {
+func TestSessionIDOfTheRouterCountsAsNoChange(t *testing.T) {
 	const added = `{"op":"add","path":"/session_id","value":"s1"}`
 	const changed = `{"op":"replace","path":"/x","old":"<a>","value":"b"}`
 	for patch, want := range map[string]string{

@@ -147,7 +147,7 @@ func TestAnAlarmLastsUntilItsSegmentIsClosed(t *testing.T) {
 		}
 		var segments []int
 		for _, r := range w.records(t) {
-			if r.Kind == audit.LogKind && r.Action == "alarm" && strings.Contains(r.Reason, "evil is no record") {
+			if r.Kind == audit.LogKind && r.Action == "alarm" && strings.Contains(r.Reason, "evil is not a record") {
 				segments = append(segments, r.Segment)
 			}
 		}

@@ -23,7 +23,7 @@ func ExampleTools() {
 	// Bash true
 	// mcp__GitHub__push true
 	// Read false
-	// "[" is no pattern: give a tool's name or class, such as Bash, shell or mcp__github__*
+	// "[" is not a pattern: give a tool's name or class, such as Bash, shell or mcp__github__*
 }
 
 func ExampleLine() {

@@ -15,7 +15,7 @@ type Tools []string
 func (t Tools) Check() (wrong int, err error) {
 	for i, pattern := range t {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return i, fmt.Errorf("%q is no pattern: give a tool's name or class, such as Bash, shell or mcp__github__*", pattern)
+			return i, fmt.Errorf("%q is not a pattern: give a tool's name or class, such as Bash, shell or mcp__github__*", pattern)
 		}
 	}
 	return 0, nil

@@ -115,7 +115,7 @@ func read(raw []byte) (doc document, err error) {
 		return doc, fmt.Errorf("it has %d bytes: at most %d are allowed", len(raw), MaxSize)
 	}
 	if err := jsonv2.Unmarshal(raw, &doc, jsonv2.RejectUnknownMembers(true)); err != nil {
-		return doc, errors.New("it is no bundle: `hookctl policy push` makes one")
+		return doc, errors.New("it is not a bundle: `hookctl policy push` makes one")
 	}
 	return doc, nil
 }
@@ -130,11 +130,11 @@ func checkFiles(files []File) error {
 		folded := strings.ToLower(f.Name) // one file where case does not count
 		switch {
 		case !fs.ValidPath(f.Name) || f.Name == "." || len(f.Name) > maxName || !filepath.IsLocal(filepath.FromSlash(f.Name)) || !plain(f.Name):
-			return fmt.Errorf("%.80q is no name of a file in a bundle: letters, digits, - _ + . and /, below the directory of the worker file", f.Name)
+			return fmt.Errorf("%.80q is not a valid file name in a bundle: want letters, digits, - _ + . and /, below the directory of the worker file", f.Name)
 		case seen[folded]:
 			return fmt.Errorf("it has the file %s twice", f.Name)
 		case !utf8.ValidString(f.Text):
-			return fmt.Errorf("the file %s is no text", f.Name)
+			return fmt.Errorf("the file %s is not text", f.Name)
 		}
 		seen[folded] = true
 	}

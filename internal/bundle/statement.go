@@ -72,7 +72,7 @@ func (s Statement) Check() error {
 	case s.Restores >= s.Serial:
 		return fmt.Errorf("it restores %d, which is not before %d", s.Restores, s.Serial)
 	case s.Commit != "" && !commitForm.MatchString(s.Commit):
-		return errors.New("the commit is no hash")
+		return errors.New("the commit is not a hash")
 	case s.Created.IsZero() || s.Created.Year() < 2000 || s.Created.Year() > 9999:
 		return errors.New("it has no time")
 	case !digestForm.MatchString(s.Digest):

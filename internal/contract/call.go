@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -216,9 +217,5 @@ func (v *validation) contribution(ctx context.Context, channel string) error {
 
 // clip keeps foreign text short and on one line.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 160 {
-		s = strings.ToValidUTF8(s[:160], "") + "..."
-	}
-	return s
+	return shorten.Bytes(strings.Join(strings.Fields(s), " "), 160, "...")
 }

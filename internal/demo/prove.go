@@ -50,7 +50,7 @@ func export(ctx context.Context, b *natsx.Conn) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	aim, err := log.Aim(ctx, segment, signing, func(string) {})
+	aim, err := log.FindExportEnd(ctx, segment, signing, func(string) {})
 	if err != nil {
 		return nil, err
 	}

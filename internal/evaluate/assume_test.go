@@ -34,7 +34,7 @@ func TestAHookThatIsAssumedIsNotCalled(t *testing.T) {
 	}
 }
 
-func TestAnAssumptionIsToldApart(t *testing.T) {
+func TestReportMarksAssumedAnswers(t *testing.T) {
 	t.Parallel()
 	got := tested(t, hooks+"  - {name: x, event: 'a:command', assume: {command: {action: deny, reason: no}}, expect: {action: continue}}\n"+
 		"  - {name: y, event: 'a:command', expect: {action: continue}}\n", evaluate.Options{})
@@ -45,7 +45,7 @@ func TestAnAssumptionIsToldApart(t *testing.T) {
 	}
 }
 
-func TestAnEventThatNobodyWantsIsToldOfATestThatHolds(t *testing.T) {
+func TestPassingTestWarnsOfAnEventThatNoHookWants(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(hooks, `["*"]`, `["a:b"]`, 1)
 	got := tested(t, text+"  - {name: x, event: 'tool:pree', expect: {action: continue}}\n"+

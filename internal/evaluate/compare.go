@@ -57,7 +57,7 @@ func compare(e *workerfile.Expect, v Verdict) (wrong []string) {
 
 func labelsText(labels []string) string { return cmp.Or(strings.Join(labels, ", "), "none") }
 
-func compareHooks(want map[string]workerfile.Did, hooks []HookVerdict) (wrong []string) {
+func compareHooks(want map[string]workerfile.Effect, hooks []HookVerdict) (wrong []string) {
 	did := map[string]HookVerdict{}
 	for _, h := range hooks {
 		did[h.ID] = h
@@ -65,9 +65,9 @@ func compareHooks(want map[string]workerfile.Did, hooks []HookVerdict) (wrong []
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		got, there := did[id]
 		if !there { // the event is none of its
-			got = HookVerdict{Did: workerfile.Skipped, Why: "it does not want the event"}
+			got = HookVerdict{Effect: workerfile.Skipped, Why: "it does not want the event"}
 		}
-		if got.Did != want[id] {
+		if got.Effect != want[id] {
 			wrong = append(wrong, fmt.Sprintf("hooks: want %s %s, got %s", id, want[id], got.describe()))
 		}
 	}
@@ -76,7 +76,7 @@ func compareHooks(want map[string]workerfile.Did, hooks []HookVerdict) (wrong []
 
 // describe says in a few words what the hook did.
 func (h HookVerdict) describe() string {
-	said := slices.DeleteFunc([]string{string(h.Did), h.Reason, h.Ask, h.Inject, string(h.Failure), h.Error}, func(text string) bool { return text == "" })
+	said := slices.DeleteFunc([]string{string(h.Effect), h.Reason, h.Ask, h.Inject, string(h.Failure), h.Error}, func(text string) bool { return text == "" })
 	text := strings.Join(said, ": ")
 	if h.UserMessage != "" {
 		text += "; tells the user: " + h.UserMessage

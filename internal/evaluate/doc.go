@@ -5,7 +5,7 @@
 //
 // [RunTests] runs the tests that stand in a worker file, [Events] the events of a file
 // through the hooks of another; a [Report] writes what came of them, for people, as JSON
-// or as JUnit XML. [Hooks.Try] is what both are made of.
+// or as JUnit XML.
 //
 // [Replay] takes the chains of an audit log (a [Source]: [FromLog] or [FromExport])
 // through a [Policy], and compares what was decided with what would be: [Live] asks the
@@ -45,7 +45,7 @@
 //
 // # Concurrency
 //
-// [Hooks] is immutable. A [Policy] is called by several goroutines. [Replay] returns when
+// A [Policy] is called by several goroutines. [Replay] returns when
 // all that it started has ended, with the results in the order of the log. Everything else
 // is used by one goroutine.
 package evaluate

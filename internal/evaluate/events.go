@@ -49,7 +49,7 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 		return err
 	}
 	defer file.Close()
-	hooks := NewHooks(file, o.may, false)
+	hooks := newHooks(file, o.may, false)
 	return ReadEvents(ctx, name, in, func(s Sample) error {
 		r := hooks.sample(ctx, s)
 		if ctx.Err() != nil {
@@ -93,7 +93,7 @@ func ReadEvents(ctx context.Context, name string, in io.Reader, each func(Sample
 }
 
 // sample runs one event of a file.
-func (c *Hooks) sample(ctx context.Context, s Sample) Result {
+func (c *fileHooks) sample(ctx context.Context, s Sample) Result {
 	start := time.Now()
 	r := Result{Kind: "event", Line: s.Line, Nth: s.Nth, Name: s.Event.Name, Event: s.Event.Name, Session: s.Event.Session}
 	if s.Err != nil {
@@ -109,7 +109,7 @@ func (c *Hooks) sample(ctx context.Context, s Sample) Result {
 		r.Wrong = []string{undecidedText(err)}
 	} else {
 		for _, h := range v.Hooks {
-			if h.Did == workerfile.Failed {
+			if h.Effect == workerfile.Failed {
 				r.Wrong = append(r.Wrong, fmt.Sprintf("hook %s failed: %s: %s", h.ID, h.Failure, h.Error))
 			}
 		}

@@ -100,7 +100,7 @@ e.jsonl:6  a:command  -  not decided
 	}
 }
 
-func TestWhatIsNoEventIsNamedWithItsLine(t *testing.T) {
+func TestInvalidEventIsRefusedWithItsLine(t *testing.T) {
 	t.Parallel()
 	for event, want := range map[string]string{
 		`{"event":"a b"}`:                      `event name "a b": a part is`,
@@ -168,7 +168,7 @@ func TestEventsOfAnExportAreNumbered(t *testing.T) {
 	}
 }
 
-func TestAnEventThatNoHookWantsIsSaidToBe(t *testing.T) {
+func TestReportNamesAnEventThatNoHookWants(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	r := &evaluate.Report{Out: term.NewPrinter(&out, false, false, false)}
@@ -178,8 +178,8 @@ func TestAnEventThatNoHookWantsIsSaidToBe(t *testing.T) {
 	}
 }
 
-// TestAChangeOfASecretShowsNone: CI systems keep what is printed.
-func TestAChangeOfASecretShowsNone(t *testing.T) {
+// TestReportMasksSecretsInChanges: CI systems keep what is printed.
+func TestReportMasksSecretsInChanges(t *testing.T) {
 	t.Parallel()
 	const key = "AKIAQ3EGWXYZ7TNB5KLM"
 	var out bytes.Buffer

@@ -23,7 +23,7 @@ type FilePolicyOptions struct {
 
 // FilePolicy decides by the hooks of a worker file. It is safe for concurrent use.
 type FilePolicy struct {
-	hooks        *Hooks
+	hooks        *fileHooks
 	withRecorded bool
 	without      []string
 }
@@ -32,7 +32,7 @@ type FilePolicy struct {
 // same time here, so what a builtin remembers of other events counts for nothing: only
 // rules are called, and what is replay_safe.
 func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
-	hooks := NewHooks(file, func(h workerfile.Hook) bool {
+	hooks := newHooks(file, func(h workerfile.Hook) bool {
 		return o.RunAll || h.Registration.ReplaySafe || h.Kind == "cel"
 	}, o.AsIfEnforced)
 	return &FilePolicy{hooks, o.WithRecorded, o.Without}
@@ -55,7 +55,7 @@ func (p *FilePolicy) Decide(ctx context.Context, ev events.Event) (Outcome, erro
 func (p *FilePolicy) decide(ctx context.Context, ev events.Event, recorded []Answer) (Outcome, error) {
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	memory := NewMemory(ev.Data, recorded)
+	memory := newMemory(ev.Data, recorded)
 	call := func(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 		switch {
 		case entry.Hook != nil && p.hooks.May(entry.ID):
@@ -70,7 +70,7 @@ func (p *FilePolicy) decide(ctx context.Context, ev events.Event, recorded []Ans
 	if at, err := time.Parse(time.RFC3339, ev.Time); err == nil {
 		running = kind.WithTime(running, at) // so that a rule about the time says what it would have said
 	}
-	out, err := chain.Run(running, p.entries(ev, memory), ev, chain.Plan{Call: call, Until: time.Now().Add(ChainTimeout)})
+	out, err := chain.Run(running, p.entries(ev, memory), ev, chain.Plan{Call: call, Until: time.Now().Add(chainTimeout)})
 	switch undecided, ok := errors.AsType[*Undecided](err); {
 	case ctx.Err() != nil:
 		return Outcome{}, context.Cause(ctx)
@@ -81,7 +81,7 @@ func (p *FilePolicy) decide(ctx context.Context, ev events.Event, recorded []Ans
 	case memory.Ended() != "" && !out.Result.Denied():
 		return Outcome{}, &Undecided{Reason: "not replayable: the recorded chain ended where " + memory.Ended() + " denied, which it would not do now: what hooks after it would have said is not known"}
 	}
-	return NewOutcome(out, memory), nil
+	return newOutcome(out, memory), nil
 }
 
 func (p *FilePolicy) notReplayable(id string) *Undecided {
@@ -94,7 +94,7 @@ func (p *FilePolicy) notReplayable(id string) *Undecided {
 // entries are the hooks that an event concerns: those of the file, and those of the
 // recorded chain. A hook that is in both keeps its recorded place; the others of the file
 // come before the recorded ones where their priority is negative, else after.
-func (p *FilePolicy) entries(ev events.Event, memory *Memory) []*chain.Entry {
+func (p *FilePolicy) entries(ev events.Event, memory *recordedAnswers) []*chain.Entry {
 	recorded := memory.Entries()
 	placed := map[string]bool{}
 	for _, entry := range recorded {

@@ -16,14 +16,14 @@ import (
 
 // HookVerdict is what one hook did.
 type HookVerdict struct {
-	ID      string         `json:"id"`
-	Mode    chain.Mode     `json:"mode,omitempty"` // where it is not enforced
-	Did     workerfile.Did `json:"did"`
-	Reason  string         `json:"reason,omitempty"`
-	Inject  string         `json:"inject,omitempty"`
-	Ask     string         `json:"ask,omitempty"`
-	Failure chain.Failure  `json:"failure,omitempty"`
-	Error   string         `json:"error,omitempty"`
+	ID      string            `json:"id"`
+	Mode    chain.Mode        `json:"mode,omitempty"` // where it is not enforced
+	Effect  workerfile.Effect `json:"did"`
+	Reason  string            `json:"reason,omitempty"`
+	Inject  string            `json:"inject,omitempty"`
+	Ask     string            `json:"ask,omitempty"`
+	Failure chain.Failure     `json:"failure,omitempty"`
+	Error   string            `json:"error,omitempty"`
 	// Why is what the hook itself does not say: where the rule stands that decided, or
 	// why it was not called.
 	Why string `json:"why,omitempty"`
@@ -33,7 +33,7 @@ type HookVerdict struct {
 	UserMessage string `json:"user_message,omitempty"`
 }
 
-var skipped = HookVerdict{Did: workerfile.Skipped, Why: "its match does not hold"}
+var skipped = HookVerdict{Effect: workerfile.Skipped, Why: "its match does not hold"}
 
 // call is one call of a hook.
 type call struct {
@@ -59,16 +59,16 @@ func (c *call) decided() jsontext.Pointer {
 }
 
 // hookVerdict is what a hook made of a call; called is nil where its match could not be evaluated.
-func (c *Hooks) hookVerdict(entry *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) HookVerdict {
+func (c *fileHooks) hookVerdict(entry *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) HookVerdict {
 	h := HookVerdict{
-		ID: entry.ID, Did: workerfile.Did(r.Action), Reason: r.Reason, Failure: failure,
+		ID: entry.ID, Effect: workerfile.Effect(r.Action), Reason: r.Reason, Failure: failure,
 		Inject: r.ContextInjection, Ask: r.ApprovalPrompt, UserMessage: r.UserMessage,
 	}
 	switch {
 	case failure != "":
-		h.Did = workerfile.Failed
+		h.Effect = workerfile.Failed
 	case r.Action == "":
-		h.Did = workerfile.Did(chain.Continue)
+		h.Effect = workerfile.Effect(chain.Continue)
 	}
 	if err != nil {
 		h.Error = err.Error()

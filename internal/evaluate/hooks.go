@@ -8,9 +8,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Hooks are those of a worker file as a router has them when all are registered, in the
+// fileHooks are those of a worker file as a router has them when all are registered, in the
 // order of the file.
-type Hooks struct {
+type fileHooks struct {
 	table *chain.Table
 	files map[string]workerfile.Hook
 	may   func(workerfile.Hook) bool
@@ -18,10 +18,10 @@ type Hooks struct {
 	assumed map[string]workerfile.Assumed // what was not asked of a hook
 }
 
-// NewHooks takes the hooks of a file. may says which hooks may be called; shadows makes
+// newHooks takes the hooks of a file. may says which hooks may be called; shadows makes
 // those in mode shadow count as if they were enforced.
-func NewHooks(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) *Hooks {
-	c := &Hooks{table: &chain.Table{}, files: map[string]workerfile.Hook{}, may: may}
+func newHooks(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) *fileHooks {
+	c := &fileHooks{table: &chain.Table{}, files: map[string]workerfile.Hook{}, may: may}
 	for i, h := range file.Hooks {
 		entry := &chain.Entry{Registration: h.Registration, Order: uint64(i + 1), Hook: h.Handler}
 		if entry.Mode == chain.Shadow && shadows {
@@ -51,19 +51,19 @@ func wanting(h workerfile.Hook) func(*chain.View) (bool, error) {
 }
 
 // Entries are the hooks that an event concerns, in their order.
-func (c *Hooks) Entries(event, session string) []*chain.Entry { return c.table.For(event, session) }
+func (c *fileHooks) Entries(event, session string) []*chain.Entry { return c.table.For(event, session) }
 
 // Has reports whether the file has a hook.
-func (c *Hooks) Has(id string) bool { return c.table.Get(id) != nil }
+func (c *fileHooks) Has(id string) bool { return c.table.Get(id) != nil }
 
 // May reports whether a hook may be called, and can be on this machine.
-func (c *Hooks) May(id string) bool { return c.whyNot(id) == "" }
+func (c *fileHooks) May(id string) bool { return c.whyNot(id) == "" }
 
 // Lacks reports whether a hook can't be called on this machine.
-func (c *Hooks) Lacks(id string) bool { return c.files[id].Lacks != nil }
+func (c *fileHooks) Lacks(id string) bool { return c.files[id].Lacks != nil }
 
 // whyNot is why a hook may not be called; empty where it may.
-func (c *Hooks) whyNot(id string) string {
+func (c *fileHooks) whyNot(id string) string {
 	switch h := c.files[id]; {
 	case !c.may(h) && h.Acts:
 		return "it acts in the world"
@@ -77,12 +77,12 @@ func (c *Hooks) whyNot(id string) string {
 
 // undecided says that nothing is decided of an event that reaches a hook which may not be
 // called.
-func (c *Hooks) refusal(id string) *Undecided {
+func (c *fileHooks) refusal(id string) *Undecided {
 	if h := c.files[id]; c.may(h) {
 		return &Undecided{Reason: "hook " + id + " was not called: " + c.whyNot(id)}
 	}
 	return &Undecided{Reason: "hook " + id + " acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all"}
 }
 
-// ChainTimeout bounds the chain of one event, as a router does by default.
-const ChainTimeout = 30 * time.Second
+// chainTimeout bounds the chain of one event, as a router does by default.
+const chainTimeout = 30 * time.Second

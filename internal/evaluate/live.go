@@ -45,7 +45,7 @@ const (
 func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &liveRun{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: NewMemory(c.Data, c.Answers), id: events.NewID(), header: wire.Header{}}
+	r := &liveRun{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: newMemory(c.Data, c.Answers), id: events.NewID(), header: wire.Header{}}
 	r.ev.SetHeader(r.header)
 	hooks, err := r.explain(c.Data)
 	if err != nil {
@@ -61,11 +61,11 @@ func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 			Condition:    func(v *chain.View) (bool, error) { return r.wants(h, v) },
 		})
 	}
-	out, err := chain.Run(ctx, entries, r.ev, chain.Plan{Call: r.call, Until: time.Now().Add(ChainTimeout)})
+	out, err := chain.Run(ctx, entries, r.ev, chain.Plan{Call: r.call, Until: time.Now().Add(chainTimeout)})
 	if errors.Is(err, chain.ErrDeadline) {
-		err = &Undecided{Reason: "out of time: its hooks took longer than " + ChainTimeout.String()}
+		err = &Undecided{Reason: "out of time: its hooks took longer than " + chainTimeout.String()}
 	}
-	return NewOutcome(out, r.memory), err
+	return newOutcome(out, r.memory), err
 }
 
 // liveRun is one chain on its way through the hooks. One goroutine uses it.
@@ -74,7 +74,7 @@ type liveRun struct {
 	ctx    context.Context // ends with the run: what chain.Run asks of a entry has none
 	end    context.CancelCauseFunc
 	ev     events.Event
-	memory *Memory
+	memory *recordedAnswers
 	id     string      // of the chain that the hooks see: not the recorded one
 	header wire.Header // the event's attributes
 

@@ -26,7 +26,7 @@ const bash = `{"tool_name":"Bash","tool_input":{"command":"ls"}}`
 // safe is a registration of a hook that may be called again.
 func safe(id string) chain.Registration { return chain.Registration{ID: id, ReplaySafe: true} }
 
-func TestAHookIsCalledOnlyWhereThatDoesNoHarm(t *testing.T) {
+func TestReplayCallsOnlySafeHooks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.hook(chain.Registration{ID: "acts"}, always(chain.Result{}))
@@ -59,7 +59,7 @@ func TestAHookIsCalledOnlyWhereThatDoesNoHarm(t *testing.T) {
 	}
 }
 
-func TestAShadowHookIsLeftOutWhereItIsNotToCount(t *testing.T) {
+func TestReplayLeavesOutShadowHooks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.emit(bash)
@@ -91,7 +91,7 @@ func TestAnUnsafeHookThatTheChainDidNotHaveRefusesIt(t *testing.T) {
 	}
 }
 
-func TestAHookThatIsSafeNoMoreIsNotCalled(t *testing.T) {
+func TestReplayCallsNoHookThatBecameUnsafe(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
 	unregister := f.hook(safe("guard"), always(chain.Denial("then")))
@@ -109,7 +109,7 @@ func TestAHookThatIsSafeNoMoreIsNotCalled(t *testing.T) {
 }
 
 // One replay may last for hours, and registrations change meanwhile.
-func TestAHookThatIsSafeNoMoreIsNotCalledBySomeoneWhoKnewIt(t *testing.T) {
+func TestRunningReplayCallsNoHookThatBecameUnsafe(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		f := newFixture(t, router.Options{})
 		unregister := f.hook(safe("guard"), always(chain.Result{}))
@@ -230,7 +230,7 @@ func TestAHookSeesTheDataAtItsPlace(t *testing.T) {
 	}
 }
 
-func TestARecordedAnswerToOtherDataIsMarked(t *testing.T) {
+func TestRecordedAnswerToOtherDataCountsAsAssumed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.hook(chain.Registration{ID: "acts", Priority: 1}, always(chain.Result{}))
@@ -242,7 +242,7 @@ func TestARecordedAnswerToOtherDataIsMarked(t *testing.T) {
 	}
 }
 
-func TestAFailureThenAndNow(t *testing.T) {
+func TestRecordedAndNewFailuresAreCompared(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
 	fails := func(context.Context, worker.Event) (worker.Result, error) {
@@ -315,7 +315,7 @@ func TestAQuestionIsComparedAndNotItsAnswer(t *testing.T) {
 	}
 }
 
-func TestAReplayLeavesNoTrace(t *testing.T) {
+func TestReplayPublishesAndRecordsNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.hook(safe("guard"), always(chain.Denial("no")))
@@ -346,7 +346,7 @@ func TestAReplayLeavesNoTrace(t *testing.T) {
 	}
 }
 
-func TestWithoutARouterAReplayEnds(t *testing.T) {
+func TestReplayWithoutARouterFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
 	f.emit(bash)

@@ -11,9 +11,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Memory answers for hooks as they answered when their chain was recorded. It is for
+// recordedAnswers answers for hooks as they answered when their chain was recorded. It is for
 // one run of a chain, and used by one goroutine.
-type Memory struct {
+type recordedAnswers struct {
 	answers []Answer
 	places  map[string]placed // by the hook's id
 
@@ -26,9 +26,9 @@ type placed struct {
 	data json.RawMessage
 }
 
-// NewMemory makes a memory of recorded answers; data is what the first hook got.
-func NewMemory(data json.RawMessage, answers []Answer) *Memory {
-	m := &Memory{answers: answers, places: make(map[string]placed, len(answers))}
+// newMemory makes a memory of recorded answers; data is what the first hook got.
+func newMemory(data json.RawMessage, answers []Answer) *recordedAnswers {
+	m := &recordedAnswers{answers: answers, places: make(map[string]placed, len(answers))}
 	for _, a := range answers {
 		m.places[a.ID] = placed{a, data}
 		if a.Action == chain.Modify && a.Data != nil {
@@ -39,14 +39,14 @@ func NewMemory(data json.RawMessage, answers []Answer) *Memory {
 }
 
 // Knows reports whether a hook answered then, or failed to.
-func (m *Memory) Knows(id string) bool {
+func (m *recordedAnswers) Knows(id string) bool {
 	p, ok := m.places[id]
 	return ok && p.Failure != chain.FailedMatch
 }
 
 // Ended is the id of the hook whose denial ended the chain, "" where none did: what
 // hooks after it would have said is not known.
-func (m *Memory) Ended() string {
+func (m *recordedAnswers) Ended() string {
 	if len(m.answers) == 0 {
 		return ""
 	}
@@ -58,7 +58,7 @@ func (m *Memory) Ended() string {
 }
 
 // Call is the [chain.Caller] of the hooks that m knows.
-func (m *Memory) Call(_ context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
+func (m *recordedAnswers) Call(_ context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 	p := m.places[entry.ID]
 	m.used = append(m.used, entry.ID)
 	if !same(p.data, ev.Data) {
@@ -85,8 +85,8 @@ func (a Answer) failed() error {
 }
 
 // Entries are the hooks of the recorded chain in execution order, as they were: one that
-// failed and denied does so again. [Memory.Call] calls them.
-func (m *Memory) Entries() []*chain.Entry {
+// failed and denied does so again. [recordedAnswers.Call] calls them.
+func (m *recordedAnswers) Entries() []*chain.Entry {
 	list := make([]*chain.Entry, len(m.answers))
 	for i, a := range m.answers {
 		entry := &chain.Entry{Registration: chain.Registration{ID: a.ID}}

@@ -36,8 +36,8 @@ type Call struct {
 	Assumed bool `json:"assumed,omitempty"`
 }
 
-// NewOutcome is what a run of [chain.Run] came to; memory may be nil.
-func NewOutcome(out chain.Outcome, memory *Memory) Outcome {
+// newOutcome is what a run of [chain.Run] came to; memory may be nil.
+func newOutcome(out chain.Outcome, memory *recordedAnswers) Outcome {
 	o := Outcome{
 		Action: action(out.Result), Reason: out.Result.Reason, DeniedBy: out.DeniedBy,
 		Injection: out.Result.ContextInjection, Data: out.Data, Calls: []Call{},
@@ -70,9 +70,9 @@ func action(r chain.Result) chain.Action {
 
 // Recorded is what the chain came to then, by the engine of now.
 func (c *Recording) Recorded(ctx context.Context) (Outcome, error) {
-	memory := NewMemory(c.Data, c.Answers)
+	memory := newMemory(c.Data, c.Answers)
 	out, err := chain.Run(ctx, memory.Entries(), c.AsEvent(), chain.Plan{Call: memory.Call})
-	return NewOutcome(out, memory), err
+	return newOutcome(out, memory), err
 }
 
 // Decision is an outcome in brief: what was decided, and by which hook.

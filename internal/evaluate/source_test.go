@@ -126,7 +126,7 @@ func TestRecordsOfSeveralChainsMayAlternate(t *testing.T) {
 	}
 }
 
-func TestFilters(t *testing.T) {
+func TestFiltersSelectChains(t *testing.T) {
 	t.Parallel()
 	var messages [][]any
 	for i := range 6 {
@@ -165,7 +165,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
+func TestMalformedExportIsRefusedWithItsLine(t *testing.T) {
 	t.Parallel()
 	whole := string(export(t, []any{ended("c1", "continue", 0)}, []any{ended("c2", "continue", 0)}))
 	for sentence, c := range map[string]struct{ file, want string }{
@@ -184,7 +184,7 @@ func TestAnExportThatIsNoneSaysWhere(t *testing.T) {
 	}
 }
 
-func TestALineThatIsNoRecordIsTold(t *testing.T) {
+func TestUnreadableRecordsAreReportedAndSkipped(t *testing.T) {
 	t.Parallel()
 	describe := []string{}
 	filter := evaluate.RecordingFilter{Unreadable: func(err error) { describe = append(describe, err.Error()) }}
@@ -195,7 +195,7 @@ func TestALineThatIsNoRecordIsTold(t *testing.T) {
 }
 
 // Whatever a chain came to, its recorded answers come to the same again.
-func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
+func TestRecordedAnswersGiveTheRecordedDecision(t *testing.T) {
 	t.Parallel()
 	modified := `{"tool_name":"Shell","timestamp":"T"}`
 	for sentence, c := range map[string]struct {
@@ -238,7 +238,7 @@ func TestWhatWasRecordedIsDecidedAgain(t *testing.T) {
 	}
 }
 
-func TestATextThatIsNotInTheLogIsNotCompared(t *testing.T) {
+func TestOnlyTextsThatTheLogHoldsAreCompared(t *testing.T) {
 	t.Parallel()
 	for sentence, c := range map[string]struct {
 		text    audit.Data
@@ -337,7 +337,7 @@ func TestTheFirstErrorEndsAReplay(t *testing.T) {
 	}
 }
 
-func TestARateIsKept(t *testing.T) {
+func TestReplayKeepsToItsRate(t *testing.T) {
 	t.Parallel()
 	var messages [][]any
 	for i := range 6 {

@@ -82,7 +82,7 @@ func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r 
 		return r, err
 	}
 	defer file.Close()
-	hooks := NewHooks(assuming(file, test.Assume), o.may, false)
+	hooks := newHooks(assuming(file, test.Assume), o.may, false)
 	hooks.assumed = test.Assume
 	r.Warnings = hooks.warnings(test)
 	steps := stepsOf(test)
@@ -124,7 +124,7 @@ func stepsOf(test workerfile.Test) []workerfile.Step {
 
 // warnings are what is probably unintended in a test: an event that is misspelt, or that no
 // hook wants where nothing is said of the hooks.
-func (c *Hooks) warnings(test workerfile.Test) (warnings []string) {
+func (c *fileHooks) warnings(test workerfile.Test) (warnings []string) {
 	for _, warning := range test.Warnings {
 		warnings = append(warnings, warning.Error())
 	}

@@ -94,7 +94,7 @@ const hooks = `hooks:
 tests:
 `
 
-func TestExpectationsHoldOrAreToldApart(t *testing.T) {
+func TestExpectationsHoldOrReportTheDifference(t *testing.T) {
 	t.Parallel()
 	call := func(command, expect string) string {
 		return fmt.Sprintf("  - name: x\n    session_id: s1\n    event: tool:pre\n    data: {tool_name: Bash, tool_input: {command: %s}}\n    expect: %s\n", command, expect)
@@ -154,7 +154,7 @@ func TestExpectationsHoldOrAreToldApart(t *testing.T) {
 	}
 }
 
-func TestEachTestHasAMemoryOfItsOwn(t *testing.T) {
+func TestTestsShareNoState(t *testing.T) {
 	t.Parallel()
 	const twice = "    events: [{event: 'a:count', times: 2, expect: {action: continue}}]\n"
 	got := tested(t, hooks+"  - name: a\n"+twice+"  - name: b\n"+twice+
@@ -165,8 +165,8 @@ func TestEachTestHasAMemoryOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestWhatActsInTheWorldIsCalledOnlyWhereThatWasSaid looks at the trace of a command.
-func TestWhatActsInTheWorldIsCalledOnlyWhereThatWasSaid(t *testing.T) {
+// TestUnsafeHooksRunOnlyIfAllowed looks at the trace of a command.
+func TestUnsafeHooksRunOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	const test = "  - {name: x, event: tool:pre, expect: {hooks: {watcher: told}}}\n  - {name: y, event: 'a:command', expect: {action: deny, reason: ran}}\n"
 	for name, c := range map[string]struct {
@@ -191,7 +191,7 @@ func TestWhatActsInTheWorldIsCalledOnlyWhereThatWasSaid(t *testing.T) {
 	}
 }
 
-func TestAShadowThatActsIsNotCalled(t *testing.T) {
+func TestUnsafeShadowHookIsNotCalled(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(hooks, `["a:command"]`, `["a:command"]`+"\n    mode: shadow", 1)
 	got := tested(t, text+"  - {name: x, event: 'a:command', expect: {action: continue, hooks: {command: not called}}}\n", evaluate.Options{})
@@ -200,8 +200,8 @@ func TestAShadowThatActsIsNotCalled(t *testing.T) {
 	}
 }
 
-// TestWhoObservesIsNotCalled has an observer that would count each event a second time.
-func TestWhoObservesIsNotCalled(t *testing.T) {
+// TestObserversAreNotCalled has an observer that would count each event a second time.
+func TestObserversAreNotCalled(t *testing.T) {
 	t.Parallel()
 	text := strings.Replace(hooks, "  - id: command\n", "  - {id: second, events: ['a:count'], mode: observe, count: {}}\n  - id: command\n", 1)
 	got := tested(t, text+"  - {name: x, events: [{event: 'a:count', times: 2, expect: {action: continue, hooks: {second: told}}}]}\n", evaluate.Options{})

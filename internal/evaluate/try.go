@@ -35,7 +35,7 @@ type Verdict struct {
 // Try runs the chain of an event. Its error is about this event: a hook that may not be
 // called was reached, or the time was over. The verdict then has only what the hooks
 // before did.
-func (c *Hooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
+func (c *fileHooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
 	entries := c.Entries(ev.Name, ev.Session)
@@ -44,14 +44,14 @@ func (c *Hooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 	out, err := chain.Run(ctx, entries, ev, chain.Plan{
 		Call: func(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 			if why := c.whyNot(entry.ID); why != "" {
-				did[entry.ID] = HookVerdict{Did: workerfile.NotCalled, Why: why}
+				did[entry.ID] = HookVerdict{Effect: workerfile.NotCalled, Why: why}
 				refuse(c.refusal(entry.ID))
 				return chain.Result{}, context.Cause(ctx)
 			}
 			calls[entry.ID] = &call{before: ev.Data}
 			return calls[entry.ID].run(ctx, entry, ev)
 		},
-		Until:    time.Now().Add(ChainTimeout),
+		Until:    time.Now().Add(chainTimeout),
 		OneByOne: true, // what it notes has no lock
 		Shadow: func(entry *chain.Entry, ev events.Event) {
 			did[entry.ID] = c.beside(ctx, entry, ev)
@@ -87,9 +87,9 @@ func inChainOrder(entries []*chain.Entry, did map[string]HookVerdict, ended bool
 		switch {
 		case known:
 		case ended:
-			h.Did = workerfile.NotReached
+			h.Effect = workerfile.NotReached
 		default:
-			h = HookVerdict{Did: workerfile.Failed, Failure: chain.FailedMatch}
+			h = HookVerdict{Effect: workerfile.Failed, Failure: chain.FailedMatch}
 		}
 		ended = ended || entry.ID == deniedBy
 		if h.ID = entry.ID; !entry.Enforced() {
@@ -101,7 +101,7 @@ func inChainOrder(entries []*chain.Entry, did map[string]HookVerdict, ended bool
 }
 
 func verdict(out chain.Outcome, start json.RawMessage) Verdict {
-	d := NewOutcome(out, nil).Decision(start)
+	d := newOutcome(out, nil).Decision(start)
 	return Verdict{
 		Action: d.Action, By: d.By, Reason: d.Reason, Data: out.Data, Hooks: []HookVerdict{}, Labels: events.UnionLabels(out.Labels, nil),
 		Inject: out.Result.ContextInjection, Ask: out.Result.ApprovalPrompt, Options: out.Result.ApprovalOptions,
@@ -109,9 +109,9 @@ func verdict(out chain.Outcome, start json.RawMessage) Verdict {
 }
 
 // beside asks a hook whose answer counts for nothing.
-func (c *Hooks) beside(ctx context.Context, entry *chain.Entry, ev events.Event) HookVerdict {
+func (c *fileHooks) beside(ctx context.Context, entry *chain.Entry, ev events.Event) HookVerdict {
 	if why := c.whyNot(entry.ID); why != "" {
-		return HookVerdict{Did: workerfile.NotCalled, Why: why}
+		return HookVerdict{Effect: workerfile.NotCalled, Why: why}
 	}
 	ctx, cancel := context.WithTimeout(ctx, entry.Timeout())
 	defer cancel()
@@ -121,7 +121,7 @@ func (c *Hooks) beside(ctx context.Context, entry *chain.Entry, ev events.Event)
 }
 
 // tell is what a hook in mode observe does when it hears what the chain made of the event.
-func (c *Hooks) tell(ctx context.Context, entry *chain.Entry, view *chain.View, ev events.Event) HookVerdict {
+func (c *fileHooks) tell(ctx context.Context, entry *chain.Entry, view *chain.View, ev events.Event) HookVerdict {
 	if entry.Condition != nil {
 		switch wants, err := entry.Condition(view); {
 		case err != nil:
@@ -131,11 +131,11 @@ func (c *Hooks) tell(ctx context.Context, entry *chain.Entry, view *chain.View, 
 		}
 	}
 	h := c.beside(ctx, entry, ev)
-	if h.Did == workerfile.NotCalled {
-		return HookVerdict{Did: workerfile.Told, Why: "not called here"}
+	if h.Effect == workerfile.NotCalled {
+		return HookVerdict{Effect: workerfile.Observed, Why: "not called here"}
 	}
-	if h.Did != workerfile.Failed {
-		h = HookVerdict{Did: workerfile.Told}
+	if h.Effect != workerfile.Failed {
+		h = HookVerdict{Effect: workerfile.Observed}
 	}
 	return h
 }

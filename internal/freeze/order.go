@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxReason is the longest reason of an order, in bytes.
-const MaxReason = 1 << 10
+// maxReason is the longest reason of an order, in bytes.
+const maxReason = 1 << 10
 
 // Order is what an operator froze. One that names neither agent nor session is about
 // everything.
@@ -51,8 +51,8 @@ func (o Order) Check() error {
 		return errors.New("name either an agent or a session")
 	case strings.TrimSpace(o.Reason) == "":
 		return errors.New("give a reason: agents are told")
-	case len(o.Reason) > MaxReason:
-		return fmt.Errorf("the reason has %d bytes: at most %d are allowed", len(o.Reason), MaxReason)
+	case len(o.Reason) > maxReason:
+		return fmt.Errorf("the reason has %d bytes: at most %d are allowed", len(o.Reason), maxReason)
 	case !utf8.ValidString(o.Reason) || strings.ContainsFunc(o.Reason, unicode.IsControl):
 		return errors.New("the reason must be one line of text without control characters")
 	}

@@ -58,8 +58,8 @@ func (i Identity) Check() error {
 	switch {
 	case !validName.MatchString(i.Name):
 		return fmt.Errorf("identity %q: a name has lower-case letters, digits, - and _, at most 63, and begins with a letter or a digit", i.Name)
-	case !slices.Contains(Roles, i.Role):
-		return fmt.Errorf("identity %q: role %q is unknown: use one of %q", i.Name, i.Role, Roles)
+	case !slices.Contains(roles, i.Role):
+		return fmt.Errorf("identity %q: role %q is unknown: use one of %q", i.Name, i.Role, roles)
 	case i.Role != Worker && (len(i.Hooks) > 0 || i.May != nil):
 		return fmt.Errorf("identity %q: only a worker answers for hooks, not the role %s", i.Name, i.Role)
 	case (i.Role == Witness) != (i.Witness != ""):

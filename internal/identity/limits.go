@@ -51,7 +51,7 @@ func (l *Limits) check() error {
 		return errors.New("a hook that does not see all of the data can't modify it: say what it may answer instead, without modify")
 	}
 	if p := l.Priority; p != nil && p.Min > p.Max {
-		return fmt.Errorf("priorities %d to %d are no range: the smaller comes first", p.Min, p.Max)
+		return fmt.Errorf("priorities %d to %d are not a range: want the smaller one first", p.Min, p.Max)
 	}
 	return nil
 }

@@ -38,8 +38,8 @@ const (
 	System Role = "system"
 )
 
-// Roles lists all roles.
-var Roles = []Role{Agent, Approver, Operator, Admin, Worker, State, Keeper, Auditor, Witness, Archive, Router, System}
+// roles lists all roles.
+var roles = []Role{Agent, Approver, Operator, Admin, Worker, State, Keeper, Auditor, Witness, Archive, Router, System}
 
 // apart reports whether each identity of the role has an account of its own, which
 // proves to the routers who sends.

@@ -108,7 +108,7 @@ func (d *Directory) admit(list []Identity, digests tokens) error {
 		}
 		var sum [sha256.Size]byte
 		if n, err := hex.Decode(sum[:], []byte(text)); err != nil || n != len(sum) {
-			return fmt.Errorf("%s: the digest of %s is none", TokensFile, i.Name)
+			return fmt.Errorf("%s: the digest of %s is malformed", TokensFile, i.Name)
 		}
 		d.bearers[sum] = bearer{i.Label(), []time.Time{i.Expires, i.HTTP.Expires}}
 	}

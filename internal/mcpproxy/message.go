@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -112,7 +113,7 @@ func parse(raw []byte) (message, error) {
 	}
 	switch {
 	case version != "2.0":
-		return refuse(`it is no JSON-RPC message: "jsonrpc" must be "2.0"`)
+		return refuse(`it is not a JSON-RPC message: "jsonrpc" must be "2.0"`)
 	case hasMethod == (hasResult || hasError) || hasResult && hasError:
 		return refuse("it must be either a request or a response")
 	case hasID && m.key == "" && !(hasError && id.Kind() == 'n'):
@@ -125,7 +126,7 @@ func parse(raw []byte) (message, error) {
 	}
 	m.method, _ = members.GetString("method")
 	if len(m.method) > longestMethod || !methodForm().MatchString(m.method) {
-		return refuse("its method is no name: %s", clip(string(method)))
+		return refuse("its method is not a name: %s", clip(string(method)))
 	}
 	if params, ok := members.Get("params"); ok && params.Kind() != '{' && params.Kind() != '[' {
 		return refuse("its params must be an object")
@@ -249,10 +250,4 @@ func isOne(raw []byte) bool {
 }
 
 // clip keeps foreign text short.
-func clip(text string) string {
-	const most = 100
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}
+func clip(text string) string { return shorten.Bytes(text, 100, "…") }

@@ -97,7 +97,7 @@ func (p *Proxy) answer(ctx context.Context, m message) {
 func (p *Proxy) after(ctx context.Context, m message, e *entry) []byte {
 	member, result, err := outcome(m)
 	if err != nil {
-		return refusalOf(e, "The tool has run. Its result is withheld, since it is no object.")
+		return refusalOf(e, "The tool has run. Its result is withheld, since it is not an object.")
 	}
 	if e.task && e.method != "tasks/result" && member == "result" && !ended(result) {
 		return m.raw

@@ -35,7 +35,7 @@ type Context struct {
 // directory are resolved.
 func Load(dir, name, home string) (nc Context, err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
-		return nc, fmt.Errorf("load NATS context: %q is no name of a context", name)
+		return nc, fmt.Errorf("load NATS context: %q is not a valid context name", name)
 	}
 	if dir == "" {
 		return nc, fmt.Errorf("load NATS context %q: neither XDG_CONFIG_HOME nor HOME is set", name)

@@ -76,7 +76,7 @@ func (c *Conn) check(ctx context.Context) error {
 	}
 	genuine, err := natscreds.Verified(c.proof.server, proofText(challenge), signature)
 	if err != nil {
-		return fmt.Errorf("the credentials name a router's key that is none: %w", err)
+		return fmt.Errorf("the credentials name a malformed router's key: %w", err)
 	}
 	if !genuine {
 		return ErrImpostor

@@ -111,7 +111,7 @@ func (s *set) addPerson(name string, p person) error {
 			return fmt.Errorf("people: %s: %q is %s's already", name, agent, owner)
 		}
 		if !strings.HasPrefix(agent, "nats ") {
-			return fmt.Errorf("people: %s: agents: %q is no sender of events: like \"nats agent/coder\"", name, strictyaml.Clip(agent))
+			return fmt.Errorf("people: %s: agents: %q is not a sender of events: want one like \"nats agent/coder\"", name, strictyaml.Clip(agent))
 		}
 		s.senders[agent] = name
 	}

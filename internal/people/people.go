@@ -106,10 +106,10 @@ func (s *set) excluded(a *chain.Approval, sender, identity, person string) strin
 	return ""
 }
 
-// Weigh adds the approval of an identity to earlier ones, and says to people how far that
+// CountApproval adds the approval of an identity to earlier ones, and says to people how far that
 // goes. done reports whether it is enough. The error says why it does not count. An empty
 // identity adds nothing.
-func (p *People) Weigh(a *chain.Approval, sender string, earlier []string, identity string) (progress string, done bool, err error) {
+func (p *People) CountApproval(a *chain.Approval, sender string, earlier []string, identity string) (progress string, done bool, err error) {
 	s := p.current()
 	t := newTally(a)
 	for _, before := range earlier {

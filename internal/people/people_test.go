@@ -39,7 +39,7 @@ func both(exclude bool) *chain.Approval {
 	return &chain.Approval{Approvers: []chain.Approvers{{Group: "security"}, {Group: "oncall"}}, ExcludeRequester: exclude}
 }
 
-func TestWhoCounts(t *testing.T) {
+func TestWhoseApprovalCounts(t *testing.T) {
 	t.Parallel()
 	p := parse(t, file)
 	for name, test := range map[string]struct {
@@ -75,7 +75,7 @@ func TestWhoCounts(t *testing.T) {
 		"who left the file does not count":  {earlier: []string{"console dan"}, identity: "console ann", progress: "1 of 2: ann allowed; needs 1 of oncall"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			progress, done, err := p.Weigh(both(test.exclude), test.sender, test.earlier, test.identity)
+			progress, done, err := p.CountApproval(both(test.exclude), test.sender, test.earlier, test.identity)
 			if test.code != 0 {
 				if wire.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.why) {
 					t.Errorf("%v; want %d with %q", err, test.code, test.why)
@@ -87,10 +87,10 @@ func TestWhoCounts(t *testing.T) {
 			}
 		})
 	}
-	if _, _, err := p.Weigh(&chain.Approval{Approvers: []chain.Approvers{{Group: "security"}}}, "", nil, "console cyd"); wire.CodeOf(err) != 403 {
+	if _, _, err := p.CountApproval(&chain.Approval{Approvers: []chain.Approvers{{Group: "security"}}}, "", nil, "console cyd"); wire.CodeOf(err) != 403 {
 		t.Errorf("cyd, who is not in the group: %v", err)
 	}
-	if _, _, err := p.Weigh(&chain.Approval{Approvers: []chain.Approvers{{Group: "security"}, {Group: "oncall"}}}, "", []string{"console ann", "console bob"}, "console cyd"); wire.CodeOf(err) != 409 {
+	if _, _, err := p.CountApproval(&chain.Approval{Approvers: []chain.Approvers{{Group: "security"}, {Group: "oncall"}}}, "", []string{"console ann", "console bob"}, "console cyd"); wire.CodeOf(err) != 409 {
 		t.Errorf("a third of two: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestOnlyTheFileSaysWhoAnybodyIs(t *testing.T) {
 		t.Error("ann is known, and the file that is in force names nobody")
 	}
 	var nobody *people.People
-	if _, _, err := nobody.Weigh(both(false), "", nil, "console ann"); wire.CodeOf(err) != 403 {
+	if _, _, err := nobody.CountApproval(both(false), "", nil, "console ann"); wire.CodeOf(err) != 403 {
 		t.Errorf("without a file: %v", err)
 	}
 	if nobody.Needs("deploy-db", "tool:pre") != nil {
@@ -156,7 +156,7 @@ func TestWrongFiles(t *testing.T) {
 		"people: {ann: {identities: [nats agent/a]}}":                              "approves nothing",
 		"people: {ann: {identities: [console a]}, bob: {identities: [console a]}}": "ann's already",
 		"people: {ann: {agents: [nats agent/a]}, bob: {agents: [nats agent/a]}}":   "ann's already",
-		"people: {ann: {agents: [console ann]}}":                                   "no sender of events",
+		"people: {ann: {agents: [console ann]}}":                                   "not a sender of events",
 		"people: {ann: {identities: [console a]}}\nmodels: [console a]":            "ann's already",
 		"people: {'a b': {}}":                             "letters, digits",
 		"groups: {security: [ann]}":                       `no person "ann"`,

@@ -210,7 +210,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
 	}
 	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
-	(&web.Crowd{Limit: maxConnections}).Bound(n.http)
+	(&web.ConnLimiter{Limit: maxConnections}).Attach(n.http)
 	return nil
 }
 

@@ -83,7 +83,7 @@ func connect(t *testing.T, s natsx.InProcess) *nats.Conn {
 	return nc
 }
 
-func TestItIsReadyWhenItIsUp(t *testing.T) {
+func TestServerIsReadyOnceItRuns(t *testing.T) {
 	t.Parallel()
 	s, stop := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", NoConsole: true})
 	if err := s.Ready(); err != nil {
@@ -113,7 +113,7 @@ func TestItIsReadyWhenItIsUp(t *testing.T) {
 	}
 }
 
-func TestItListensAndShowsTheConsole(t *testing.T) {
+func TestServerShowsTheConsole(t *testing.T) {
 	t.Parallel()
 	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), Listen: "127.0.0.1:0", HTTPListen: "127.0.0.1:0", ConsoleToken: strings.Repeat("secret", 6)})
 	nc, err := nats.Connect(s.ClientURL())
@@ -134,7 +134,7 @@ func TestItListensAndShowsTheConsole(t *testing.T) {
 }
 
 // An event that was taken is answered before the server ends, and no other is taken.
-func TestItDrains(t *testing.T) {
+func TestServerDrains(t *testing.T) {
 	t.Parallel()
 	s, stop := run(t, server.Options{StoreDir: natstest.StoreDir(t)})
 	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())
@@ -181,7 +181,7 @@ func TestItDrains(t *testing.T) {
 }
 
 // A server that joins another one ends without it.
-func TestItJoinsAServer(t *testing.T) {
+func TestServerJoinsANATSServer(t *testing.T) {
 	t.Parallel()
 	other := natstest.Listening(t)
 	s, stop := run(t, server.Options{NATS: natsx.Options{URL: other.ClientURL()}})
@@ -215,7 +215,7 @@ func TestStartRefusesBadOptions(t *testing.T) {
 		says    string
 	}{
 		{server.Options{}, "needs a store directory"},
-		{server.Options{StoreDir: dir, Listen: "nowhere"}, `address "nowhere" is no host:port`},
+		{server.Options{StoreDir: dir, Listen: "nowhere"}, `address "nowhere" is not host:port`},
 		{server.Options{StoreDir: dir, HTTPListen: taken.Addr().String()}, "choose another address with --http-listen"},
 		{server.Options{StoreDir: dir, NATS: natsx.Options{Prefix: "a b"}}, `"a b"`},
 		{server.Options{StoreDir: dir, Webhook: webhook.Options{URLs: []string{"http://127.0.0.1:1/"}}}, "webhook secret"},

@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
 // Parse is the one document of a file. empty says what to write into a file that has
@@ -124,10 +126,4 @@ func Position(t *token.Token) (line, column int) {
 }
 
 // Clip bounds a key in a message.
-func Clip(text string) string {
-	const most = 80
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "..."
-	}
-	return text
-}
+func Clip(text string) string { return shorten.Runes(text, 80, "...") }

@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/examples/policies"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/guards/flowguard"
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -42,7 +43,7 @@ func NewJudge() (*Judge, error) {
 func (j *Judge) Close() { j.file.Close() }
 
 // runners run what a file or an argument says, which the agent may have written.
-var runners = set(`sh bash zsh dash ksh fish csh tcsh cmd cmd.exe powershell pwsh python python2 python3 pypy pypy3 ipython jupyter node nodejs deno bun tsx ts-node ruby
+var runners = wordset.Of(`sh bash zsh dash ksh fish csh tcsh cmd cmd.exe powershell pwsh python python2 python3 pypy pypy3 ipython jupyter node nodejs deno bun tsx ts-node ruby
 	perl php lua luajit rscript julia java jshell scala kotlin groovy osascript awk gawk mawk nawk sed gsed ed ex vi vim nvim view emacs nano less more man xargs parallel env find fd
 	timeout nice ionice nohup stdbuf time watch entr strace ltrace gdb lldb eval exec source . command builtin trap alias busybox toybox sudo su doas pkexec runuser chroot nsenter unshare
 	setsid script expect flock chronic make gmake just task rake ant gradle gradlew mvn mvnw sbt lein cargo go npm npx pnpm pnpx yarn bunx tox nox invoke pytest jest vitest mocha ava
@@ -57,15 +58,7 @@ var harm = regexp.MustCompile(`(?i)(^|[^a-z])(delet|destroy|drop|eras|kill|mkfs|
 	`exec|eval|install|import|restor|prod([^a-z]|$)|production|rm([^a-z]|$)|rmdir|run([^a-z]|$)|del([^a-z]|$)|su([^a-z]|$)|stop|restart|hook-?router|hook-?worker|hook-?agent|hookctl|nats([^a-z]|$))`)
 
 // brief are options that often mean: do not ask.
-var brief = set("-f -y -F -Y --yes --assume-yes --no-confirm --auto-approve --no-verify")
-
-func set(words string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
-	return all
-}
+var brief = wordset.Of("-f -y -F -Y --yes --assume-yes --no-confirm --auto-approve --no-verify")
 
 // Refuse says why a command must not be allowed without a person, "" where nothing speaks
 // against it. The command is plain, but for a glob that stands for files.

@@ -118,7 +118,7 @@ func newMetrics(m metric.Meter) *Metrics {
 		failures:      count("hookrouter.hook.failures", "Calls of hooks that failed"),
 		failedOpen:    count("hookrouter.hook.failed_open", "Failures of hooks that were let pass"),
 		skips:         count("hookrouter.hook.skipped", "Events that a hook's match did not want"),
-		inVain:        count("hookrouter.hook.in_vain", "Calls of hooks beside that of a hook that denied"),
+		discarded:     count("hookrouter.hook.in_vain", "Calls of hooks beside that of a hook that denied"),
 		refused:       count("hookrouter.refused", "Requests that were refused"),
 		injections:    count("hookrouter.injections", "Texts of hooks for agents' contexts"),
 		injected:      bytes,

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -83,11 +84,7 @@ func (t *table[K, V]) get(key K, own func(K) K) V {
 // instance, which follows the first part of a path, the host of a URL, or the namespace of
 // a URN. It is bounded, since agents choose it.
 func classOf(source string) string {
-	class := wholeClass(source)
-	if len(class) > maxClass {
-		return strings.ToValidUTF8(class[:maxClass], "") + "…"
-	}
-	return class
+	return shorten.Bytes(wholeClass(source), maxClass, "…")
 }
 
 // maxClass bounds the class of an agent, in bytes.

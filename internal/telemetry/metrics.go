@@ -18,7 +18,7 @@ type Metrics struct {
 	auditBatch                     metric.Int64Histogram
 	chains, decisions, failures    metric.Int64Counter
 	failedOpen, skips, refused     metric.Int64Counter
-	inVain                         metric.Int64Counter
+	discarded                      metric.Int64Counter
 	injected, injections, shadow   metric.Int64Counter
 	shadowDropped, approvals       metric.Int64Counter
 	agents, changes                metric.Int64Counter
@@ -63,7 +63,7 @@ func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 		m.skips.Add(ctx, 1, m.hook(entry.ID).plain...)
 	}
 	for i := range c.Outcome.InVain {
-		m.inVain.Add(ctx, 1, m.hook(c.Outcome.InVain[i].Entry.ID).plain...)
+		m.discarded.Add(ctx, 1, m.hook(c.Outcome.InVain[i].Entry.ID).plain...)
 	}
 	for i := range c.Injected {
 		one := &c.Injected[i]

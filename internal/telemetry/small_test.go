@@ -44,7 +44,7 @@ func TestCoverageForgetsWhoIsGoneAndHasABound(t *testing.T) {
 }
 
 // What fails all the time is said once a minute, with the number of times it was not.
-func TestTroubleIsToldOnceAMinute(t *testing.T) {
+func TestExportErrorsAreLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
 		shown, err := telemetry.Start(t.Context(), telemetry.Options{Exporters: otlp.Exporters(), Log: slog.New(slog.NewTextHandler(&said, nil))})

@@ -9,8 +9,8 @@ import (
 
 // The bounds of a comparison.
 const (
-	// Context is how many lines stand around a change.
-	Context = 3
+	// contextLines is how many lines stand around a change.
+	contextLines = 3
 	// MaxLines is how many lines a diff shows; the rest is counted.
 	MaxLines = 600
 
@@ -122,7 +122,7 @@ func (d *Diff) hunks(lines []Line) {
 		if l.Op == Same {
 			continue
 		}
-		for j := max(i-Context, 0); j <= min(i+Context, len(lines)-1); j++ {
+		for j := max(i-contextLines, 0); j <= min(i+contextLines, len(lines)-1); j++ {
 			near[j] = true
 		}
 	}

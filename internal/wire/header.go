@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
 // Header holds the headers of a message.
@@ -92,14 +94,7 @@ func Timeout(text string, fallback, longest time.Duration) (time.Duration, error
 	}
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || ms < 1 {
-		return 0, Errorf(Malformed, "%s is %q: a whole number of milliseconds from 1 is needed", HeaderTimeout, clip(text))
+		return 0, Errorf(Malformed, "%s is %q: a whole number of milliseconds from 1 is needed", HeaderTimeout, shorten.Bytes(text, 80, "..."))
 	}
 	return min(time.Duration(min(ms, int64(longest/time.Millisecond)+1))*time.Millisecond, longest), nil
-}
-
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "..."
-	}
-	return s
 }

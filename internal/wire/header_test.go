@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,9 @@ func TestTimeout(t *testing.T) {
 		if _, err := wire.Timeout(text, fallback, longest); wire.CodeOf(err) != wire.Malformed {
 			t.Errorf("Timeout(%q) = %v, want the code %d", text, err, wire.Malformed)
 		}
+	}
+	if _, err := wire.Timeout("x"+strings.Repeat("é", 100), fallback, longest); !strings.Contains(err.Error(), `é..."`) || strings.Contains(err.Error(), `\x`) {
+		t.Errorf("the error cuts a character in two: %v", err)
 	}
 }
 

@@ -47,8 +47,8 @@ type AssumedResult struct {
 	UserMessage string `json:"user_message"`
 }
 
-// AssumedWords are what may be assumed in one word.
-func AssumedWords() []Did { return Dids()[:6] }
+// AssumedEffects are what may be assumed in one word.
+func AssumedEffects() []Effect { return Effects()[:6] }
 
 // assume checks what a test assumes of the hooks, and completes it.
 func (c *testChecker) assume(at jsontext.Pointer, assumed map[string]Assumed) error {
@@ -79,13 +79,13 @@ func (c *testChecker) assumed(at jsontext.Pointer, a *Assumed) error {
 			return err
 		}
 	default:
-		return c.errorAt(at, fmt.Errorf("must be one of %s, or a result such as {action: deny, reason: no}", list(texts(AssumedWords()))))
+		return c.errorAt(at, fmt.Errorf("must be one of %s, or a result such as {action: deny, reason: no}", list(texts(AssumedEffects()))))
 	}
 	switch {
 	case r.Action == "":
 		return c.errorAt(at, errors.New("the result has no action: give it one, such as action: deny"))
-	case !slices.Contains(AssumedWords(), Did(r.Action)):
-		return c.errorAt(at, fmt.Errorf("must be one of %s, not %q", list(texts(AssumedWords())), r.Action))
+	case !slices.Contains(AssumedEffects(), Effect(r.Action)):
+		return c.errorAt(at, fmt.Errorf("must be one of %s, not %q", list(texts(AssumedEffects())), r.Action))
 	case r.Action == chain.Modify && r.Data == nil:
 		return c.errorAt(at, errors.New("what modify changes is missing: write {action: modify, data: {…}}"))
 	}

@@ -59,7 +59,7 @@ func TestAnAnswerThatSaysNothingIsAnError(t *testing.T) {
 		"ask: {prompt: a, options: []}":                "w.yaml:6:37: hooks[0].cel.rules[0].ask.options: there is nothing to choose",
 		"ask: {prompt: a, options: [Allow, '']}":       "w.yaml:6:45: hooks[0].cel.rules[0].ask.options[1]: an option is a text that a person can choose",
 		"ask: {prompt: a, options: [Allow, b, Allow]}": `w.yaml:6:48: hooks[0].cel.rules[0].ask.options[2]: the option "Allow" stands there already`,
-		`{when: "tool.command.matches('(')", deny: a}`: "hooks[0].cel.rules[0].when: the pattern of matches is no regular expression (RE2): missing closing ): `(`",
+		`{when: "tool.command.matches('(')", deny: a}`: "hooks[0].cel.rules[0].when: the pattern of matches is not a valid regular expression (RE2): missing closing ): `(`",
 	} {
 		if _, err := workerfile.Parse("w.yaml", []byte(rule(action)), basic.Kinds(kind.Worker{})); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", action, err, want)

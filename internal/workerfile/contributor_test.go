@@ -39,7 +39,7 @@ contributors:
 	}
 	want := map[string]string{
 		"written": `{"n":1,"list":["x"]}`, "computed": `{"n":2,"of":"c"}`, "fails": "error: no such", "read": `{"up":true}`, "asked": `{"channel":"c"}`,
-		"quiet": "null", "no-json": "error: run echo: its output is no JSON", "ends": "error: run sh: exit status 3: broken", "long": "error: run echo: the output is too long",
+		"quiet": "null", "no-json": "error: run echo: its output is not JSON", "ends": "error: run sh: exit status 3: broken", "long": "error: run echo: the output is too long",
 	}
 	for _, c := range file.Contributors {
 		id := c.Registration.ID

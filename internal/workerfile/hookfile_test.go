@@ -191,7 +191,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a modify of nothing":              {rule("        - modify: {set: {}}\n"), "w.yaml:6:19: hooks[0].cel.rules[0].modify: modify changes nothing"},
 		"a modify with a wrong value":      {rule("        - modify: {set: {tool_input.x: dta}}\n"), `w.yaml:6:40: hooks[0].cel.rules[0].modify.set["tool_input.x"]: undeclared reference to 'dta'`},
 		"a modify at a wrong path":         {rule("        - modify: {set: {a..b: '1'}}\n"), `w.yaml:6:26: hooks[0].cel.rules[0].modify.set["a..b"]: path "a..b" has an empty name`},
-		"a remove at a wrong path":         {rule("        - modify: {remove: [a, /a~2]}\n"), `w.yaml:6:32: hooks[0].cel.rules[0].modify.remove[1]: path "/a~2" is no JSON Pointer`},
+		"a remove at a wrong path":         {rule("        - modify: {remove: [a, /a~2]}\n"), `w.yaml:6:32: hooks[0].cel.rules[0].modify.remove[1]: path "/a~2" is not a JSON Pointer`},
 		"a message at a wrong level":       {rule("        - {user_message: a, user_message_level: loud}\n"), `w.yaml:6:49: hooks[0].cel.rules[0].user_message_level: must be "info"`},
 
 		"a list without a space":         {"hooks:\n  - id: g\n    events: {tool:pre}\n" + anyRule, `w.yaml:3:13: hooks[0].events: must be a list, not a mapping: put texts in brackets and quotes, like ["a", "b"]`},
@@ -223,7 +223,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"UTF-16":                     {"\xff\xfeh\x00o\x00", "w.yaml:1:1: the file is in UTF-16, as editors on Windows save it: save it as UTF-8"},
 		"UTF-16, the other way":      {"\xfe\xff\x00h\x00o", "w.yaml:1:1: the file is in UTF-16"},
 		"UTF-16 without its mark":    {"h\x00o\x00", "w.yaml:1:1: the file is in UTF-16"},
-		"Latin-1":                    {hook("    name: Pr\xfcfer\n" + anyRule), "w.yaml:4:13: the byte fc is no UTF-8: save the file as UTF-8"},
+		"Latin-1":                    {hook("    name: Pr\xfcfer\n" + anyRule), "w.yaml:4:13: the byte fc is not UTF-8: save the file as UTF-8"},
 		"a NUL":                      {hook("    name: a\x00b\n" + anyRule), `w.yaml:4:12: the character U+0000 can't stand in YAML: remove it, or write it "\u0000" in double quotes`},
 		"an error after a mark":      {"\ufeffhoks: []\n", `w.yaml:1:1: unknown key "hoks": did you mean "hooks"?`},
 		"an error in a Windows file": {strings.ReplaceAll(rule("        - when: |\n            event == 'x' &&\n              dta\n          deny: a\n"), "\n", "\r\n"), "w.yaml:8:15: hooks[0].cel.rules[0].when: undeclared reference to 'dta'"},
@@ -276,7 +276,7 @@ func TestTheLineOfAnExpressionIsNamedHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-func TestEveryFaultOfAHookIsTold(t *testing.T) {
+func TestEveryFaultOfAHookIsReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []string

@@ -97,7 +97,7 @@ type Expect struct {
 	// not hold, or it does not want the event), told (in mode observe), not reached (after
 	// a denial), or not called (in mode shadow, and acts in the world). Else a hook in mode
 	// shadow did what it would have done.
-	Hooks map[string]Did `json:"hooks"`
+	Hooks map[string]Effect `json:"hooks"`
 }
 
 // Text is what a text must be: in a file a text, which it must equal, or a mapping.
@@ -120,23 +120,23 @@ func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return jsonv2.UnmarshalDecode(dec, (*members)(t))
 }
 
-// Did is what a hook did with an event.
-type Did string
+// Effect is what a hook did with an event.
+type Effect string
 
 // What else a hook did than to answer with a [chain.Action].
 const (
-	Failed     Did = "failed"      // could not decide
-	Skipped    Did = "skipped"     // was not called: its match did not hold, or it does not want the event
-	Told       Did = "told"        // observed, and so could not answer
-	NotReached Did = "not reached" // stands behind the hook that denied
-	NotCalled  Did = "not called"  // in mode shadow, and acts in the world
+	Failed     Effect = "failed"      // could not decide
+	Skipped    Effect = "skipped"     // was not called: its match did not hold, or it does not want the event
+	Observed   Effect = "told"        // observed, and so could not answer
+	NotReached Effect = "not reached" // stands behind the hook that denied
+	NotCalled  Effect = "not called"  // in mode shadow, and acts in the world
 )
 
-// Dids are all that a hook can do.
-func Dids() []Did {
-	return []Did{
-		Did(chain.Continue), Did(chain.Deny), Did(chain.Modify), Did(chain.InjectContext), Did(chain.AskUser),
-		Failed, Skipped, Told, NotReached, NotCalled,
+// Effects are all that a hook can do.
+func Effects() []Effect {
+	return []Effect{
+		Effect(chain.Continue), Effect(chain.Deny), Effect(chain.Modify), Effect(chain.InjectContext), Effect(chain.AskUser),
+		Failed, Skipped, Observed, NotReached, NotCalled,
 	}
 }
 

@@ -154,7 +154,7 @@ func (c *testChecker) expect(at jsontext.Pointer, e *Expect) error {
 	switch e.Action {
 	case "", chain.Continue, chain.Deny, chain.Modify, chain.InjectContext, chain.AskUser:
 	default:
-		return c.errorAt(at+"/action", fmt.Errorf("must be one of %s, not %q", list(texts(Dids()[:5])), e.Action))
+		return c.errorAt(at+"/action", fmt.Errorf("must be one of %s, not %q", list(texts(Effects()[:5])), e.Action))
 	}
 	if e.Action == "" && e.By == "" && e.Data == nil && len(e.Hooks) == 0 && e.Reason == nil && e.Inject == nil && e.Ask == nil && e.UserMessage == nil && e.Labels == nil {
 		return c.errorAt(at, errors.New("expects nothing: say what must come of the event, such as {action: deny}"))
@@ -183,8 +183,8 @@ func (c *testChecker) expect(at jsontext.Pointer, e *Expect) error {
 		switch {
 		case !slices.Contains(c.hooks, id):
 			return c.errorAt(at, c.noHook(id))
-		case !slices.Contains(Dids(), did):
-			return c.errorAt(at, fmt.Errorf("must be one of %s, not %q", list(texts(Dids())), did))
+		case !slices.Contains(Effects(), did):
+			return c.errorAt(at, fmt.Errorf("must be one of %s, not %q", list(texts(Effects())), did))
 		}
 	}
 	return nil

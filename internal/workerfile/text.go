@@ -26,7 +26,7 @@ func (d *document) readText(source []byte) ([]byte, error) {
 		for j, r := range line {
 			switch {
 			case r == utf8.RuneError && !strings.HasPrefix(line[j:], "\ufffd"):
-				return nil, d.errorIn(i+1, column, "", fmt.Errorf("the byte %02x is no UTF-8: save the file as UTF-8", line[j]))
+				return nil, d.errorIn(i+1, column, "", fmt.Errorf("the byte %02x is not UTF-8: save the file as UTF-8", line[j]))
 			case unicode.IsControl(r) && r != '\t' && r != '\u0085':
 				return nil, d.errorIn(i+1, column, "", fmt.Errorf(`the character U+%04X can't stand in YAML: remove it, or write it "\u%04x" in double quotes`, r, r))
 			}

@@ -87,7 +87,7 @@ func TestAMiddlewareMayReplyAndFail(t *testing.T) {
 }
 
 // An error reply is the same error, whoever asked.
-func TestOneErrorWithACode(t *testing.T) {
+func TestRefusalsAreTheSameErrorForAllClients(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	for _, subject := range []string{"hooks.emit.>", "hooks.approval.>", "hooks.register.>", "hooks.execute.>"} {

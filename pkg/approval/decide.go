@@ -95,7 +95,7 @@ func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	}
 	option, offered := q.offered(a.Option)
 	if !offered && !a.FreeText {
-		return Decision{}, fmt.Errorf("%w: %q is none of %s", ErrNotOffered, clip(a.Option, 80), clip(quoted(q.Options), 600))
+		return Decision{}, fmt.Errorf("%w: %q is not one of %s", ErrNotOffered, clip(a.Option, 80), clip(quoted(q.Options), 600))
 	}
 	d.Option, d.Granted = option, Grants(option)
 	if err := d.grant(q, a, offered); err != nil {

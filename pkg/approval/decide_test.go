@@ -187,11 +187,11 @@ func TestDecideRefuses(t *testing.T) {
 		want   error
 		says   string
 	}{
-		"an option that was not offered":             {approval.Answer{Option: "Allow"}, time.Time{}, approval.ErrNotOffered, `"Allow" is none of "Allow once", "Deny", "\x1b[2J"`},
-		"an offered option with space around":        {approval.Answer{Option: " Deny"}, time.Time{}, approval.ErrNotOffered, `" Deny" is none of`},
+		"an option that was not offered":             {approval.Answer{Option: "Allow"}, time.Time{}, approval.ErrNotOffered, `"Allow" is not one of "Allow once", "Deny", "\x1b[2J"`},
+		"an offered option with space around":        {approval.Answer{Option: " Deny"}, time.Time{}, approval.ErrNotOffered, `" Deny" is not one of`},
 		"a long option, which the text cuts":         {approval.Answer{Option: strings.Repeat("x", 4096)}, time.Time{}, approval.ErrNotOffered, strings.Repeat("x", 80) + `...[truncated]" is`},
 		"no option":                                  {approval.Answer{By: "alice"}, time.Time{}, approval.ErrMalformed, "no option"},
-		"a blank option":                             {approval.Answer{Option: " \t"}, time.Time{}, approval.ErrNotOffered, `" \t" is none of`},
+		"a blank option":                             {approval.Answer{Option: " \t"}, time.Time{}, approval.ErrNotOffered, `" \t" is not one of`},
 		"an option and an error":                     {approval.Answer{Option: "Deny", Error: "broken"}, time.Time{}, approval.ErrMalformed, "both"},
 		"a long note":                                {approval.Answer{Option: "Deny", Note: strings.Repeat("n", 4097)}, time.Time{}, approval.ErrMalformed, "note has 4097 bytes: at most 4096"},
 		"a long name":                                {approval.Answer{Option: "Deny", By: strings.Repeat("ä", 129)}, time.Time{}, approval.ErrMalformed, "by has 258 bytes: at most 256"},

@@ -29,7 +29,7 @@ func ExampleDecide() {
 	// Output:
 	// Allow once true nats:alice <nil>
 	// unauthenticated - User denied: Deploy to production?
-	// true - option not offered: "Allow always" is none of "Allow once", "Deny"
+	// true - option not offered: "Allow always" is not one of "Allow once", "Deny"
 	// Approval timeout - denied by default: Deploy to production?
 }
 

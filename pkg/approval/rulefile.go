@@ -143,7 +143,7 @@ func rulePairs(top []strictyaml.Pair) (Rules, error) {
 	for i, m := range top {
 		hook, prompt, ok := strings.Cut(m.Key, ":")
 		if !ok {
-			return nil, strictyaml.ErrorAt(m.Node, "%q is no rule: write \"HOOK:PROMPT\": \"allow\", or a list of rules under the key rules", clip(m.Key, 80))
+			return nil, strictyaml.ErrorAt(m.Node, "%q is not a rule: write \"HOOK:PROMPT\": \"allow\", or a list of rules under the key rules", clip(m.Key, 80))
 		}
 		for _, given := range [...]string{hook, prompt} {
 			if err := checkGlob(given); err != nil {

@@ -107,7 +107,7 @@ func TestParseRulesRefuses(t *testing.T) {
 		"a key twice, once quoted":       {"a:b: allow\n\"a:b\": deny\n", `2:1: `},
 		"a key twice, once escaped":      {`{"a:b": "allow", "\u0061:b": "deny"}`, `1:18: `},
 		"a file that is too long":        {"rules: []\n#" + strings.Repeat("x", 1<<20), `1:1: the file has 1048587 bytes: at most 1048576 are allowed`},
-		"the short form without a colon": {`{"production": "allow"}`, `1:2: "production" is no rule: write "HOOK:PROMPT": "allow"`},
+		"the short form without a colon": {`{"production": "allow"}`, `1:2: "production" is not a rule: write "HOOK:PROMPT": "allow"`},
 		"the short form without a hook":  {`{":x": "allow"}`, `1:2: a side of the colon in ":x" is empty: write "*" for anything`},
 		"the short form without prompt":  {`{"x:": "allow"}`, `1:2: a side of the colon in "x:" is empty`},
 		"the short form with ask":        {"a:b: allow\nc:d: ask\n", `2:6: the rule "c:d" must be allow or deny, not "ask"`},

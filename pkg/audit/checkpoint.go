@@ -88,14 +88,14 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 		return c, errors.New("it ends too early")
 	}
 	if c.Origin = lines[1]; !isWord(c.Origin) {
-		return c, errors.New("the origin is no word")
+		return c, errors.New("the origin is not a word")
 	}
 	var ok bool
 	if c.Size, ok = parseCount(lines[2]); !ok || c.Size == 0 {
-		return c, errors.New("the size is no number from 1")
+		return c, errors.New("the size is not a number from 1")
 	}
 	if c.Root, err = tlog.ParseHash(lines[3]); err != nil {
-		return c, errors.New("the root is no base64 of 32 bytes")
+		return c, errors.New("the root is not base64 of 32 bytes")
 	}
 	if c.Time, err = time.Parse(timeLayout, lines[4]); err != nil {
 		return c, errors.New("the time is not RFC 3339 in UTC with milliseconds")

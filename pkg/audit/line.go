@@ -222,5 +222,16 @@ func parseCount[T string | []byte](text T) (n int64, ok bool) {
 	return n, true
 }
 
-// clip shortens foreign text for a message.
-func clip(text []byte) string { return string(text[:min(len(text), 40)]) }
+// clip shortens foreign text for a message, between characters.
+func clip(text []byte) string {
+	const limit = 40
+	if len(text) <= limit {
+		return string(text)
+	}
+	for end := limit; end > limit-utf8.UTFMax; end-- {
+		if utf8.RuneStart(text[end]) {
+			return string(text[:end])
+		}
+	}
+	return string(text[:limit]) // not UTF-8
+}

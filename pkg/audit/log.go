@@ -43,7 +43,7 @@ type WriterHead struct {
 // ([Log.Subtrees]), which need no trust: they must hash to the root.
 func LogAt(c Checkpoint, subtrees []tlog.Hash) (*Log, error) {
 	if !c.Format.known() {
-		return nil, fmt.Errorf("restore log: the format %d is none", c.Format)
+		return nil, fmt.Errorf("restore log: the format %d is unknown", c.Format)
 	}
 	tree, err := TreeOf(c.Size, subtrees)
 	if err != nil {

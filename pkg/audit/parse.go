@@ -41,7 +41,7 @@ func (p *parser) message(e *Entry) (err error) {
 	var ok bool
 	digits := max(bytes.IndexByte(p.rest, ','), 0)
 	if e.Seq, ok = parseCount(p.rest[:digits]); !ok || e.Seq == 0 {
-		return errors.New("the sequence is no number from 1")
+		return errors.New("the sequence is not a number from 1")
 	}
 	p.rest = p.rest[digits:]
 	if e.Time, err = p.member(timeKey); err != nil {

@@ -82,7 +82,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 		Prefix  string `json:"prefix"`
 	}
 	if err := json.Unmarshal(line, &h); err != nil || h.Version == 0 {
-		return nil, r.bad("no header: this is no export of an audit log")
+		return nil, r.bad("no header: this is not an export of an audit log")
 	}
 	if h.Version != exportVersion {
 		return nil, &FormatError{Line: 1, Reason: fmt.Sprintf("an export of version %d, and only version %d is known here", h.Version, exportVersion), Later: h.Version > exportVersion}

@@ -122,6 +122,7 @@ func TestVerdicts(t *testing.T) {
 		"a record that is no UTF-8":                {file: body("{\"a\":\"\xff\"}\n"), want: audit.Invalid, line: 3, seq: 2, reason: "not UTF-8"},
 		"a record without an action":               {file: body(strings.Replace(good, "action", "Action", 1) + "\n"), want: audit.Invalid, line: 3, seq: 2, reason: "lacks"},
 		"a name twice":                             {file: with(`,"action":"allow"`), want: audit.Invalid, line: 3, seq: 2, reason: "twice"},
+		"a long name twice":                        {file: with(strings.Repeat(`,"x`+strings.Repeat("é", 25)+`":1`, 2)), want: audit.Invalid, line: 3, seq: 2, reason: `"x` + strings.Repeat("é", 19) + `" stands there twice`},
 		"a name twice, with an escape":             {file: with(`,"\u0061ction":"allow"`), want: audit.Invalid, line: 3, seq: 2, reason: "escape"},
 		"a kind that is no string":                 {file: body(strings.Replace(good, `"x"`, `1`, 1) + "\n"), want: audit.Invalid, line: 3, seq: 2, reason: "strings"},
 		"a writer without wseq":                    {file: with(`,"writer":"r"`), want: audit.Invalid, line: 3, seq: 2, reason: "together"},

@@ -106,7 +106,7 @@ func (g *group) take() (Call, bool) {
 }
 
 // stop cancels the calls whose answers were not taken, waits for them and returns them.
-func (g *group) stop() (inVain []Call) {
+func (g *group) stop() (discarded []Call) {
 	if g == nil {
 		return nil
 	}
@@ -115,10 +115,10 @@ func (g *group) stop() (inVain []Call) {
 	g.running.Wait()
 	for _, m := range g.members[g.taken:] {
 		if m.began && m.wanted && m.call.Called() {
-			inVain = append(inVain, Call{Entry: m.call.Entry, Start: m.call.Start, Took: m.call.Took, Group: g.n})
+			discarded = append(discarded, Call{Entry: m.call.Entry, Start: m.call.Start, Took: m.call.Took, Group: g.n})
 		}
 	}
-	return inVain
+	return discarded
 }
 
 // changesNothing says what is wrong with the result of a hook that only validates; nil for

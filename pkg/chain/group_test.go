@@ -73,11 +73,11 @@ func random(r *rand.Rand, i int) fake {
 // Calling neighbors at the same time decides what calling them one by one does.
 func TestNeighborsThatValidateDecideAsOneByOne(t *testing.T) {
 	n := testkit.Volume(t, 2_000, 10_000, 100_000)
-	var atOnce, inVain int
+	var atOnce, discarded int
 	for seed := range n {
 		r := rand.New(rand.NewPCG(1, uint64(seed)))
 		fakes := make([]fake, 1+r.IntN(12))
-		unanswered := 0 // hooks that nobody answers for: a call of them is not in vain
+		unanswered := 0 // hooks that nobody answers for: a call of them is not discarded
 		for i := range fakes {
 			if fakes[i] = random(r, i); errors.Is(fakes[i].err, ErrNoResponder) {
 				unanswered++
@@ -104,16 +104,16 @@ func TestNeighborsThatValidateDecideAsOneByOne(t *testing.T) {
 			}
 			extra := len(j.seen()) - len(k.seen()) - len(got.InVain)
 			if extra < 0 || extra > unanswered || len(want.InVain) > 0 {
-				t.Fatalf("seed %d: %d were called, one by one %d, and %d in vain", seed, len(j.seen()), len(k.seen()), len(got.InVain))
+				t.Fatalf("seed %d: %d were called, one by one %d, and %d discarded", seed, len(j.seen()), len(k.seen()), len(got.InVain))
 			}
 			if took < longer {
 				atOnce++
 			}
-			inVain += len(got.InVain)
+			discarded += len(got.InVain)
 		})
 	}
-	if atOnce < n/10 || inVain < n/100 {
-		t.Errorf("of %d chains %d were faster, and %d hooks were called in vain: that tests little", n, atOnce, inVain)
+	if atOnce < n/10 || discarded < n/100 {
+		t.Errorf("of %d chains %d were faster, and %d calls were discarded: that tests little", n, atOnce, discarded)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestADenialDoesNotWaitForThoseAfterIt(t *testing.T) {
 			t.Errorf("%+v after %v, %v", out, time.Since(began), err)
 		}
 		if len(out.InVain) != 1 || out.InVain[0].Entry.ID != "slow" {
-			t.Errorf("in vain: %v", out.InVain)
+			t.Errorf("discarded: %v", out.InVain)
 		}
 		if slices.Contains(j.seen(), "change{}") {
 			t.Error("a hook that changes the event was called after a denial")

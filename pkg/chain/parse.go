@@ -18,7 +18,7 @@ import (
 var ErrInvalidResult = errors.New("invalid result")
 
 // ParseResult reads a hook's reply. An empty reply and null mean continue. A reply is invalid if
-// it is no JSON object, has duplicate names, nests deeper than event data may, or has a known
+// it is not a JSON object, has duplicate names, nests deeper than event data may, or has a known
 // field of a wrong type or value (null only where the specification allows it). Unknown fields
 // are ignored, nothing is coerced. The result keeps no reference to reply.
 func ParseResult(reply []byte) (Result, error) {

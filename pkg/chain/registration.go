@@ -43,7 +43,7 @@ type Effect string
 
 // The effects. The zero Effect means that the hook may change the event, or remember the call.
 const (
-	// Validates means that a hook never modifies and that a call in vain does no harm: [Run]
+	// Validates means that a hook never modifies and that a discarded call does no harm: [Run]
 	// calls such neighbors concurrently.
 	Validates Effect = "validate"
 )
@@ -91,7 +91,7 @@ type Registration struct {
 	// is deny, else false.
 	Durable *bool `json:"durable,omitempty"`
 	// Effect says what a call may do: "validate" for a hook that never changes the event and for
-	// which a call in vain does no harm; empty means anything.
+	// which a discarded call does no harm; empty means anything.
 	Effect Effect `json:"effect,omitempty"`
 	// Approval says whose approval the hook's questions need; nil means anyone who may answer.
 	Approval *Approval `json:"approval,omitempty"`

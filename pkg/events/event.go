@@ -173,7 +173,7 @@ func CheckSession(id string) error {
 	case len(id) > MaxSessionLen:
 		return fmt.Errorf("the session id has %d bytes: at most %d are allowed", len(id), MaxSessionLen)
 	case !utf8.ValidString(id) || strings.Contains(id, "\x00"):
-		return errors.New("the session id is no text: it must be UTF-8 without NUL")
+		return errors.New("the session id is not text: it must be UTF-8 without NUL")
 	}
 	return nil
 }

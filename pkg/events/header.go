@@ -57,7 +57,7 @@ func decodeHeader(header map[string][]string) (ev Event, found bool, err error) 
 		return Event{}, false, nil
 	}
 	if binary != "" {
-		return Event{}, true, fmt.Errorf("the header %s is no text in UTF-8", strings.ToLower(clip(binary)))
+		return Event{}, true, fmt.Errorf("the header %s is not text in UTF-8", strings.ToLower(clip(binary)))
 	}
 	if conflict != "" {
 		return Event{}, true, fmt.Errorf("the header %s is given twice, in different case, with different values", strings.ToLower(clip(conflict)))
@@ -78,11 +78,11 @@ func checkAttributes(ev Event, version string) error {
 		return fmt.Errorf("ce-specversion is %q: only 1.0 is known", clip(version))
 	}
 	if _, err := url.Parse(ev.Source); err != nil {
-		return errors.New("ce-source is no URI reference")
+		return errors.New("ce-source is not a URI reference")
 	}
 	if ev.Time != "" {
 		if _, err := time.Parse(time.RFC3339Nano, ev.Time); err != nil {
-			return fmt.Errorf("ce-time %q is no RFC 3339 time", clip(ev.Time))
+			return fmt.Errorf("ce-time %q is not an RFC 3339 time", clip(ev.Time))
 		}
 	}
 	for name := range ev.Extensions {

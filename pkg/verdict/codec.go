@@ -103,7 +103,7 @@ func (a Approval) write(w *events.ObjectWriter) {
 	w.Text("data_sha256", a.DataSHA256)
 }
 
-// Parse reads the JSON text of a verdict. A verdict is invalid if it is no JSON object, has
+// Parse reads the JSON text of a verdict. A verdict is invalid if it is not a JSON object, has
 // duplicate names, has no action or an unknown one, or has a known field of a wrong type or
 // value; null means that a field was omitted. Unknown fields are ignored, since a newer router
 // may send them. The verdict keeps no reference to body.

@@ -118,7 +118,7 @@ func answer(ctx context.Context, id string, req *service.Request, handler Handle
 	result, err := handler(ctx, ev)
 	answered(span, result, err)
 	if policy := chain.CleanPolicy(result.Policy); policy != "" {
-		req.Say(wire.HeaderPolicy, policy)
+		req.SetReplyHeader(wire.HeaderPolicy, policy)
 	}
 	if err != nil {
 		return handlerError(err)

@@ -171,7 +171,7 @@ func takesItsTurnAgain(t *testing.T) {
 	}
 }
 
-func TestSoManyRenewalsAreUnderWayAndNoMore(t *testing.T) {
+func TestConcurrentRenewalsAreBounded(t *testing.T) {
 	natstest.Bubble(t, soMany)
 }
 

@@ -167,7 +167,7 @@ func TestNobodyIsTwoPeople(t *testing.T) {
 		b.refused(r.ID, "ann-phone", allow, "ann asks for it")
 		b.refused(r.ID, "dan", allow, "nobody whom the router knows")
 		b.refused(r.ID, "gatekeeper", allow, "a model's approval never counts")
-		b.refused(r.ID, "bob", approval.Answer{Option: "Allow"}, "none of")
+		b.refused(r.ID, "bob", approval.Answer{Option: "Allow"}, "not one of")
 		b.allows(r.ID, "bob")
 		b.refused(r.ID, "bob", allow, "bob has allowed already")
 		b.refused(r.ID, "bob", approval.Answer{Option: "Allow always", FreeText: true}, "bob has allowed already")

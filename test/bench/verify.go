@@ -79,7 +79,7 @@ func (b *bench) export(ctx context.Context, p *pair) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	aim, err := log.Aim(ctx, live, 30*time.Second, func(string) {})
+	aim, err := log.FindExportEnd(ctx, live, 30*time.Second, func(string) {})
 	if err != nil {
 		return nil, err
 	}

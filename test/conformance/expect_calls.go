@@ -46,7 +46,7 @@ func (o *outcome) callsOf(id string) []call {
 func forEach(key string, want any, one func(key, id string, want any) error) error {
 	byID, ok := want.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s: the expectation is no object: %s", key, show(want))
+		return fmt.Errorf("%s: the expectation is not an object: %s", key, show(want))
 	}
 	var errs []error
 	for _, id := range slices.Sorted(maps.Keys(byID)) {

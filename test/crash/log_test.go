@@ -228,7 +228,7 @@ func verify(t *testing.T, ctx context.Context, b *natsx.Conn, keyFile string, se
 	if err != nil || len(segments) != 1 {
 		t.Fatalf("the log has %d segments, %v", len(segments), err)
 	}
-	aim, err := log.Aim(ctx, segments[0], 20*time.Second, func(string) {})
+	aim, err := log.FindExportEnd(ctx, segments[0], 20*time.Second, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestTheDashboardCanBeDrawn(t *testing.T) {
 }
 
 func TestAlertsTellWhatOneMustKnow(t *testing.T) {
-	for _, wrong := range Told(deployed(t)) {
+	for _, wrong := range Annotated(deployed(t)) {
 		t.Error(wrong)
 	}
 }
@@ -137,7 +137,7 @@ func TestPlantedViolationsOfTheRulesAreFound(t *testing.T) {
 		}
 	}
 	section := "## HookRouterX\n\n**What it means.** a\n**How to look.** b\n**What to do.** c\n"
-	if wrong := slices.Concat(Told([]rulefmt.Rule{good()}), Explained([]rulefmt.Rule{good()}, section)); len(wrong) > 0 {
+	if wrong := slices.Concat(Annotated([]rulefmt.Rule{good()}), Explained([]rulefmt.Rule{good()}, section)); len(wrong) > 0 {
 		t.Error(wrong)
 	}
 	for want, change := range map[string]func(*rulefmt.Rule){
@@ -148,13 +148,13 @@ func TestPlantedViolationsOfTheRulesAreFound(t *testing.T) {
 	} {
 		r := good()
 		change(&r)
-		if got := strings.Join(Told([]rulefmt.Rule{r}), "\n"); !strings.Contains(got, want) {
+		if got := strings.Join(Annotated([]rulefmt.Rule{r}), "\n"); !strings.Contains(got, want) {
 			t.Errorf("found is %q, want %q", got, want)
 		}
 	}
 	for want, page := range map[string]string{
 		`has no section "HookRouterX"`:   "## HookRouterY\n",
-		"which is no alert":              section + "## HookRouterY\n",
+		"which is not an alert":          section + "## HookRouterY\n",
 		`has no part **What to do.**`:    strings.ReplaceAll(section, "to do", "else"),
 		`has no part **What it means.**`: "**What it means.**\n" + strings.ReplaceAll(section, "What it means", ""),
 	} {

@@ -29,8 +29,8 @@ func Rules(text []byte) ([]rulefmt.Rule, error) {
 // runbook is where the runbook is for those who are alerted.
 const runbook = "https://github.com/hookrouter/hookrouter/blob/main/docs/runbook.md"
 
-// Told says which alerts do not tell those they wake what they must know.
-func Told(rules []rulefmt.Rule) (wrong []string) {
+// Annotated says which alerts do not tell those they wake what they must know.
+func Annotated(rules []rulefmt.Rule) (wrong []string) {
 	for _, r := range rules {
 		if r.Alert == "" {
 			continue

@@ -39,7 +39,7 @@ func Explained(rules []rulefmt.Rule, page string) (wrong []string) {
 	}
 	for title := range sections {
 		if strings.HasPrefix(title, "HookRouter") && !alerts[title] {
-			wrong = append(wrong, fmt.Sprintf("the runbook has a section %q, which is no alert", title))
+			wrong = append(wrong, fmt.Sprintf("the runbook has a section %q, which is not an alert", title))
 		}
 	}
 	return wrong

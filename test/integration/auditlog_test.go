@@ -209,7 +209,7 @@ func verifiedAfter(t *testing.T, ctx context.Context, s nats.InProcessConnProvid
 	if err != nil {
 		t.Fatal(err)
 	}
-	aim, err := log.Aim(ctx, segment, wait, func(string) {})
+	aim, err := log.FindExportEnd(ctx, segment, wait, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 		"an option that was not offered":  {q.ID, `{"option":"Yes"}`, "400", `"Allow once"`},
 		"no option":                       {q.ID, `{}`, "400", "no option"},
 		"nothing":                         {q.ID, ``, "400", "no option"},
-		"an option with a blank":          {q.ID, `{"option":"Allow once "}`, "400", "none of"},
+		"an option with a blank":          {q.ID, `{"option":"Allow once "}`, "400", "not one of"},
 		"both an option and an error":     {q.ID, `{"option":"Deny","error":"x"}`, "400", "one of them"},
 		"to other data":                   {q.ID, `{"option":"Deny","data_sha256":"` + strings.Repeat("0", 64) + `"}`, "409", q.DataSHA256},
 		"a note of 1 MB":                  {q.ID, `{"option":"Deny","note":"` + strings.Repeat("x", 1<<20) + `"}`, "413", "at most"},

@@ -63,7 +63,7 @@ func TestNeighborsThatValidateAreCalledAtTheSameTime(t *testing.T) {
 }
 
 // The worker of a hook that was called beside one that denied hears that nobody waits.
-func TestACallInVainEnds(t *testing.T) {
+func TestADiscardedCallEnds(t *testing.T) {
 	t.Parallel()
 	b := hooktest.Start(t)
 	inside, causes := make(chan struct{}), make(chan error, 1)

@@ -199,7 +199,7 @@ func Rights(o *server.Options, documented map[string]Right) (wrong []string) {
 		}
 		for _, subject := range slices.Concat(have.Publish, have.Subscribe) {
 			if !server.IsValidSubject(subject) {
-				say("%s: %q is no subject", role, subject)
+				say("%s: %q is not a subject", role, subject)
 			}
 		}
 		want, known := documented[role]

@@ -139,7 +139,7 @@ var planted = []struct {
 	{"a probe names no page", "probes", "/ready, which it does not serve", func(s *Set) { router(s).ReadinessProbe.HTTPGet.Path = "/ready" }},
 	{"a router that is not ready is restarted", "probes", "only not ready", func(s *Set) { router(s).LivenessProbe.HTTPGet.Path = "/readyz" }},
 	{"who serves is never asked", "probes", "no readiness probe", func(s *Set) { router(s).ReadinessProbe = nil }},
-	{"a probe is a connection", "probes", "no page", func(s *Set) { router(s).LivenessProbe.HTTPGet = nil }},
+	{"a probe is a connection", "probes", "not a page", func(s *Set) { router(s).LivenessProbe.HTTPGet = nil }},
 	{"Prometheus scrapes another port", "probes", "Prometheus", func(s *Set) {
 		s.Workload("hook-router").Template.Annotations["prometheus.io/port"] = "9090"
 	}},

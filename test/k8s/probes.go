@@ -31,7 +31,7 @@ func Probes(s *Set) (wrong []string) {
 					say("has ports and no readiness probe")
 				case p == nil:
 				case p.HTTPGet == nil:
-					say("has a %s probe that is no page", kind)
+					say("has a %s probe that is not a page", kind)
 				case !hasPort(c, p.HTTPGet.Port.String()):
 					say("has a %s probe on the port %s, which is not there", kind, p.HTTPGet.Port.String())
 				case !pages[c.Name][p.HTTPGet.Path]:

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	if !semantic.MatchString(*version) {
-		return fmt.Errorf("-version %q is no semantic version such as 1.2.3", *version)
+		return fmt.Errorf("-version %q is not a semantic version such as 1.2.3", *version)
 	}
 	r := release{version: *version}
 	if err := r.locate(ctx, *out); err != nil {

@@ -26,7 +26,7 @@ func session(t *testing.T, c *console.Console, token string) string {
 }
 
 // Cookies know no ports: what else listens on the host would get them.
-func TestThereIsNoCookie(t *testing.T) {
+func TestConsoleSetsNoCookie(t *testing.T) {
 	c := open(t, console.Options{Approvals: newMemory()})
 	for _, target := range []string{"/", "/?token=" + token, "/denied", "/v1/session", "/v1/approvals"} {
 		method := http.MethodGet

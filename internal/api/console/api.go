@@ -15,6 +15,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
+	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -122,7 +123,7 @@ func parseQuery(values url.Values) (query, error) {
 	for name, all := range values {
 		value := all[0]
 		if len(all) > 1 {
-			return q, wire.Errorf(wire.Malformed, "%s is given twice", clip(name))
+			return q, wire.Errorf(wire.Malformed, "%s is given twice", web.Clip(name))
 		}
 		switch name {
 		case "session_id":
@@ -133,19 +134,19 @@ func parseQuery(values url.Values) (query, error) {
 		case "limit":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 || n > maxList {
-				return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", clip(value), maxList)
+				return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", web.Clip(value), maxList)
 			}
 			q.filter.Limit = n
 		case "wait":
 			d, err := time.ParseDuration(value)
 			if err != nil || d < 0 {
-				return q, wire.Errorf(wire.Malformed, "wait is %q: a time such as 30s is needed", clip(value))
+				return q, wire.Errorf(wire.Malformed, "wait is %q: a time such as 30s is needed", web.Clip(value))
 			}
 			q.wait = min(d, maxWait)
 		case "after":
 			q.after = value
 		default:
-			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, limit, wait and after are known", clip(name))
+			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, limit, wait and after are known", web.Clip(name))
 		}
 	}
 	return q, nil
@@ -157,7 +158,7 @@ var anID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 func approvalID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	if !anID.MatchString(id) {
-		return "", wire.Errorf(wire.NotFound, "there is no approval %q", clip(id))
+		return "", wire.Errorf(wire.NotFound, "there is no approval %q", web.Clip(id))
 	}
 	return id, nil
 }
@@ -240,7 +241,7 @@ func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer,
 		return answer, wire.Errorf(wire.Malformed, "expires must be a time such as 2026-01-02T10:00:00Z")
 	}
 	if err != nil {
-		return answer, wire.Errorf(wire.Malformed, `the body is no answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error, pass, scope, expires), each name once and in its type`)
+		return answer, wire.Errorf(wire.Malformed, `the body is not an answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error, pass, scope, expires), each name once and in its type`)
 	}
 	return answer, nil
 }
@@ -261,5 +262,5 @@ func (c *Console) registry(w http.ResponseWriter, r *http.Request) {
 
 // unknown answers all other paths.
 func (c *Console) unknown(w http.ResponseWriter, r *http.Request) {
-	c.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s", r.Method, clip(r.URL.Path)))
+	c.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s", r.Method, web.Clip(r.URL.Path)))
 }

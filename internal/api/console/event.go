@@ -63,7 +63,7 @@ func (e Event) message() ([]byte, error) {
 	}
 	text := w.End()
 	if !json.Valid(text) {
-		return nil, errors.New("its data or hooks are no JSON")
+		return nil, errors.New("its data or hooks are not JSON")
 	}
 	return text, nil
 }

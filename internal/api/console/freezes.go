@@ -76,7 +76,7 @@ func (c *Console) readOrder(w http.ResponseWriter, r *http.Request) (order freez
 	}
 	var asked freeze.Request
 	if err := decode(body, &asked); err != nil {
-		return order, wire.Errorf(wire.Malformed, `the body is no order: a JSON object such as {"all":true,"reason":"…"} is needed (all, agent or session_id, and reason), each name once and in its type`)
+		return order, wire.Errorf(wire.Malformed, `the body is not an order: a JSON object such as {"all":true,"reason":"…"} is needed (all, agent or session_id, and reason), each name once and in its type`)
 	}
 	if order, err = asked.Order(who(r)); err == nil {
 		err = order.Check()

@@ -29,12 +29,12 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		if !web.ServedAs(r, c.o.Hosts) {
 			c.refuse(w, r, wire.Errorf(http.StatusMisdirectedRequest,
-				"the console is not served as %q: if that name is yours, start hook-router with --console-hosts %[1]s; else use its address or localhost", clip(r.Host)))
+				"the console is not served as %q: if that name is yours, start hook-router with --console-hosts %[1]s; else use its address or localhost", web.Clip(r.Host)))
 			return
 		}
 		if acts(r) && r.Header.Get("Origin") != "" && !sameOrigin(r) {
 			c.refuse(w, r, wire.Errorf(http.StatusForbidden, "the request comes from another page (Origin %q): only the console's own may send it",
-				clip(r.Header.Get("Origin"))))
+				web.Clip(r.Header.Get("Origin"))))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -108,5 +108,3 @@ func reply(w http.ResponseWriter, body any) {
 }
 
 func write(w http.ResponseWriter, code int, text []byte) { web.Write(w, code, text) }
-
-func clip(s string) string { return web.Clip(s) }

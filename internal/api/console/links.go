@@ -82,7 +82,7 @@ func (c *Console) answerLink(w http.ResponseWriter, r *http.Request) {
 	}
 	var given linkAnswer
 	if len(body) > 0 && decode(body, &given) != nil {
-		c.refuse(w, r, wire.Errorf(wire.Malformed, `the body is none: a JSON object such as {"by":"ann","note":"a test machine"} is needed, or nothing`))
+		c.refuse(w, r, wire.Errorf(wire.Malformed, `the body is malformed: a JSON object such as {"by":"ann","note":"a test machine"} is needed, or nothing`))
 		return
 	}
 	answer := approval.Answer{Option: l.Option, By: given.By, Note: given.Note, DataSHA256: l.Approval.DataSHA256}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -45,7 +46,7 @@ const (
 // history answers GET /v1/history. Whoever may answer may see past answers.
 func (c *Console) history(w http.ResponseWriter, r *http.Request) {
 	if action := r.URL.Query().Get("action"); action != "" && action != "allow" && action != "deny" {
-		c.refuse(w, r, wire.Errorf(wire.Malformed, "action is %q: allow or deny is needed", clip(action)))
+		c.refuse(w, r, wire.Errorf(wire.Malformed, "action is %q: allow or deny is needed", web.Clip(action)))
 		return
 	}
 	c.look(w, r, historySpan, func(ctx context.Context, q Query) ([]byte, error) { return c.o.Records.Decisions(ctx, q) })
@@ -113,7 +114,7 @@ func readQuery(values url.Values, span time.Duration) (q Query, err error) {
 	for name, all := range values {
 		value := all[0]
 		if len(all) > 1 || len(value) > maxWord {
-			return q, wire.Errorf(wire.Malformed, "%s is given twice, or is longer than %d bytes", clip(name), maxWord)
+			return q, wire.Errorf(wire.Malformed, "%s is given twice, or is longer than %d bytes", web.Clip(name), maxWord)
 		}
 		if word := words[name]; word != nil {
 			*word = value
@@ -121,15 +122,15 @@ func readQuery(values url.Values, span time.Duration) (q Query, err error) {
 		}
 		if at := times[name]; at != nil {
 			if *at, err = time.Parse(time.RFC3339, value); err != nil {
-				return q, wire.Errorf(wire.Malformed, "%s is %q: a time such as 2026-01-02T10:00:00Z is needed", name, clip(value))
+				return q, wire.Errorf(wire.Malformed, "%s is %q: a time such as 2026-01-02T10:00:00Z is needed", name, web.Clip(value))
 			}
 			continue
 		}
 		if name != "limit" {
-			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, event, hook, action, by, since, until and limit are known", clip(name))
+			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, event, hook, action, by, since, until and limit are known", web.Clip(name))
 		}
 		if q.Limit, err = strconv.Atoi(value); err != nil || q.Limit < 1 || q.Limit > maxRecords {
-			return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", clip(value), maxRecords)
+			return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", web.Clip(value), maxRecords)
 		}
 	}
 	return q, nil

@@ -110,7 +110,7 @@ func (c *Console) prove(w http.ResponseWriter, r *http.Request) {
 	var asked challenge
 	body, err := readBody(w, r)
 	if err == nil && (decode(body, &asked) != nil || len(asked.Session) > maxWord || len(asked.Nonce) < 16 || len(asked.Nonce) > maxWord) {
-		err = wire.Errorf(wire.Malformed, `the body is no challenge: {"session":"…","nonce":"…"} is needed, with a nonce of 16 characters or more`)
+		err = wire.Errorf(wire.Malformed, `the body is not a challenge: {"session":"…","nonce":"…"} is needed, with a nonce of 16 characters or more`)
 	}
 	if err != nil {
 		c.refuse(w, r, err)

@@ -47,7 +47,7 @@ type Server struct {
 	agents *agentapi.API
 	log    *slog.Logger
 	wrong  web.Throttle
-	crowd  web.Crowd
+	conns  web.ConnLimiter
 
 	strangers chan struct{} // a semaphore of strangers' messages
 	senders   senders
@@ -56,7 +56,7 @@ type Server struct {
 // New makes a server.
 func New(o Options) *Server {
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 10*time.Second)
-	return &Server{o: o, crowd: web.Crowd{Limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), senders: senders{open: map[string]*openRequests{}}, strangers: make(chan struct{}, strangers)}
+	return &Server{o: o, conns: web.ConnLimiter{Limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), senders: senders{open: map[string]*openRequests{}}, strangers: make(chan struct{}, strangers)}
 }
 
 // HTTP returns a server that bounds what a client may send, how long it may take, and how many
@@ -66,7 +66,7 @@ func (s *Server) HTTP() *http.Server {
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	s.crowd.Bound(served)
+	s.conns.Attach(served)
 	return served
 }
 

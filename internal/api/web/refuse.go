@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -42,10 +43,5 @@ func Write(w http.ResponseWriter, code int, text []byte) {
 	_, _ = w.Write(append(text, '\n')) // the client is gone, if anything
 }
 
-// Clip cuts what a client sent.
-func Clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "..."
-	}
-	return s
-}
+// Clip shortens what a client sent, for an error that quotes it.
+func Clip(s string) string { return shorten.Bytes(s, 80, "...") }

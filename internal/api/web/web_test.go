@@ -75,6 +75,15 @@ func TestManyAddressesTakeNoMoreMemory(t *testing.T) {
 	}
 }
 
+func TestClipCutsBetweenCharacters(t *testing.T) {
+	long := "x" + strings.Repeat("é", 100)
+	for text, want := range map[string]string{"": "", "GET": "GET", long: "x" + strings.Repeat("é", 39) + "..."} {
+		if got := web.Clip(text); got != want {
+			t.Errorf("Clip(%q) = %q; want %q", text, got, want)
+		}
+	}
+}
+
 func TestRefuse(t *testing.T) {
 	var log strings.Builder
 	for _, c := range []struct {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -101,8 +102,5 @@ func (s *Event) FirstSegment() int { return max(s.Segment, 1) }
 // Unknown is the error for an id without an approval request, or with one that the asker must
 // not learn of.
 func Unknown(id string) error {
-	if len(id) > 64 {
-		id = id[:64] + "..."
-	}
-	return wire.Errorf(wire.NotFound, "there is no approval request %q: it never was, or it was decided more than a day ago", id)
+	return wire.Errorf(wire.NotFound, "there is no approval request %q: it never was, or it was decided more than a day ago", shorten.Bytes(id, 64, "..."))
 }

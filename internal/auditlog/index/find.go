@@ -110,7 +110,7 @@ func tail(ctx context.Context, s store.Segment, from, to uint64, id string) (lis
 	}
 	for ; from <= to && err == nil; from += page {
 		err = s.Read(ctx, "", from, min(to, from+page-1), func(msg natsx.Record) error {
-			if (bytes.Contains(msg.Body, word) || bytes.Contains(msg.Body, escape)) && slices.Contains(IDs(msg.Body), id) {
+			if (bytes.Contains(msg.Body, word) || bytes.Contains(msg.Body, escape)) && slices.Contains(idsOf(msg.Body), id) {
 				msg.Body = slices.Clone(msg.Body)
 				list = append(list, msg)
 			}

@@ -11,9 +11,9 @@ import (
 // maxID bounds the ids: none is longer.
 const maxID = 4 << 10
 
-// IDs returns the distinct ids that a message of the log is found by. Malformed records have
+// idsOf returns the distinct ids that a message of the log is found by. Malformed records have
 // none: a reader of the whole log finds those.
-func IDs(body []byte) (ids []string) {
+func idsOf(body []byte) (ids []string) {
 	lines, err := audit.Lines(body)
 	if err != nil {
 		return nil

@@ -167,7 +167,7 @@ func (x *Indexer) segment(ctx context.Context, s store.Segment) error {
 		b, to := x.pending[s.Number], min(state.Last, from+page-1)
 		to = min(to, from+maxMessages-b.messages()-1)
 		err := s.Read(ctx, "", from, to, func(msg natsx.Record) error {
-			b.add(msg.Sequence, IDs(msg.Body))
+			b.add(msg.Sequence, idsOf(msg.Body))
 			return nil
 		})
 		if err != nil {

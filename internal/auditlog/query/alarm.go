@@ -38,11 +38,11 @@ func (a Alarm) String() string {
 	return fmt.Sprintf("%s had an alarm%s: routers do not sign it any more; %s is signed", a.Segment, why, a.Next)
 }
 
-// FindAlarm returns the alarm after which routers stopped signing a segment; nil if its end is
+// findAlarm returns the alarm after which routers stopped signing a segment; nil if its end is
 // signed, or nothing tells of an alarm. A record before a checkpoint is not a router's: none
 // signs after an alarm. Routers sign the next segment only when they are done with this one, so
 // a checkpoint there proves what a record only says. Neither permits anything.
-func FindAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, error) {
+func findAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, error) {
 	state, err := t.State(ctx, s)
 	if err != nil || state.Last == 0 {
 		return nil, err
@@ -78,9 +78,10 @@ func FindAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, erro
 	return a, nil
 }
 
-// ProvenAlarm is [FindAlarm], nil for what only a record says.
+// ProvenAlarm returns the alarm of a segment that a checkpoint of the next one proves; nil if there
+// is none.
 func ProvenAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, error) {
-	a, err := FindAlarm(ctx, t, s)
+	a, err := findAlarm(ctx, t, s)
 	if a != nil && a.Next == "" {
 		a = nil
 	}
@@ -104,7 +105,8 @@ func SignedAfter(ctx context.Context, t *store.Log, s store.Segment) (string, er
 	return next.Name(), err
 }
 
-// Alarm is [FindAlarm].
+// Alarm returns the alarm of a segment; nil if its end is signed, or nothing tells of one. Nothing
+// but a record may say it.
 func (l *Log) Alarm(ctx context.Context, s store.Segment) (*Alarm, error) {
-	return FindAlarm(ctx, l.store, s)
+	return findAlarm(ctx, l.store, s)
 }

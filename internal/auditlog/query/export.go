@@ -14,8 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Aim is the end of a segment's export.
-type Aim struct {
+// ExportEnd is the end of a segment's export.
+type ExportEnd struct {
 	Segment store.Segment
 	// To is the sequence of the last message; 0 for none.
 	To int64
@@ -25,15 +25,15 @@ type Aim struct {
 	notes uint64 // last revision in the stream of checkpoints
 }
 
-// Aim finds the end for an export: at least the segment's current last message, and a
+// FindExportEnd finds the end for an export: at least the segment's current last message, and a
 // checkpoint. It waits some time for the routers to make one, and for a witness, if any are at
 // work, to sign it. waiting is called once with what it waits for.
-func (l *Log) Aim(ctx context.Context, s store.Segment, patience time.Duration, waiting func(what string)) (Aim, error) {
+func (l *Log) FindExportEnd(ctx context.Context, s store.Segment, patience time.Duration, waiting func(what string)) (ExportEnd, error) {
 	state, err := l.State(ctx, s)
 	if err != nil {
-		return Aim{}, err
+		return ExportEnd{}, err
 	}
-	a := Aim{Segment: s, To: int64(state.Last)}
+	a := ExportEnd{Segment: s, To: int64(state.Last)}
 	covers := func(newest func() (Note, error), what string) (n Note, ok bool, err error) {
 		ok, err = l.await(ctx, patience, func() { waiting(what) }, func() (bool, error) {
 			n, err = newest()
@@ -104,7 +104,7 @@ func (l *Log) Header(s store.Segment) audit.Header {
 // Export writes the messages of a segment after the last one that w has. It writes each
 // checkpoint right after the message whose sequence is its size, followed by its co-signed
 // copies. progress is called with the written sequences.
-func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(seq int64)) error {
+func (l *Log) Export(ctx context.Context, w *audit.Writer, a ExportEnd, progress func(seq int64)) error {
 	witnesses, err := l.witnesses(ctx, a.Segment.Name())
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (l *Log) Export(ctx context.Context, w *audit.Writer, a Aim, progress func(
 // exporter inserts checkpoints in their places.
 type exporter struct {
 	w        *audit.Writer
-	aim      Aim
+	aim      ExportEnd
 	plain    *cursor
 	cosigned []*cursor
 	last     string // text of the last written checkpoint

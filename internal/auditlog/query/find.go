@@ -29,8 +29,8 @@ type Found struct {
 
 // Bounds of a look-up: an agent may send any number of events with one id.
 const (
-	// MaxFound bounds the chains of a [Found].
-	MaxFound = 20
+	// maxFound bounds the chains of a [Found].
+	maxFound = 20
 	maxLook  = 500 // messages that are read
 )
 
@@ -146,7 +146,7 @@ func (s *search) take(r Record) {
 // newest denial is shown.
 func (s *search) enough() bool {
 	for _, c := range s.order {
-		if c.rank == 0 || c.rank == 1 || c.denied && len(s.order) > MaxFound {
+		if c.rank == 0 || c.rank == 1 || c.denied && len(s.order) > maxFound {
 			return true
 		}
 	}
@@ -167,7 +167,7 @@ func (s *search) found() (Found, error) {
 		switch {
 		case c.rank != best:
 			continue
-		case len(f.Chains) == MaxFound:
+		case len(f.Chains) == maxFound:
 			f.More = true
 		default:
 			f.Chains = append(f.Chains, c.id)

@@ -262,7 +262,7 @@ func TestALargeLogIsExportedWithAllItsCheckpoints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	aim, err := l.Aim(t.Context(), s, 0, func(string) {})
+	aim, err := l.FindExportEnd(t.Context(), s, 0, func(string) {})
 	if err != nil || !aim.Covered || aim.To != messages {
 		t.Fatalf("%+v, %v", aim, err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
-// KeyName is the name of the keys that routers sign with.
-const KeyName = "hook-router"
+// keyName is the name of the keys that routers sign with.
+const keyName = "hook-router"
 
 // Key signs checkpoints.
 type Key struct {
@@ -45,30 +45,30 @@ func LoadKey(path string) (*Key, error) {
 
 // ParseKey reads a private key as text, "PRIVATE+KEY+NAME+…".
 func ParseKey(private string) (*Key, error) {
-	errNone := errors.New("the key that signs the audit log is none: `hookctl audit key new` makes one")
+	errMalformed := errors.New("the key that signs the audit log is malformed: `hookctl audit key new` makes one")
 	signer, err := note.NewSigner(private)
 	if err != nil {
-		return nil, errNone
+		return nil, errMalformed
 	}
 	const algorithm = 1                      // Ed25519, before its seed
 	parts := strings.SplitN(private, "+", 5) // the last part may contain a +
 	seed, err := base64.StdEncoding.DecodeString(parts[len(parts)-1])
 	if err != nil || len(seed) != 1+ed25519.SeedSize || seed[0] != algorithm {
-		return nil, errNone
+		return nil, errMalformed
 	}
 	public, err := note.NewEd25519VerifierKey(signer.Name(), ed25519.NewKeyFromSeed(seed[1:]).Public().(ed25519.PublicKey))
 	if err != nil {
-		return nil, errNone
+		return nil, errMalformed
 	}
 	verifier, err := note.NewVerifier(public)
 	if err != nil {
-		return nil, errNone
+		return nil, errMalformed
 	}
 	return &Key{signer, verifier, public}, nil
 }
 
 func makeKey(path string) (*Key, error) {
-	private, public, err := note.GenerateKey(rand.Reader, KeyName)
+	private, public, err := note.GenerateKey(rand.Reader, keyName)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}

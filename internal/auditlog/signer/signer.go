@@ -320,7 +320,7 @@ func (s *Signer) take(rec natsx.Record) error {
 		return alarmed("message %d of %s is missing", want, s.segment.Name())
 	}
 	if err := s.log.Append(audit.Message{Subject: rec.Subject, Stored: rec.Time, Body: rec.Body}); err != nil {
-		return alarmed("message %d of %s on %s is no record of a router: %v", rec.Sequence, s.segment.Name(), rec.Subject, err)
+		return alarmed("message %d of %s on %s is not a record of a router: %v", rec.Sequence, s.segment.Name(), rec.Subject, err)
 	}
 	return s.compare()
 }

@@ -214,7 +214,7 @@ func TestAlarms(t *testing.T) {
 		tamper func(f *fixture)
 		reason string
 	}{
-		"a message that is no record": {func(f *fixture) { f.write("hello\n") }, "is no record of a router"},
+		"a message that is no record": {func(f *fixture) { f.write("hello\n") }, "is not a record of a router"},
 		"another root for a size": {func(f *fixture) {
 			forged := f.last()
 			forged.Root[0]++

@@ -104,7 +104,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 			c := b.checkpoint()
 			c.Size = 4
 			b.signWith(b.router, c)
-		}, "message 4 on hooks.audit.w.x is no record", true},
+		}, "message 4 on hooks.audit.w.x is not a record", true},
 		"a writer's head that is not its head": {func(b *bench) {
 			b.write(1, "fine")
 			c := b.checkpoint()

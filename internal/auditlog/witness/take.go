@@ -157,7 +157,7 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 			return w.gone(signed, "message %d is missing", want)
 		}
 		if err := w.log.Append(audit.Message{Subject: rec.Subject, Stored: rec.Time, Body: rec.Body}); err != nil {
-			return w.conflict(signed, "message %d on %s is no record: %v", rec.Sequence, rec.Subject, err)
+			return w.conflict(signed, "message %d on %s is not a record: %v", rec.Sequence, rec.Subject, err)
 		}
 		return nil
 	}

@@ -100,8 +100,8 @@ func TestAWitnessFollowsTheSegments(t *testing.T) {
 	}
 }
 
-// TestWhatIsBackInTimeIsNoConflict: a replica that lags shows less for a moment.
-func TestWhatIsBackInTimeIsNoConflict(t *testing.T) {
+// TestLaggingReplicaIsNoConflict: a replica that lags shows less for a moment.
+func TestLaggingReplicaIsNoConflict(t *testing.T) {
 	t.Parallel()
 	b := newBenchIn(t, audit.LineFormat)
 	b.write(3, "fine")

@@ -27,7 +27,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	if o.Timezone != "" {
 		var err error
 		if zone, err = time.LoadLocation(o.Timezone); err != nil {
-			return kind.Hook{}, kind.At("/timezone", "%q is no time zone: give a name such as Europe/Berlin, or UTC", o.Timezone)
+			return kind.Hook{}, kind.At("/timezone", "%q is not a time zone: give a name such as Europe/Berlin, or UTC", o.Timezone)
 		}
 	}
 	return kind.Hook{Handler: func(ctx context.Context, _ events.Event) (chain.Result, error) {

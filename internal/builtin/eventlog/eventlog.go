@@ -106,10 +106,10 @@ func (o Options) settings(dir string) (settings, error) {
 	}
 	path := kind.Worker{Dir: dir}.Path(cmp.Or(o.File, DefaultFile))
 	if info, err := os.Stat(path); strings.HasSuffix(o.File, "/") || err == nil && !info.Mode().IsRegular() {
-		return set, kind.At("/file", "%s is no file that lines could be added to: give the path of a file", path)
+		return set, kind.At("/file", "%s is not a file that lines could be added to: give the path of a file", path)
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err == nil && !info.IsDir() {
-		return set, kind.At("/file", "%s is no directory", filepath.Dir(path))
+		return set, kind.At("/file", "%s is not a directory", filepath.Dir(path))
 	}
 	set.path = path
 	return set, nil

@@ -88,7 +88,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestItObserves(t *testing.T) {
+func TestEventLogObservesAllEvents(t *testing.T) {
 	if reg := eventlog.Builtin.Registration; reg.Mode != chain.Observe || len(reg.Events) != 1 || reg.Events[0] != "*" {
 		t.Errorf("registration %+v", reg)
 	}

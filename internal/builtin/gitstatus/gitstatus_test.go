@@ -85,7 +85,7 @@ func (r repository) told(name string) string {
 	return result.ContextInjection
 }
 
-func TestItIsToldWhenItChanged(t *testing.T) {
+func TestStatusIsInjectedWhenItChanges(t *testing.T) {
 	r := newRepository(t, gitstatus.Options{})
 	const clean = "Git status: branch main, nothing changed"
 	for i, step := range []struct {

@@ -130,7 +130,7 @@ func TestTheReasonSaysWhenItFrees(t *testing.T) {
 	}
 }
 
-func TestWhoIsCounted(t *testing.T) {
+func TestCallsAreCountedPerKey(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule                              limits.Rule
 		otherSession, otherTool, otherCls int // calls that pass after one of s1's Bash

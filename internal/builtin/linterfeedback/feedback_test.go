@@ -133,7 +133,7 @@ func findings(told string) (lines []string) {
 	return lines
 }
 
-func TestOnlyWhatAChangeBroughtIsTold(t *testing.T) {
+func TestOnlyNewFindingsAreReported(t *testing.T) {
 	b := newBench(t, linterfeedback.Options{})
 	b.put("a.txt", "x\nTODO old\nTODO twice\n")
 	for _, step := range []struct {
@@ -272,7 +272,7 @@ func TestHowALinterEnds(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldIsBounded(t *testing.T) {
+func TestFeedbackIsBounded(t *testing.T) {
 	long := linterfeedback.Linter{Files: []string{"*"}, Command: []string{"sh", "-c", `yes "$(head -c 300 /dev/zero | tr '\0' x)"`, "{file}"}}
 	for maxLines, want := range map[int]string{3: "… and ", 500: "… and "} {
 		b := newBench(t, linterfeedback.Options{Linters: []linterfeedback.Linter{long}, MaxLines: maxLines})

@@ -59,9 +59,9 @@ type Linter struct {
 	AnyOutput bool `json:"any_output"`
 }
 
-// DefaultLinters are the linters where the options name none. They run nothing that
+// defaultLinters are the linters where the options name none. They run nothing that
 // the files' directory names.
-func DefaultLinters() []Linter {
+func defaultLinters() []Linter {
 	return []Linter{
 		{Files: []string{"*.go"}, Command: []string{"gofmt", "-l", "-e", "{file}"}, AnyOutput: true},
 		{Files: []string{"*.py"}, Command: []string{"ruff", "check", "--no-cache", "--quiet", "--output-format", "concise", "{file}"}, Codes: []int{1}},
@@ -110,7 +110,7 @@ func (l Linter) check(at jsontext.Pointer) error {
 	}
 	for i, pattern := range l.Files {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return kind.At(jsontext.Pointer(fmt.Sprintf("%s/files/%d", at, i)), "%q is no pattern such as *.go or web/*.ts", pattern)
+			return kind.At(jsontext.Pointer(fmt.Sprintf("%s/files/%d", at, i)), "%q is not a pattern such as *.go or web/*.ts", pattern)
 		}
 	}
 	if len(l.Command) == 0 || !slices.ContainsFunc(l.Command[1:], func(arg string) bool { return strings.Contains(arg, "{file}") || strings.Contains(arg, "{dir}") }) {
@@ -125,7 +125,7 @@ func (l Linter) check(at jsontext.Pointer) error {
 }
 
 func (c *checker) addDefaults() {
-	for _, l := range DefaultLinters() {
+	for _, l := range defaultLinters() {
 		path, err := process.Find("", l.Command[0])
 		if err != nil {
 			c.missing = append(c.missing, l.Command[0])
@@ -145,10 +145,10 @@ func findRoot(dir, root string) (string, error) {
 		return "", err
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return "", fmt.Errorf("%s is no directory", root)
+		return "", fmt.Errorf("%s is not a directory", root)
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("%s is no directory", root)
+		return "", fmt.Errorf("%s is not a directory", root)
 	}
 	return path, nil
 }

@@ -58,7 +58,7 @@ func tell(t *testing.T, hook kind.Hook, name, data string) error {
 	return err
 }
 
-func TestTheWebhookIsTold(t *testing.T) {
+func TestWebhookGetsASignedMaskedMessage(t *testing.T) {
 	hook, got := webhook(t, 204, notify.Options{SecretEnv: "NOTIFY_SECRET", Text: "{event} {session} {tool}: {message}"})
 	if err := tell(t, hook, events.ApprovalRequired, `{"tool_name":"Bash","prompt":"Run\n{session} \u001b[31mghp_0123456789abcdefghijklmnopqrstuvwxyz?"}`); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestTheWebhookIsTold(t *testing.T) {
 	}
 }
 
-func TestTheSameIsToldOnceAndNotTooMuch(t *testing.T) {
+func TestRepeatedMessagesAreSentOnceAndLimited(t *testing.T) {
 	hook, got := webhook(t, 200, notify.Options{PerMinute: 3})
 	for range 3 {
 		if err := tell(t, hook, events.SessionEnd, `{"reason":"complete"}`); err != nil {
@@ -91,7 +91,7 @@ func TestTheSameIsToldOnceAndNotTooMuch(t *testing.T) {
 	}
 }
 
-func TestAQuestionIsToldOnce(t *testing.T) {
+func TestAQuestionIsSentOnce(t *testing.T) {
 	hook, got := webhook(t, 200, notify.Options{})
 	for _, c := range [][2]string{
 		{events.ApprovalRequired, `{"prompt":"x"}`},
@@ -124,7 +124,7 @@ func TestAWebhookThatFailsIsAnError(t *testing.T) {
 	}
 }
 
-func TestTheDesktopIsTold(t *testing.T) {
+func TestDesktopShowsTheMessage(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"notify-send", "osascript"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nfor a; do echo \"$a\"; done > "+dir+"/args\n"), 0o700); err != nil {
@@ -145,7 +145,7 @@ func TestTheDesktopIsTold(t *testing.T) {
 	}
 }
 
-func TestWhoCanTellNobodyIsWarned(t *testing.T) {
+func TestWarningWithoutAnyChannel(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	hook, err := notify.New(kind.Section{}, notify.Options{})
 	if err != nil || len(hook.Warnings) != 1 || !strings.Contains(hook.Warnings[0].Error(), "nobody is notified") {

@@ -3,7 +3,6 @@ package notify
 import (
 	"cmp"
 	"errors"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -108,7 +107,7 @@ func (o Options) webhook(n *notifier) error {
 			return kind.Lacks("/url_env", errUnset)
 		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 			return kind.Lacks("/url_env", errors.New("the variable does not hold an address like https://host/path"))
-		case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		case u.Scheme == "http" && !kind.Loopback(u.Hostname()):
 			return kind.Lacks("/url_env", errors.New("the variable holds an address without TLS: use https"))
 		}
 		n.url = text
@@ -131,8 +130,3 @@ func (o Options) webhook(n *notifier) error {
 
 // errUnset does not show what was written, which may be the secret itself.
 var errUnset = errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}

@@ -85,7 +85,7 @@ func TestReadsAreCountedSinceTheLastWrite(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProgressIsNotTakenForIt(t *testing.T) {
+func TestOtherCallsCountAsNoProgress(t *testing.T) {
 	for name, between := range map[string]string{
 		"a write that failed":          `{"tool_name":"Write","tool_input":{"file_path":"/p/x"},"success":false}`,
 		"a command, whatever it does":  `{"tool_name":"Bash","tool_input":{"command":"make"}}`,

@@ -59,7 +59,7 @@ func start(t *testing.T, dir string, o sessioncontext.Options) (chain.Result, er
 	return hook.Handler(t.Context(), events.Event{Name: events.SessionStart, Session: "s1", Data: json.RawMessage(`{}`)})
 }
 
-func TestWhatIsTold(t *testing.T) {
+func TestContextOfAllSources(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "CONTEXT.md", "\ncontext\n")
 	put(t, dir, "docs/b.md", "b")
@@ -88,7 +88,7 @@ func TestWhatIsTold(t *testing.T) {
 	}
 }
 
-func TestItIsToldOnceAndAfterACompaction(t *testing.T) {
+func TestContextIsInjectedOnceAndAfterACompaction(t *testing.T) {
 	states := &hookstate.Memory{}
 	hook, err := sessioncontext.New(kind.Section{Worker: kind.Worker{States: states}}, sessioncontext.Options{Text: "x"})
 	if err != nil {
@@ -120,7 +120,7 @@ func TestItIsToldOnceAndAfterACompaction(t *testing.T) {
 	}
 }
 
-func TestItIsBounded(t *testing.T) {
+func TestContextIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "long.md", strings.Repeat("ä", 50_000))
 	for name, o := range map[string]sessioncontext.Options{

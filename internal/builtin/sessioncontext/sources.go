@@ -43,7 +43,7 @@ func (s sources) check() error {
 		}
 	}
 	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
-		return kind.Lacks("/dir", fmt.Errorf("%s is no directory", s.dir))
+		return kind.Lacks("/dir", fmt.Errorf("%s is not a directory", s.dir))
 	}
 	return nil
 }

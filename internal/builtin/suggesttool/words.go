@@ -34,7 +34,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	for _, tool := range slices.Sorted(maps.Keys(o.Words)) {
 		for i, word := range o.Words[tool] {
 			if split := wordsOf(word); len(split) != 1 {
-				return kind.Hook{}, kind.At(jsontext.Pointer("/words").AppendToken(tool).AppendToken(strconv.Itoa(i)), "%q is no single word", word)
+				return kind.Hook{}, kind.At(jsontext.Pointer("/words").AppendToken(tool).AppendToken(strconv.Itoa(i)), "%q is not a single word", word)
 			}
 		}
 	}

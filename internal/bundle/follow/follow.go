@@ -20,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
@@ -274,10 +275,7 @@ const maxWhy = 400
 // clip is text that fits in a line of a table.
 func clip(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
-	if len(line) > maxWhy {
-		line = strings.ToValidUTF8(line[:maxWhy], "") + " …"
-	}
-	return line
+	return shorten.Bytes(line, maxWhy, " …")
 }
 
 // open checks who signed a bundle, and that it is newer than what runs. It is nil, without

@@ -29,9 +29,9 @@ const ShadowSuffix = "-shadow"
 // testsWithin bounds the tests of a bundle.
 const testsWithin = time.Minute
 
-// Load builds the hooks of a bundle whose files are in a directory. acts lets them act in
+// load builds the hooks of a bundle whose files are in a directory. acts lets them act in
 // the world. Close the file.
-func Load(b *bundle.Bundle, dir string, acts bool, host kind.Worker) (*workerfile.File, error) {
+func load(b *bundle.Bundle, dir string, acts bool, host kind.Worker) (*workerfile.File, error) {
 	host.Dir = dir
 	file, err := workerfile.Parse(b.Files[0].Name, []byte(b.Files[0].Text), kinds.All(host))
 	if err != nil {
@@ -73,13 +73,13 @@ func Test(ctx context.Context, b *bundle.Bundle, dir string, acts bool) error {
 	ctx, cancel := context.WithTimeout(ctx, testsWithin)
 	defer cancel()
 	var unloaded error // it is not about the tests
-	load := func(w kind.Worker) (file *workerfile.File, err error) {
-		file, err = Load(b, dir, acts, w)
+	loading := func(w kind.Worker) (file *workerfile.File, err error) {
+		file, err = load(b, dir, acts, w)
 		unloaded = err
 		return file, err
 	}
 	failed, first := 0, ""
-	err := evaluate.RunTests(ctx, b.Files[0].Name, load, evaluate.Options{}, func(r evaluate.Result) error {
+	err := evaluate.RunTests(ctx, b.Files[0].Name, loading, evaluate.Options{}, func(r evaluate.Result) error {
 		if !r.OK {
 			if failed++; failed == 1 {
 				first = fmt.Sprintf("%q, line %d: %s", r.Name, r.Line, strings.Join(r.Wrong, "; "))
@@ -150,7 +150,7 @@ func (f *Follower) compose() (*workerfile.File, error) {
 	all := &workerfile.File{}
 	enforced, shadow := of[bundle.Enforce], of[bundle.Shadow]
 	if enforced != nil {
-		file, err := Load(enforced, f.files(enforced), f.Acts, f.Host)
+		file, err := load(enforced, f.files(enforced), f.Acts, f.Host)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func (f *Follower) compose() (*workerfile.File, error) {
 	if shadow != nil && (enforced == nil || shadow.Serial > enforced.Serial) {
 		host := f.Host
 		host.States = &hookstate.Memory{} // what it remembers counts nowhere else
-		file, err := Load(shadow, f.files(shadow), f.Acts, host)
+		file, err := load(shadow, f.files(shadow), f.Acts, host)
 		if err != nil {
 			all.Close()
 			return nil, err

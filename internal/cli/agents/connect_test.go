@@ -382,7 +382,7 @@ func TestAMalformedFileIsNamed(t *testing.T) {
 	for file, agent := range map[string]string{".claude/settings.json": "claude-code", ".codex/hooks.json": "codex"} {
 		m := newMachine(t)
 		path := m.write(file, `{"hooks":`)
-		want := path + ": repair it first: it is no valid JSON: "
+		want := path + ": repair it first: it is not valid JSON: "
 		for _, args := range [][]string{{"connect", agent, "--hook-agent", m.hookAgent}, {"disconnect", agent}} {
 			if o := m.run("", append(args, "--text", "--yes")...); o.code != 1 || !strings.Contains(o.stderr, want) {
 				t.Errorf("%v: %+v; want %s", args, o, want)

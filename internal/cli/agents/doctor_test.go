@@ -251,11 +251,11 @@ func TestDoctorOfOneAgent(t *testing.T) {
 	m.write(".gemini/settings.json", "bad")
 	for _, args := range [][]string{nil, {"claude-code"}} {
 		code, list := m.doctor(args...)
-		if want := "claude-code: claude runs no hook of " + path + ": it is no valid JSON: "; code != 1 || len(list) != 1 || !strings.HasPrefix(texts(list, "fail"), want) {
+		if want := "claude-code: claude runs no hook of " + path + ": it is not valid JSON: "; code != 1 || len(list) != 1 || !strings.HasPrefix(texts(list, "fail"), want) {
 			t.Errorf("%v: exit code %d, %+v; want %s", args, code, list, want)
 		}
 	}
-	if code, list := m.doctor("gemini"); code != 1 || !strings.Contains(texts(list, "fail"), ".gemini/settings.json: it is no valid JSON: ") {
+	if code, list := m.doctor("gemini"); code != 1 || !strings.Contains(texts(list, "fail"), ".gemini/settings.json: it is not valid JSON: ") {
 		t.Errorf("exit code %d, %+v", code, list)
 	}
 }

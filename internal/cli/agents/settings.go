@@ -61,11 +61,11 @@ func (t target) broken(settings []byte) error {
 	case t.dialect == "opencode": // a program
 	case t.toml:
 		if err := toml.Unmarshal(settings, &object{}); err != nil {
-			return fmt.Errorf("it is no valid TOML: %w", err)
+			return fmt.Errorf("it is not valid TOML: %w", err)
 		}
 	case !isBlank(settings):
 		if _, err := hujson.Parse(settings); err != nil {
-			return fmt.Errorf("it is no valid JSON: %w", err)
+			return fmt.Errorf("it is not valid JSON: %w", err)
 		}
 	}
 	return nil
@@ -193,7 +193,7 @@ func descend(settings []byte, path []string) (o *hujson.Object, end int, err err
 		}
 	}
 	if !ok {
-		return nil, 0, errors.New("it is no JSON object")
+		return nil, 0, errors.New("it is not a JSON object")
 	}
 	return o, end, nil
 }

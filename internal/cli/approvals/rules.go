@@ -15,16 +15,16 @@ import (
 type rulesCmd struct {
 	File   string `arg:"" help:"File of rules, YAML or JSON; - reads the standard input."`
 	Hook   string `placeholder:"NAME" help:"Decide an approval request of this hook."`
-	Tool   string `placeholder:"NAME" help:"About this tool."`
-	Prompt string `placeholder:"TEXT" help:"With this prompt."`
+	Tool   string `placeholder:"NAME" help:"Tool of the request."`
+	Prompt string `placeholder:"TEXT" help:"Prompt of the request."`
 
-	Label   []string `placeholder:"NAME" help:"Of a session with this label; repeat it for more."`
-	Emitter string   `placeholder:"ID" help:"Sent by this proven identity, such as \"nats agent/coder\"."`
-	Role    string   `placeholder:"ROLE" help:"Which has this role."`
-	Root    string   `placeholder:"SESSION" help:"Below this session."`
-	Depth   int      `placeholder:"N" help:"With so many sessions above."`
-	Command string   `placeholder:"LINE" help:"About this plain command of a shell."`
-	Cwd     string   `placeholder:"DIR" help:"Which runs in this directory."`
+	Label   []string `placeholder:"NAME" help:"Label of its session; repeat the flag for more."`
+	Emitter string   `placeholder:"ID" help:"Proven identity of its sender, such as \"nats agent/coder\"."`
+	Role    string   `placeholder:"ROLE" help:"Role of its sender."`
+	Root    string   `placeholder:"SESSION" help:"Root session of its lineage."`
+	Depth   int      `placeholder:"N" help:"Number of sessions above its own."`
+	Command string   `placeholder:"LINE" help:"Plain shell command that it is about."`
+	Cwd     string   `placeholder:"DIR" help:"Directory where the command runs."`
 }
 
 // ruled is the JSON form of what rules decide.

@@ -77,7 +77,7 @@ func (c *ExportCmd) export(ctx context.Context, e *cli.Env, l *query.Log, s stor
 	had := w.Last()
 	bar := newProgress(e, "export", had, 0, messages)
 	defer bar.end()
-	aim, err := l.Aim(ctx, s, c.Wait, func(what string) { bar.say("waiting %s for %s", c.Wait, what) })
+	aim, err := l.FindExportEnd(ctx, s, c.Wait, func(what string) { bar.say("waiting %s for %s", c.Wait, what) })
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func readPin(path string) (*pinFile, error) {
 		err = json.Unmarshal(text, p)
 	}
 	if err == nil && (p.Origin == "" || p.Size < 1) {
-		err = errors.New("it is no pin")
+		err = errors.New("it is not a pin")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the pin %s: %w: it holds what was verified before; only who knows why it is broken should remove it, or use --no-pin", path, err)

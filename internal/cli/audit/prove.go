@@ -118,7 +118,7 @@ func (c *ProveCmd) fromLog(ctx context.Context, e *cli.Env, at query.Place) (r a
 	}
 	bar := newProgress(e, "prove", 0, 0, messages)
 	defer bar.end()
-	aim, err := l.Aim(ctx, s, c.Wait, func(what string) { bar.say("waiting %s for %s", c.Wait, what) })
+	aim, err := l.FindExportEnd(ctx, s, c.Wait, func(what string) { bar.say("waiting %s for %s", c.Wait, what) })
 	if err != nil {
 		return r, err
 	}

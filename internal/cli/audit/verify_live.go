@@ -96,7 +96,7 @@ func (v *verification) segment(ctx context.Context, l *query.Log, s store.Segmen
 	}
 	bar := newProgress(v.env, "verify "+s.Name(), 0, 0, messages)
 	defer bar.end()
-	aim, err := l.Aim(ctx, s, v.cmd.Wait, func(what string) { bar.say("waiting %s for %s", v.cmd.Wait, what) })
+	aim, err := l.FindExportEnd(ctx, s, v.cmd.Wait, func(what string) { bar.say("waiting %s for %s", v.cmd.Wait, what) })
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (v *verification) segment(ctx context.Context, l *query.Log, s store.Segmen
 }
 
 // exportStream exports a segment to a reader, errors included. Call end after reading.
-func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.Aim, progress func(int64)) (in io.Reader, end func()) {
+func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.ExportEnd, progress func(int64)) (in io.Reader, end func()) {
 	r, w := io.Pipe()
 	done := make(chan struct{})
 	go func() {

@@ -168,7 +168,7 @@ func (n *byteCount) UnmarshalText(text []byte) error {
 	}[strings.ToUpper(strings.TrimSpace(string(text[len(number):])))]
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil || !ok || value <= 0 || value*unit > math.MaxInt64 {
-		return fmt.Errorf("%q is no size such as 500MB or 10GiB", term.Clip(string(text), term.MaxValue))
+		return fmt.Errorf("%q is not a size such as 500MB or 10GiB", term.Clip(string(text), term.MaxValue))
 	}
 	*n = byteCount(value * unit)
 	return nil
@@ -187,7 +187,7 @@ func (a *age) UnmarshalText(text []byte) error {
 	}
 	d, err := time.ParseDuration(string(text))
 	if err != nil || d <= 0 {
-		return fmt.Errorf("%q is no time span such as 30d or 12h", term.Clip(string(text), term.MaxValue))
+		return fmt.Errorf("%q is not a time span such as 30d or 12h", term.Clip(string(text), term.MaxValue))
 	}
 	*a = age(d)
 	return nil

@@ -136,7 +136,7 @@ func (c *addCmd) limits() (*identity.Limits, error) {
 		l.Priority = &identity.Band{}
 		low, high, ok := strings.Cut(c.Priority, "..")
 		if _, err := fmt.Sscan(low+" "+high, &l.Priority.Min, &l.Priority.Max); err != nil || !ok {
-			return nil, fmt.Errorf("--priority %q is no range: give one such as 100..200", c.Priority)
+			return nil, fmt.Errorf("--priority %q is not a range: give one such as 100..200", c.Priority)
 		}
 	}
 	if len(c.May) > 0 {
@@ -151,7 +151,7 @@ func (c *addCmd) limits() (*identity.Limits, error) {
 }
 
 type rotateCmd struct {
-	Name string `arg:"" help:"Whose."`
+	Name string `arg:"" help:"Name of the identity."`
 	directory
 }
 
@@ -172,7 +172,7 @@ func (c *rotateCmd) Run(ctx context.Context, e *cli.Env) error {
 }
 
 type revokeCmd struct {
-	Name string `arg:"" help:"Whose."`
+	Name string `arg:"" help:"Name of the identity."`
 	directory
 }
 

@@ -57,7 +57,7 @@ func (c *CatalogCmd) one(e *cli.Env) error {
 	schema, ok := events.Schema(c.Name)
 	if !ok {
 		e.CheckSpelling(c.Name)
-		return fmt.Errorf("show event %s: it is no standard event: it may be emitted, and its data is free-form; `hookctl events` lists the standard ones", c.Name)
+		return fmt.Errorf("show event %s: it is not a standard event: it may be emitted, and its data is free-form; `hookctl events` lists the standard ones", c.Name)
 	}
 	if e.Out.Document(json.RawMessage(schema)) {
 		return nil

@@ -147,7 +147,7 @@ func (s *sight) readEvent(msg *nats.Msg) error {
 
 func (s *sight) readResult(msg *nats.Msg) error {
 	if !utf8.Valid(msg.Data) {
-		return errors.New("read result: it is no UTF-8")
+		return errors.New("read result: it is not UTF-8")
 	}
 	if err := json.Unmarshal(msg.Data, &s.result); err != nil {
 		return fmt.Errorf("read result: %w", err)

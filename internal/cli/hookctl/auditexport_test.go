@@ -205,7 +205,7 @@ func TestAuditExportGoesOnOnlyWithItsOwnLog(t *testing.T) {
 	if err := os.WriteFile(file, []byte("hello\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Run("audit", "export", file, "--resume"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "no export of an audit log") {
+	if got := f.Run("audit", "export", file, "--resume"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "not an export of an audit log") {
 		t.Errorf("no export: %+v", got)
 	}
 }

@@ -305,7 +305,7 @@ func TestTheSegmentOfAnAlarmIsNotWaitedFor(t *testing.T) {
 	o.emit("s1")
 	o.awaitCheckpoint("HOOKS_AUDIT")
 	o.write("hello", `"action":"alarm"`)
-	if got := o.alarms(); got[0] == nil || got[0].Next != "" || !strings.Contains(got[0].Reason, "hooks.audit.w.evil is no record of a router") {
+	if got := o.alarms(); got[0] == nil || got[0].Next != "" || !strings.Contains(got[0].Reason, "hooks.audit.w.evil is not a record of a router") {
 		t.Errorf("stats of the live segment: %+v; want the alarm", got[0])
 	}
 	file, pub := o.file("first.jsonl"), o.file("audit.key.pub")

@@ -69,7 +69,7 @@ func TestIdentities(t *testing.T) {
 		"a context and another user":  {nil, "--context ada --user eve --password x", cli.ExitDisconnected, "the server wants credentials"},
 		"a user who may not emit":     {nil, "--context bob", cli.ExitDisconnected, "ask whoever runs it for that permission"},
 		"a context that is missing":   {nil, "--context eve", cli.ExitLocal, "see `nats context ls`"},
-		"a context that is elsewhere": {nil, "--context ../x", cli.ExitLocal, "no name of a context"},
+		"a context that is elsewhere": {nil, "--context ../x", cli.ExitLocal, "not a valid context name"},
 		"a context with nsc":          {nil, "--context nsc", cli.ExitLocal, "give a server and a credentials file"},
 		"a context without a home":    {map[string]string{"XDG_CONFIG_HOME": ""}, "--context ada", cli.ExitLocal, "neither XDG_CONFIG_HOME nor HOME is set"},
 		"a broken context":            {nil, "--context broken", cli.ExitLocal, "unexpected end of JSON input"},

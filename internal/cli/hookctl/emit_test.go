@@ -156,7 +156,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no NATS":                {[]string{"emit", "x", "-s", "nats://user:secret@127.0.0.1:1"}, cli.ExitDisconnected, "connect to NATS at nats://***@127.0.0.1:1"},
 		"a bad channel":          {[]string{"contributions", "a..b"}, cli.ExitLocal, "channel"},
 		"a bad pattern":          {[]string{"handlers", "*:pre"}, cli.ExitLocal, "event name"},
-		"an event of one's own":  {[]string{"events", "my:event"}, cli.ExitLocal, "no standard event"},
+		"an event of one's own":  {[]string{"events", "my:event"}, cli.ExitLocal, "not a standard event"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // some wait for a router

@@ -122,7 +122,7 @@ func TestTraceSaysWhatIsMissing(t *testing.T) {
 		"trace c1 --jaeger http://127.0.0.1:1":                {cli.ExitDisconnected, "use --jaeger= to read the audit log instead"},
 		"trace c1 --jaeger " + empty.URL:                      {cli.ExitLocal, "Jaeger has no trace of it at " + empty.URL + ", under the service hook-router"},
 		"trace c1 --service x --jaeger " + empty.URL:          {cli.ExitLocal, "under the service x"},
-		"trace c1 --jaeger " + broken.URL:                     {cli.ExitLocal, "no answer of Jaeger's API"},
+		"trace c1 --jaeger " + broken.URL:                     {cli.ExitLocal, "not an answer of Jaeger's API"},
 		"trace --trace-id zz --jaeger " + empty.URL:           {cli.ExitLocal, "32 digits in hex are needed"},
 		"trace chain-0 --jaeger= --json":                      {cli.ExitOK, ""},
 		"trace chain-0 --server nats://127.0.0.1:1 --jaeger=": {cli.ExitDisconnected, ""},

@@ -29,7 +29,7 @@ func parseRevision(text string) (r revision, given bool, err error) {
 	}
 	rev, path, _ := strings.Cut(rest, ":")
 	if rev == "" || path == "" || strings.HasPrefix(rev, "-") {
-		return r, true, fmt.Errorf("%q is no revision: write git:REVISION:FILE, such as git:main:policy.yaml", text)
+		return r, true, fmt.Errorf("%q is not a revision: write git:REVISION:FILE, such as git:main:policy.yaml", text)
 	}
 	return revision{rev, filepath.FromSlash(path)}, true, nil
 }

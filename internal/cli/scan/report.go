@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -144,10 +145,7 @@ const maxExample = 2000
 // of one is left.
 func masked(text string) string {
 	text, _ = redact.Default().Text(text)
-	if len(text) > maxExample {
-		text = strings.ToValidUTF8(text[:maxExample], "")
-	}
-	return text
+	return shorten.Bytes(text, maxExample, "")
 }
 
 // finish adds up what was counted.

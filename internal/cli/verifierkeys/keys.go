@@ -44,7 +44,7 @@ func Read(flag string, given []string) (list []Key, err error) {
 			content, readErr := os.ReadFile(text)
 			switch {
 			case errors.Is(readErr, fs.ErrNotExist) && strings.Count(text, "+") >= 2 && !strings.HasPrefix(text, "PRIVATE"):
-				return nil, fmt.Errorf("read %s %s: it is no file, and as a key it is malformed: %w", flag, term.Clip(text, term.MaxValue), err)
+				return nil, fmt.Errorf("read %s %s: it is not a file, and as a key it is malformed: %w", flag, term.Clip(text, term.MaxValue), err)
 			case readErr != nil && strings.HasPrefix(text, "PRIVATE+KEY"):
 				return nil, privateKey(flag)
 			case errors.Is(readErr, fs.ErrNotExist):

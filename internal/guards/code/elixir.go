@@ -1,11 +1,15 @@
 package code
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
+)
 
 var elixir = &language{
 	syntax: syntax{comments: []string{"#"}, quotes: `'"`, lines: true, fields: map[byte]string{'"': "#{", '\'': "#{"}, names: regexp.MustCompile(`^@?[A-Za-z_]\w*[?!]?`)},
 	unread: regexp.MustCompile("`|~[a-zA-Z]|\"\"\"|'''|\\?['\"#\\\\]|:\"|:[a-z_]\\w*\\."),
-	refused: set(`eval Port Code Node Mix Process Application Kernel EEx IEx GenServer Task Agent Supervisor apply spawn spawn_link send exec to_atom to_existing_atom query query! HTTPoison Req Tesla Finch Mint Path Config Macro Module quote unquote
+	refused: wordset.Of(`eval Port Code Node Mix Process Application Kernel EEx IEx GenServer Task Agent Supervisor apply spawn spawn_link send exec to_atom to_existing_atom query query! HTTPoison Req Tesla Finch Mint Path Config Macro Module quote unquote
 		defmacro use require Function capture put_env get_env fetch_env Swoosh Oban`),
 	reached: true, bare: true,
 	check: (*reader).checkElixir,
@@ -14,9 +18,9 @@ var elixir = &language{
 
 var (
 	// erlang are modules of Erlang that reach further.
-	erlang      = set("os file erlang init inet gen_tcp gen_udp ssl httpc ssh rpc code application net_kernel prim_file filelib filename c shell io_lib ets dets disk_log erl_scan erl_parse erl_eval zip peer slave ct_slave beam_lib compile")
-	elixirTells = set("halt stop version otp_release schedulers schedulers_online build_info monotonic_time system_time os_time unique_integer")
-	elixirReads = set("read! read exists? stream! stat! regular? dir?")
+	erlang      = wordset.Of("os file erlang init inet gen_tcp gen_udp ssl httpc ssh rpc code application net_kernel prim_file filelib filename c shell io_lib ets dets disk_log erl_scan erl_parse erl_eval zip peer slave ct_slave beam_lib compile")
+	elixirTells = wordset.Of("halt stop version otp_release schedulers schedulers_online build_info monotonic_time system_time os_time unique_integer")
+	elixirReads = wordset.Of("read! read exists? stream! stat! regular? dir?")
 )
 
 // checkElixir looks for modules of Erlang: they are atoms.

@@ -3,12 +3,14 @@ package code
 import (
 	"regexp"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 var golang = &language{
 	syntax:  syntax{comments: []string{"//"}, blocks: true, quotes: "\"`'", names: plainNames, texts: goTexts},
 	unread:  regexp.MustCompile(`//go:(linkname|embed|cgo)|#cgo|import "C"`),
-	refused: set("unsafe syscall plugin ParseFiles ParseGlob OpenReader Chdir Chmod Chown Truncate"),
+	refused: wordset.Of("unsafe syscall plugin ParseFiles ParseGlob OpenReader Chdir Chmod Chown Truncate"),
 	closed:  true, listed: true,
 	forms: map[string]func(*reader, int) (int, bool){"import": (*reader).goImport, "os": (*reader).goOS},
 }
@@ -30,7 +32,7 @@ var (
 	// goReaching are packages that run programs, open connections or change files, and goStandard what
 	// other packages of the standard library begin with.
 	goReaching = regexp.MustCompile(`^(C|os/exec|os/signal|os/user|syscall|unsafe|plugin|net|net/(http|rpc|smtp|mail|textproto).*|io/ioutil|io/fs|runtime/.*|debug/.*|testing/.*|database/.*|embed|go/.*|log/syslog|crypto/tls|golang\.org/x/(sys|net|crypto/ssh).*|github\.com/(docker|aws|nats-io|gorilla|jackc|lib/pq|go-redis|redis|mattn)/.*|k8s\.io/.*|cloud\.google\.com/.*)$`)
-	goStandard = set("fmt strings strconv errors sort slices maps math time regexp encoding bytes unicode net text html sync context reflect path bufio log testing hash crypto container iter cmp image index archive compress io os unique weak")
+	goStandard = wordset.Of("fmt strings strconv errors sort slices maps math time regexp encoding bytes unicode net text html sync context reflect path bufio log testing hash crypto container iter cmp image index archive compress io os unique weak")
 	goPackage  = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*$`)
 )
 

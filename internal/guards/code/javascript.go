@@ -4,16 +4,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 var javaScript = &language{
 	syntax: syntax{comments: []string{"//"}, blocks: true, quotes: "'\"`", fields: map[byte]string{'`': "${"}, slash: jsSlash, names: regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*`)},
 	unread: regexp.MustCompile(`<!--|-->|(^|\n)#!|\bString\s*\.\s*raw\b`),
-	refused: set("eval Function globalThis global window self module exports Reflect Proxy WebAssembly Worker constructor prototype mainModule binding dlopen XMLHttpRequest WebSocket EventSource navigator" +
+	refused: wordset.Of("eval Function globalThis global window self module exports Reflect Proxy WebAssembly Worker constructor prototype mainModule binding dlopen XMLHttpRequest WebSocket EventSource navigator" +
 		" execSync execFileSync execFile spawnSync getBuiltinModule prepareStackTrace getThis getFunction arguments getOwnPropertyDescriptor getOwnPropertyDescriptors getOwnPropertySymbols getPrototypeOf runInThisContext runInNewContext runInContext Script openAsBlob WriteStream ReadStream loadEnvFile execve setPrototypeOf defineProperty createRequire userInfo homedir networkInterfaces with setEngine"),
 	reached: true,
-	globals: set("child_process cluster dgram dns http http2 https inspector net repl tls v8 vm worker_threads"),
-	allowed: set("disconnect $disconnect call apply put isSymbolicLink dependencies devDependencies removeEventListener removeListener"),
+	globals: wordset.Of("child_process cluster dgram dns http http2 https inspector net repl tls v8 vm worker_threads"),
+	allowed: wordset.Of("disconnect $disconnect call apply put isSymbolicLink dependencies devDependencies removeEventListener removeListener"),
 	forms: map[string]func(*reader, int) (int, bool){
 		"require": (*reader).jsRequire, "import": (*reader).jsImport, "process": (*reader).jsProcess, "fetch": (*reader).jsFetch, "this": (*reader).jsThis, "Deno": (*reader).jsRuntime, "Bun": (*reader).jsRuntime, "export": (*reader).jsExport,
 	},
@@ -28,7 +30,7 @@ func init() {
 }
 
 // jsTells are what a process may be asked for.
-var jsTells = set("argv version versions arch platform exit exitCode cwd memoryUsage hrtime uptime stdout stderr stdin nextTick pid release title")
+var jsTells = wordset.Of("argv version versions arch platform exit exitCode cwd memoryUsage hrtime uptime stdout stderr stdin nextTick pid release title")
 
 // jsSlash says whether a slash begins a pattern: where a value is expected.
 func jsSlash(l *lexer) slash {
@@ -120,7 +122,7 @@ func (r *reader) prepareJS() bool {
 	if !r.modulesOfFiles() {
 		return false
 	}
-	opening := set("log require existsSync readFileSync writeFileSync")
+	opening := wordset.Of("log require existsSync readFileSync writeFileSync")
 	for name := range jsFiles {
 		opening[name] = true
 	}
@@ -220,8 +222,8 @@ func (r *reader) stays(i, end int) bool {
 var (
 	// jsComputes are methods of texts, numbers and lists, and jsTaking functions that call nothing that
 	// they are given.
-	jsComputes = set("toFixed toString trim toLowerCase toUpperCase padEnd padStart slice split includes startsWith endsWith length toLocaleString charCodeAt substring join indexOf push has get add")
-	jsTaking   = set("log table error warn info String Number parseInt parseFloat stringify abs max min round floor ceil isNaN isFinite")
+	jsComputes = wordset.Of("toFixed toString trim toLowerCase toUpperCase padEnd padStart slice split includes startsWith endsWith length toLocaleString charCodeAt substring join indexOf push has get add")
+	jsTaking   = wordset.Of("log table error warn info String Number parseInt parseFloat stringify abs max min round floor ceil isNaN isFinite")
 )
 
 // numbered reports whether [0] stands at i, or the name of a counter.
@@ -287,7 +289,7 @@ func (r *reader) jsThis(i int) (more int, ok bool) {
 }
 
 // jsModules are modules that code behind an option has without loading them.
-var jsModules = set("path crypto util url assert os events querystring string_decoder perf_hooks timers timers/promises readline stream zlib buffer punycode test")
+var jsModules = wordset.Of("path crypto util url assert os events querystring string_decoder perf_hooks timers timers/promises readline stream zlib buffer punycode test")
 
 // jsExport is what a module gives; not what it takes from another one.
 func (r *reader) jsExport(i int) (more int, ok bool) {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 // jsFiles are functions of the module fs, and whether they write.
@@ -14,7 +16,7 @@ var jsFiles = map[string]bool{
 
 var (
 	// jsReaching are modules that run programs, open connections or change files: of Node.js, and others.
-	jsReaching = set(`child_process cluster dgram dns dns/promises http http2 https inspector module net process repl tls v8 vm worker_threads wasi sea sqlite trace_events
+	jsReaching = wordset.Of(`child_process cluster dgram dns dns/promises http http2 https inspector module net process repl tls v8 vm worker_threads wasi sea sqlite trace_events
 		bun axios node-fetch undici got ky request superagent needle ws socket.io-client puppeteer puppeteer-core playwright playwright-core shelljs execa cross-spawn zx fs-extra graceful-fs rimraf del trash mkdirp dotenv pg mysql mysql2 mongodb mongoose redis ioredis
 		aws-sdk googleapis nodemailer ssh2 simple-git dockerode keytar node-pty sudo-prompt open vm2 tar unzipper adm-zip sqlite3 better-sqlite3 knex sequelize typeorm kafkajs amqplib nats stripe twilio openai clipboardy node-cmd`)
 	fsModule    = regexp.MustCompile(`^(node:)?fs(/promises)?$`)
@@ -152,7 +154,7 @@ func (r *reader) readOptions(i int) bool {
 	return true
 }
 
-var jsOptions = set("encoding withFileTypes recursive throwIfNoEntry true false null flag highWaterMark")
+var jsOptions = wordset.Of("encoding withFileTypes recursive throwIfNoEntry true false null flag highWaterMark")
 
 // taken reports whether a name in braces is taken out of the module fs.
 func (r *reader) taken(i int) bool {

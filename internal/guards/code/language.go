@@ -2,7 +2,6 @@ package code
 
 import (
 	"regexp"
-	"strings"
 )
 
 // language is the table that the reader has for one language.
@@ -35,14 +34,6 @@ type language struct {
 	forms map[string]func(r *reader, i int) (more int, ok bool)
 	// prepare scans all tokens first.
 	prepare func(r *reader) bool
-}
-
-func set(words string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
-	return all
 }
 
 var languages map[string]*language

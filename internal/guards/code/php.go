@@ -3,17 +3,19 @@ package code
 import (
 	"regexp"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 var php = &language{
 	syntax: syntax{comments: []string{"//", "#"}, blocks: true, quotes: `'"`, lines: true, texts: phpTexts, names: regexp.MustCompile(`^\$?[A-Za-z_\\][\w\\]*`)},
 	unread: regexp.MustCompile("`|<<<|\\?>|#\\["), // other texts, and the end of the code
 	fold:   true,
-	refused: set(strings.ToLower("eval exec system shell_exec passthru popen proc_open assert create_function call_user_func call_user_func_array func_get_args extract parse_str unserialize goto declare Closure ReflectionFunction ReflectionMethod ReflectionClass" +
+	refused: wordset.Of(strings.ToLower("eval exec system shell_exec passthru popen proc_open assert create_function call_user_func call_user_func_array func_get_args extract parse_str unserialize goto declare Closure ReflectionFunction ReflectionMethod ReflectionClass" +
 		" SplFileObject SplTempFileObject PDO mysqli SQLite3 SoapClient DirectoryIterator RecursiveDirectoryIterator FilesystemIterator GlobIterator Phar PharData ZipArchive FFI COM putenv getenv ini_set phpinfo $_ENV $_SERVER $GLOBALS" +
 		" Storage File Http Process Artisan Mail DB Schema Redis Queue Crypt Config Notification Log Cache XMLWriter ArrayObject ArrayIterator Blade SplFileInfo DOMDocument SimpleXMLElement GuzzleHttp Client CallbackFilterIterator FILTER_CALLBACK")),
-	allowed: set("json_encode json_decode"),
-	calls: set(`echo print print_r var_dump var_export json_encode json_decode strlen count implode explode array_keys array_values array_sum array_merge array_unique array_slice array_reverse array_column array_combine array_flip array_chunk array_diff
+	allowed: wordset.Of("json_encode json_decode"),
+	calls: wordset.Of(`echo print print_r var_dump var_export json_encode json_decode strlen count implode explode array_keys array_values array_sum array_merge array_unique array_slice array_reverse array_column array_combine array_flip array_chunk array_diff
 		array_intersect array_key_exists in_array sort rsort ksort asort range date time strtotime mktime checkdate date_default_timezone_get microtime strtoupper strtolower ucfirst ucwords lcfirst trim ltrim rtrim str_repeat str_pad str_replace substr strpos strrpos
 		str_contains str_starts_with str_ends_with sprintf printf number_format round floor ceil max min sqrt pow abs intdiv fmod phpversion md5 sha1 crc32 hash base64_encode base64_decode bin2hex hex2bin uniqid random_int mt_rand rand password_hash password_verify
 		isset empty unset is_array is_string is_int is_null is_numeric is_bool intval floatval strval boolval settype gettype get_class get_debug_type method_exists class_exists function_exists extension_loaded get_loaded_extensions memory_get_usage memory_get_peak_usage php_sapi_name
@@ -30,7 +32,7 @@ var php = &language{
 }
 
 // phpGlobals are variables that PHP sets.
-var phpGlobals = set("$_env $_server $globals")
+var phpGlobals = wordset.Of("$_env $_server $globals")
 
 // phpFields are variables in a text, with what they have: in braces, and without.
 var (

@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 var python = &language{
 	syntax:  syntax{comments: []string{"#"}, quotes: `'"`, names: plainNames, texts: pythonTexts},
 	unread:  regexp.MustCompile(`#.*coding[:=]`),
-	refused: set("eval exec compile getattr setattr delattr globals locals vars breakpoint input help license credits copyright attrgetter methodcaller allow_pickle modules meta_path path_hooks builtins expanduser expandvars home mro getsourcefile get_field vformat getmembers getmembers_static getattr_static get_type_hints get_annotations eval_str ForwardRef currentframe stack walk_stack walk_tb exc_info FileIO FileType open_code sourcehook linecache PosixPath WindowsPath chdir truediv Loader FullLoader load_all load_extension blobopen ctypeslib load_library sax handlers FileHandler resolve_name EntryPoint locate_file getmodule getclosurevars getargvalues Bytecode codeobj FunctionType CodeType bltns singledispatch singledispatchmethod update_wrapper itruediv fromfile_prefix_chars style opener serialization hub package mock GzipFile"),
-	allowed: set("load loads sort_keys partial pop put_nowait dropna drop_duplicates token_hex token_urlsafe token_bytes reset_index DictReader open_dataset"),
+	refused: wordset.Of("eval exec compile getattr setattr delattr globals locals vars breakpoint input help license credits copyright attrgetter methodcaller allow_pickle modules meta_path path_hooks builtins expanduser expandvars home mro getsourcefile get_field vformat getmembers getmembers_static getattr_static get_type_hints get_annotations eval_str ForwardRef currentframe stack walk_stack walk_tb exc_info FileIO FileType open_code sourcehook linecache PosixPath WindowsPath chdir truediv Loader FullLoader load_all load_extension blobopen ctypeslib load_library sax handlers FileHandler resolve_name EntryPoint locate_file getmodule getclosurevars getargvalues Bytecode codeobj FunctionType CodeType bltns singledispatch singledispatchmethod update_wrapper itruediv fromfile_prefix_chars style opener serialization hub package mock GzipFile"),
+	allowed: wordset.Of("load loads sort_keys partial pop put_nowait dropna drop_duplicates token_hex token_urlsafe token_bytes reset_index DictReader open_dataset"),
 	forms: map[string]func(*reader, int) (int, bool){
 		"import": (*reader).pythonImport, "from": (*reader).pythonFrom, "os": (*reader).pythonOS, "sys": (*reader).pythonSys, "subprocess": (*reader).pythonCalls, "urllib": (*reader).pythonFetch,
 		"sqlite3": (*reader).pythonBase, "execute": (*reader).pythonQuery, "open": (*reader).pythonOpen, "Path": (*reader).pythonPath, "glob": (*reader).pythonGlob, "requests": (*reader).pythonGet, "httpx": (*reader).pythonGet,
@@ -145,7 +147,7 @@ func (r *reader) preparePython() bool {
 	if slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 'n' && t.value == "case" }) {
 		return true // a pattern may give names values
 	}
-	r.constants(set("open Path print urlopen read_csv read_json read_parquet read_excel get"))
+	r.constants(wordset.Of("open Path print urlopen read_csv read_json read_parquet read_excel get"))
 	r.pythonGlobs()
 	return true
 }
@@ -154,11 +156,11 @@ var (
 	// pythonFrames leads from a function that runs to all that Python has.
 	pythonFrames = regexp.MustCompile(`^(gi|cr|ag|tb|f|co)_[a-z]+$`)
 	// ownMembers begin with a line, and are not hidden.
-	ownMembers = set("_ _asdict _fields _replace _make _meta _count")
+	ownMembers = wordset.Of("_ _asdict _fields _replace _make _meta _count")
 	// unsafeModules run what is in a file that they load: they are called by their own names alone.
-	unsafeModules = set("torch tensorflow keras whisper")
+	unsafeModules = wordset.Of("torch tensorflow keras whisper")
 	// arguments are names by which functions are told to do more, where they stand in a dictionary.
-	arguments = set("eval_str allow_pickle shell opener fromfile_prefix_chars style")
+	arguments = wordset.Of("eval_str allow_pickle shell opener fromfile_prefix_chars style")
 	// memberOfText is a field of a text that format fills with what a value has.
 	memberOfText = regexp.MustCompile(`\{\w*[.\[]`)
 )
@@ -226,7 +228,7 @@ func (r *reader) pythonType(i int) (more int, ok bool) {
 }
 
 // telling are functions that print what they are given, or compare it.
-var telling = set("print repr str isinstance issubclass id")
+var telling = wordset.Of("print repr str isinstance issubclass id")
 
 // pythonZip is ZipFile('name'), and Stats('name') of a profile.
 func (r *reader) pythonZip(i int) (more int, ok bool) {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 // pythonCalls is what code asks subprocess for: a command of words that are told.
@@ -87,7 +89,7 @@ func (r *reader) pythonFetch(i int) (more int, ok bool) {
 
 var local = regexp.MustCompile(`^https?://(localhost|127\.0\.0\.1|\[::1\]|0\.0\.0\.0)(:\d+)?(/|$)`)
 
-var requestArguments = set("json data headers timeout params")
+var requestArguments = wordset.Of("json data headers timeout params")
 
 // pythonGet is requests.get('address'); to a server of this machine, more than that.
 func (r *reader) pythonGet(i int) (more int, ok bool) {

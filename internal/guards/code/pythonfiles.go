@@ -3,6 +3,8 @@ package code
 import (
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 // pythonOpen is open('name'), and how it is opened; gzip.open and the like read.
@@ -61,7 +63,7 @@ func (r *reader) pythonPath(i int) (more int, ok bool) {
 }
 
 // leading are what a path leads to others by.
-var leading = set("joinpath with_name with_stem with_suffix parent parents move copy copy_into move_into with_segments walk rglob glob iterdir cwd readlink")
+var leading = wordset.Of("joinpath with_name with_stem with_suffix parent parents move copy copy_into move_into with_segments walk rglob glob iterdir cwd readlink")
 
 // pythonGlobs finds the names that stand for each file of a pattern in turn: for f in glob.glob('*.json').
 func (r *reader) pythonGlobs() {
@@ -89,7 +91,7 @@ func (r *reader) pythonGlobs() {
 }
 
 // takers are functions that take the name of a file, and give none a value.
-var takers = set("open print Path basename dirname getsize getmtime splitext exists isfile isdir join len str repr read_csv read_json read_parquet read_excel sorted")
+var takers = wordset.Of("open print Path basename dirname getsize getmtime splitext exists isfile isdir join len str repr read_csv read_json read_parquet read_excel sorted")
 
 // handed reports whether the name at i is handed to one of [takers], printed, or asked for what it has.
 func (r *reader) handed(i int) bool {

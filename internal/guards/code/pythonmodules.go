@@ -5,11 +5,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 // reaching are modules of Python that run programs, open connections or change what is installed:
 // of Python itself, and of others. They may be asked for their version.
-var reaching = set(`_thread antigravity this idlelib turtledemo atexit bdb builtins cProfile cgi cgitb code codeop compileall copyreg crypt ctypes dbm distutils doctest ensurepip fcntl ftplib gc getpass grp http idlelib imaplib imp
+var reaching = wordset.Of(`_thread antigravity this idlelib turtledemo atexit bdb builtins cProfile cgi cgitb code codeop compileall copyreg crypt ctypes dbm distutils doctest ensurepip fcntl ftplib gc getpass grp http idlelib imaplib imp
 	marshal mmap modulefinder aifc bz2 chunk cmd codecs filecmp genericpath lib2to3 linecache mailcap ntpath nturl2path optparse pickletools posixpath pyclbr sunau symtable tabnanny tempfile unittest uu wave multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve shutil signal site smtpd smtplib socket socketserver
 	spwd ssl syslog telnetlib termios test threading timeit curses bltns tarfile wave tkinter trace tty turtle types venv webbrowser winreg wsgiref xmlrpc zipapp zipimport pipes fileinput mailbox subprocess asyncore asynchat
 	aiohttp urllib3 paramiko fabric invoke sh plumbum pexpect docker kubernetes boto3 botocore aiobotocore google azure openai anthropic stripe twilio sendgrid slack slack_sdk tweepy psycopg psycopg2 asyncpg pymysql MySQLdb mysql pymongo motor redis aioredis
@@ -17,10 +19,10 @@ var reaching = set(`_thread antigravity this idlelib turtledemo atexit bdb built
 	cloudpickle dill joblib cffi psutil websocket websockets pycurl dulwich oss2 minio ansible salt nmap ptyprocess pyppeteer mechanize wget twisted gevent zmq grpc elasticsearch opensearchpy cassandra neo4j snowflake clickhouse_driver pyodbc oracledb cx_Oracle`)
 
 // shown is what any module may be asked for.
-var shown = set("__version__ __file__ __path__ __doc__ __name__ version")
+var shown = wordset.Of("__version__ __file__ __path__ __doc__ __name__ version")
 
 // formed are modules of which only some is read, by forms of their own.
-var formed = set("os sys subprocess urllib sqlite3 glob requests httpx importlib")
+var formed = wordset.Of("os sys subprocess urllib sqlite3 glob requests httpx importlib")
 
 // pythonImport is import a, b.c as d.
 func (r *reader) pythonImport(i int) (more int, ok bool) {
@@ -159,9 +161,9 @@ func (r *reader) imported(module, name string) bool {
 }
 
 var (
-	sysTells  = set("argv stdin stdout stderr version version_info platform exit maxsize getsizeof executable byteorder getrecursionlimit setrecursionlimit prefix flags implementation maxunicode float_info getrefcount")
-	pathTells = set("exists isfile isdir join basename dirname splitext getsize getmtime abspath relpath normpath split isabs realpath commonpath")
-	osTells   = set("getcwd cpu_count sep linesep name getpid uname pathsep")
+	sysTells  = wordset.Of("argv stdin stdout stderr version version_info platform exit maxsize getsizeof executable byteorder getrecursionlimit setrecursionlimit prefix flags implementation maxunicode float_info getrefcount")
+	pathTells = wordset.Of("exists isfile isdir join basename dirname splitext getsize getmtime abspath relpath normpath split isabs realpath commonpath")
+	osTells   = wordset.Of("getcwd cpu_count sep linesep name getpid uname pathsep")
 	ownDir    = regexp.MustCompile(`^\.?(/?[\w-][\w.-]*)*$`)
 	// secretName is in the names of variables that hold secrets; settable are those that lead to no code.
 	secretName = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_ur[il]$|dsn|cookie|session|_pat$|pwd|jwt|sign|priv|webhook|conn|bearer|salt`)
@@ -282,7 +284,7 @@ func (r *reader) pythonFrameText(i int) (more int, ok bool) {
 
 func (r *reader) pythonCompile(i int) (more int, ok bool) { return 0, r.member(i) }
 
-var metadata = set("version PackageNotFoundError packages_distributions requires")
+var metadata = wordset.Of("version PackageNotFoundError packages_distributions requires")
 
 // pythonMetadata is what importlib tells of what is installed.
 func (r *reader) pythonMetadata(i int) (more int, ok bool) {

@@ -1,6 +1,10 @@
 package code
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
+)
 
 // standard has what modules of Python itself, and a few others, may be asked for. A dot stands for all
 // that they have: none of it leads elsewhere.
@@ -8,7 +12,7 @@ var standard = func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for line := range strings.Lines(standardNames) {
 		module, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		all[module] = set(names)
+		all[module] = wordset.Of(names)
 	}
 	return all
 }()

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 // reader checks the tokens of one piece of code.
@@ -106,7 +108,7 @@ func (r *reader) folded(i int) string {
 }
 
 // dunders are names of Python that tell, and lead nowhere.
-var dunders = set("__name__ __version__ __file__ __doc__ __init__ __len__ __repr__ __str__ __eq__ __iter__ __main__ __annotations__ __all__ __dirname __filename __DIR__ __FILE__ __MODULE__")
+var dunders = wordset.Of("__name__ __version__ __file__ __doc__ __init__ __len__ __repr__ __str__ __eq__ __iter__ __main__ __annotations__ __all__ __dirname __filename __DIR__ __FILE__ __MODULE__")
 
 // harmless reports whether the member or function at i only computes, judged by its name. Members of
 // parsed JSON are data.

@@ -3,6 +3,8 @@ package code
 import (
 	"regexp"
 	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
 var ruby = &language{
@@ -11,10 +13,10 @@ var ruby = &language{
 	unread:  regexp.MustCompile("(?m)`|<<[~-]?['\"A-Z_a-z]|^=begin|__END__|:\"|:'"),
 	symbols: true,
 	check:   (*reader).checkRuby,
-	refused: set("system exec spawn fork eval instance_eval class_eval module_eval instance_exec class_exec module_exec binding send public_send __send__ method public_method instance_method const_get const_missing define_method" +
+	refused: wordset.Of("system exec spawn fork eval instance_eval class_eval module_eval instance_exec class_exec module_exec binding send public_send __send__ method public_method instance_method const_get const_missing define_method" +
 		" instance_variable_get instance_variable_set Kernel Process ENV IO ObjectSpace Object Module Class Method UnboundMethod Binding RubyVM TracePoint Marshal Open3 Net Socket TCPSocket TCPServer UDPSocket UNIXSocket URI OpenURI FileUtils Pathname Tempfile" +
 		" Etc PTY DRb WEBrick Gem Bundler Fiddle Win32API Signal Shellwords ERB Psych open load autoload syscall trap test ARGF method_missing DATA credentials secrets config to_proc tap_send to_sym intern ancestors alias_method alias def_delegator def_delegators delegate try constantize safe_constantize singleton_class reopen ARGV $LOAD_PATH $LOADED_FEATURES copy_stream PStore Logger xsystem trace_var def_instance_delegator def_instance_delegators DBM SDBM GDBM TOPLEVEL_BINDING Readline IRB Fiber Rake Faraday HTTParty RestClient Typhoeus Excon Aws"),
-	allowed: set("parse safe_load load_file symbolize_names drop pop reset_column_information call"),
+	allowed: wordset.Of("parse safe_load load_file symbolize_names drop pop reset_column_information call"),
 	named:   true, bare: true,
 	prepare: (*reader).prepareRuby,
 	forms:   map[string]func(*reader, int) (int, bool){"require": (*reader).rubyRequire, "require_relative": (*reader).rubyRequire, "File": (*reader).rubyFile, "YAML": (*reader).rubyYAML, "JSON": (*reader).rubyYAML, "CSV": (*reader).rubyYAML, "Dir": (*reader).rubyDir, "Rails": (*reader).rubyRails, "inject": (*reader).rubyFolds, "reduce": (*reader).rubyFolds},
@@ -24,10 +26,10 @@ var (
 	// rubyReaching are libraries that run programs, open connections or change files.
 	rubyReaching  = regexp.MustCompile(`^(open3|open-uri|net/|net-|socket|fileutils|pty|etc|drb|webrick|fiddle|win32|pathname|tempfile|tmpdir|shell|rake|bundler|rubygems|erb|psych|objspace|ripper|debug|irb|pry|faraday|httparty|rest-client|typhoeus|excon|aws|google|octokit|mysql2|pg|sqlite3|redis|mongo|sinatra|dotenv|expect|io/|readline|reline|resolv|syslog|rinda|mkmf|pstore|logger)|^un$`)
 	rubyLibrary   = regexp.MustCompile(`^(\.{0,2}/)?[\w-]+(/[\w-]+)*(\.rb)?$`)
-	rubyComputing = set("json yaml set date time csv bigdecimal securerandom digest benchmark pp ostruct singleton stringio")
-	rubyKeywords  = set("if unless and or not when while until return then elsif in else begin do end rescue ensure case yield print puts p")
-	rubyLists     = set("glob children entries each_child pwd exist?")
-	rubyReads     = set("read readlines foreach exist? size mtime file? directory? basename extname dirname join zero? stat")
+	rubyComputing = wordset.Of("json yaml set date time csv bigdecimal securerandom digest benchmark pp ostruct singleton stringio")
+	rubyKeywords  = wordset.Of("if unless and or not when while until return then elsif in else begin do end rescue ensure case yield print puts p")
+	rubyLists     = wordset.Of("glob children entries each_child pwd exist?")
+	rubyReads     = wordset.Of("read readlines foreach exist? size mtime file? directory? basename extname dirname join zero? stat")
 )
 
 // rubySlash says whether a slash begins a pattern. A method may be given one without brackets.

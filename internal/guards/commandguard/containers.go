@@ -16,19 +16,19 @@ var (
 	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
 )
 
-// contains: docker rm takes containers that are named, and are not running; those of the
-// router and of NATS are left alone.
-func contains(c shell.Command) bool {
-	if guards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
+// safeContainerCommand reports whether docker shows no variables, removes only stopped containers that are
+// named, and leaves those of the router and of NATS alone.
+func safeContainerCommand(c shell.Command) bool {
+	if namesGuards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
 		return false
 	}
-	switch told := c.Verbs(2); {
-	case slices.Contains(told, "inspect"): // variables stand there, too
+	switch verbs := c.Verbs(2); {
+	case slices.Contains(verbs, "inspect"): // variables stand there, too
 		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
 		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
 			return !w.Known || tellsEnvironment.MatchString(stateOfContainer.ReplaceAllString(w.Text, ""))
 		})
-	case len(told) == 2 && told[1] == "config":
+	case len(verbs) == 2 && verbs[1] == "config":
 		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)
 		})

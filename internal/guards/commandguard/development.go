@@ -36,7 +36,7 @@ func develops(c shell.Command) bool {
 	given := len(c.Words)
 	c = module(c)
 	ran := len(c.Words) < given // as a module of Python, most probably of the project
-	if c.Name() == "" || usesSecret(c) || connects(c) || addressTells(c) {
+	if c.Name() == "" || usesSecret(c) || opensConnection(c) || addressTells(c) {
 		return false
 	}
 	if m := crossTool.FindStringSubmatch(c.Name()); m != nil {

@@ -41,21 +41,21 @@ var (
 	guessedProtocol = regexp.MustCompile(`(?i)^(dict|ldap|imap|smtp|pop3)\.`)
 )
 
-// fetches reports whether curl or wget only read, or speak to this machine alone, by the protocols
+// fetchesOnly reports whether curl or wget only read, or speak to this machine alone, by the protocols
 // of pages.
-func fetches(c shell.Command) bool {
+func fetchesOnly(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		address := strings.TrimPrefix(w.Text, "--url=")
 		if strings.Contains(address, " ") {
 			return false // a header
 		}
 		return scheme.MatchString(address) && !strings.HasPrefix(address, "-") && !schemes.MatchString(address) || guessedProtocol.MatchString(address)
-	}) && (!tells(c) || speaksToItself(c))
+	}) && (!sendsData(c) || speaksToItself(c))
 }
 
-// tells reports whether curl or wget send more than a request for a page. What is not known
+// sendsData reports whether curl or wget send more than a request for a page. What is not known
 // may be anything that the line has read.
-func tells(c shell.Command) bool {
+func sendsData(c shell.Command) bool {
 	known := reading[c.Name()]
 	for args := c.Args(); len(args) > 0; args = args[1:] {
 		w := args[0]
@@ -204,6 +204,6 @@ func speaksHere(options *regexp.Regexp, values []string) func(shell.Command) boo
 		if len(operands) > 1 && httpVerb.MatchString(operands[0].Text) && !addresses.Loopback(operands[0].Text) {
 			operands = operands[1:]
 		}
-		return len(operands) > 0 && (addresses.Loopback(operands[0].Text) || ownPort.MatchString(operands[0].Text)) && plain(c)
+		return len(operands) > 0 && (addresses.Loopback(operands[0].Text) || ownPort.MatchString(operands[0].Text)) && hasLiteralArguments(c)
 	}
 }

@@ -21,9 +21,9 @@ var (
 	pushing = regexp.MustCompile(`^(-[unvq46d]+|--(set-upstream|(no-)?follow-tags|tags|all|branches|dry-run|verbose|quiet|porcelain|progress|no-progress|atomic|no-verify|verify|no-signed|signed|thin|no-thin|ipv4|ipv6|delete|force-with-lease(=.*)?|force-if-includes|recurse-submodules=.*|push-option=.*))$`)
 )
 
-// pushes: a remote by its address, or by another name than the usual one, may be anybody's; and
-// what git keeps for it may hold a token.
-func pushes(c shell.Command) bool {
+// safeGitCommand reports whether git loses nothing, and speaks to the usual remote: one that is given by its
+// address or by another name may be anybody's, and what git keeps for it may hold a token.
+func safeGitCommand(c shell.Command) bool {
 	verb := c.Verb()
 	has := func(options ...string) bool {
 		return slices.ContainsFunc(options, func(o string) bool { return shell.Option(behind(c, verb), o) != shell.No })
@@ -38,7 +38,7 @@ func pushes(c shell.Command) bool {
 	case "gc":
 		return !has("--prune*")
 	case "apply", "am":
-		return !has("--unsafe-paths") && plain(c)
+		return !has("--unsafe-paths") && hasLiteralArguments(c)
 	case "config":
 		everywhere := has("--global", "--system")
 		return !aimsAt(c, gitSecret) && (!everywhere || shell.Option(c, "--get") == shell.Yes || shell.Option(c, "--list") == shell.Yes || shell.Option(c, "-l") == shell.Yes)

@@ -40,7 +40,7 @@ test-storybook autocannon clang-format-diff scala-cli godot blender gcovr lcov g
 ansible-playbook trunk pyproject-build patch grpcurl msbuild earthly dagger drizzle-kit shadcn uuidgen tesseract pdftotext pdfinfo pdftoppm say pbcopy createdb http https xh nc latexmk pdflatex xelatex lualatex bibtex biber typst
 # fetch: see network
 curl wget
-# judged by what they are told in their language: see queries
+# judged by what they are told in their language: see queriesOnly
 pg_dump mysqldump psql mysql mariadb sqlite3 duckdb mongosh
 # stop processes
 kill pkill killall

@@ -32,9 +32,9 @@ var showsCreate = regexp.MustCompile(`(?i)\bshow\s+create\s`)
 // sqlComment is a line that says nothing to a database.
 var sqlComment = regexp.MustCompile(`(?m)^\s*--.*$`)
 
-// queries reports whether a database is only asked: one text is a query, and none changes
+// queriesOnly reports whether a database is only asked: one text is a query, and none changes
 // anything. A script of the project is run where the database is of this machine, as others are.
-func queries(c shell.Command) bool {
+func queriesOnly(c shell.Command) bool {
 	if c.Name() == "sqlite3" && ofScratch(c) {
 		return true
 	}

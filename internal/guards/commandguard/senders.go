@@ -11,7 +11,7 @@ import (
 
 // resolvesGivenNames: names stand in the line, none comes from a file.
 func resolvesGivenNames(c shell.Command) bool {
-	return plain(c) && shell.Option(c, "-f") == shell.No && shell.Option(c, "-k") == shell.No && len(c.Redirects) == len(outputs(c.Redirects))
+	return hasLiteralArguments(c) && shell.Option(c, "-f") == shell.No && shell.Option(c, "-k") == shell.No && len(c.Redirects) == len(outputs(c.Redirects))
 }
 
 func outputs(all []shell.Redirect) []shell.Redirect {
@@ -28,7 +28,7 @@ func namesOther(w shell.Word) bool {
 // loadsLocalhost: a load tester is aimed at this machine.
 func loadsLocalhost(c shell.Command) bool {
 	args := c.Args()
-	return plain(c) && !slices.ContainsFunc(args, namesOther) && shell.Option(c, "-x") == shell.No && shell.Option(c, "-X") == shell.No &&
+	return hasLiteralArguments(c) && !slices.ContainsFunc(args, namesOther) && shell.Option(c, "-x") == shell.No && shell.Option(c, "-X") == shell.No &&
 		(c.Name() == "k6" || len(args) == 0 || strings.HasPrefix(args[0].Text, "-") && len(args) == 1 || addresses.Loopback(args[len(args)-1].Text))
 }
 

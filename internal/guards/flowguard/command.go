@@ -8,6 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/addresses"
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
+	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -38,37 +39,29 @@ func (g guard) ofShell(ev events.Event, tool events.Tool) flow {
 	return f
 }
 
-func set(words string) map[string]bool {
-	all := map[string]bool{}
-	for word := range strings.FieldsSeq(words) {
-		all[word] = true
-	}
-	return all
-}
-
 // Programs by what they do with other machines. Another agent is one of them: it has a
 // session of its own, which begins without labels.
 var (
-	fetches = set("curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone mail mutt")
-	senders = set(`curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone
+	fetches = wordset.Of("curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone mail mutt")
+	senders = wordset.Of(`curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone
 		mail mailx mutt sendmail msmtp swaks s3cmd gsutil aws az gcloud doctl heroku flyctl fly vercel netlify wrangler firebase
 		dig nslookup host drill ping traceroute tracepath whois finger nmap kubectl helm oc argocd terraform tofu pulumi ansible ansible-playbook
 		twine mongosh mongo redis-cli nats wscat websocat grpcurl ngrok cloudflared tailscale open xdg-open osascript at batch crontab
 		systemd-run git-send-email claude codex gemini goose copilot qwen opencode crush aider amp cursor-agent hook-agent hookctl`)
 	sending = map[string]map[string]bool{
-		"git": set("push send-email request-pull instaweb daemon svn imap-send"), "npm": set("publish login adduser token owner"), "pnpm": set("publish login"),
-		"yarn": set("publish npm login"), "cargo": set("publish login owner"), "docker": set("push login"), "podman": set("push login"),
-		"gem": set("push owner"), "poetry": set("publish"), "uv": set("publish"), "hatch": set("publish"), "go": set(""), "dotnet": set("nuget"),
+		"git": wordset.Of("push send-email request-pull instaweb daemon svn imap-send"), "npm": wordset.Of("publish login adduser token owner"), "pnpm": wordset.Of("publish login"),
+		"yarn": wordset.Of("publish npm login"), "cargo": wordset.Of("publish login owner"), "docker": wordset.Of("push login"), "podman": wordset.Of("push login"),
+		"gem": wordset.Of("push owner"), "poetry": wordset.Of("publish"), "uv": wordset.Of("publish"), "hatch": wordset.Of("publish"), "go": wordset.Of(""), "dotnet": wordset.Of("nuget"),
 	}
 	// local programs send nothing anywhere, whatever they are told.
-	local = set(`ls dir pwd cd pushd popd echo printf true false : test [ [[ cat head tail wc grep egrep fgrep rg ag cut paste tr nl tac rev column fold basename
+	local = wordset.Of(`ls dir pwd cd pushd popd echo printf true false : test [ [[ cat head tail wc grep egrep fgrep rg ag cut paste tr nl tac rev column fold basename
 		dirname realpath readlink stat file du df which type whoami id groups uname hostname date cal ps pgrep diff cmp comm sleep seq expr bc
 		sha1sum sha256sum sha512sum shasum md5sum md5 cksum xxd od hexdump strings base64 jq yq tree sort uniq shuf join cp mv rm rmdir mkdir touch ln
 		chmod tee sed gsed mktemp gzip gunzip zip unzip xz zstd tar less more set export unset local declare readonly read return exit break continue
 		wait jobs shift kill printenv env find fd time timeout nice nohup command exec xargs gofmt prettier`)
 	localVerbs = map[string]map[string]bool{
-		"git": set("add annotate bisect blame branch cat-file checkout cherry-pick clean commit config describe diff grep init log ls-files ls-tree merge mv notes rebase reflog reset restore rev-list rev-parse revert rm shortlog show show-ref stash status switch tag worktree"),
-		"go":  set("build vet fmt version env doc list"),
+		"git": wordset.Of("add annotate bisect blame branch cat-file checkout cherry-pick clean commit config describe diff grep init log ls-files ls-tree merge mv notes rebase reflog reset restore rev-list rev-parse revert rm shortlog show show-ref stash status switch tag worktree"),
+		"go":  wordset.Of("build vet fmt version env doc list"),
 	}
 	remote = regexp.MustCompile(`^[\w.-]+@[\w.-]+:|^[\w-]+(\.[\w-]+)+:[^\\]`)
 )

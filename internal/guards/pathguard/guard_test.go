@@ -50,7 +50,7 @@ func call(tool, member, value string) string {
 
 // A secret that was masked is no glob of many letters, and what an agent writes in that
 // form reaches no more than a shell would take it for.
-func TestAMaskedSecretIsNoGlob(t *testing.T) {
+func TestMaskedSecretsMatchNoGlob(t *testing.T) {
 	hook, err := pathguard.New(kind.Section{}, pathguard.Options{Deny: []string{"**/*.tfstate", "**/nats*.conf"}})
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func Parse(text string) (Pattern, error) {
 	case strings.Contains(text, `\`):
 		return Pattern{}, errors.New("has a backslash: write / between names, on Windows too")
 	case !doublestar.ValidatePattern(text):
-		return Pattern{}, errors.New("is no glob: a bracket or brace is not closed")
+		return Pattern{}, errors.New("is not a valid glob: a bracket or brace is not closed")
 	case slices.Contains(strings.Split(text, "/"), ".."):
 		return Pattern{}, errors.New("has .. in it, which no path has that is compared")
 	}

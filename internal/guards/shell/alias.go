@@ -26,9 +26,9 @@ func (s source) alias(c *Command, ctx context) {
 	}
 }
 
-// aliased runs what the name of a command stands for, with the command's arguments: some
+// runAlias runs what the name of a command stands for, with the command's arguments: some
 // shells do, so that the command is listed with either meaning.
-func (s source) aliased(c *Command, ctx context, depth int) {
+func (s source) runAlias(c *Command, ctx context, depth int) {
 	name := c.Words[0].Text
 	value, found := s.aliases[name]
 	if !found || depth > MaxDepth {

@@ -22,25 +22,25 @@ func (s source) assign(a *syntax.Assign, words []Word) Assign {
 	case a.Array != nil:
 		is.Value = Word{Text: s.sourceOf(a.Array)}
 	}
-	s.evaluated([]Word{is.Value})
+	s.doubtEvaluated([]Word{is.Value})
 	if a.Naked && a.Value == nil {
 		return is // it has the value that it had
 	}
 	// What a program makes of HOME is not the line's matter.
 	again := slices.ContainsFunc(words, func(w Word) bool { return shells[nameOf(w.Text)] || w.Text == "eval" })
 	if len(words) == 0 || again {
-		s.moved(is.Name)
+		s.doubtDirectories(is.Name)
 	}
-	s.variable(is)
+	s.doubtVariable(is)
 	if a.Value != nil {
 		s.keep(a, is.Value)
 	}
 	return is
 }
 
-// alone lists assignments that no command follows: a program that runs later sees
+// addAssignments lists assignments that no command follows: a program that runs later sees
 // them where its environment had the name. One in small letters is the line's own.
-func (s source) alone(all []Assign, ctx context) {
+func (s source) addAssignments(all []Assign, ctx context) {
 	all = slices.DeleteFunc(all, func(a Assign) bool { return a.Harmless() || a.Name == strings.ToLower(a.Name) })
 	if len(all) > 0 {
 		s.add(Command{Assigns: all, Redirects: ctx.redirects}, ctx)
@@ -50,9 +50,9 @@ func (s source) alone(all []Assign, ctx context) {
 // assigns is of what is = or, as +=, ends with it and compares nothing.
 var assigns = regexp.MustCompile(`^([^=!<>]|<<|>>|\*\*)?=$`)
 
-// gives is the name of the variable that a part of the source gives a value, where it
+// assignedName is the name of the variable that a part of the source gives a value, where it
 // is none of the assignments before a command.
-func gives(n syntax.Node) string {
+func assignedName(n syntax.Node) string {
 	switch n := n.(type) {
 	case *syntax.WordIter: // for NAME in
 		return n.Name.Value
@@ -72,13 +72,13 @@ func gives(n syntax.Node) string {
 	return ""
 }
 
-// set is a variable that is given a value which is not known.
-func (s source) set(name string, ctx context) {
+// setVariable notes a variable that gets a value which is not known.
+func (s source) setVariable(name string, ctx context) {
 	name, _, _ = strings.Cut(name, "[")
 	a := Assign{Name: name}
-	s.moved(name)
-	s.variable(a)
-	s.alone([]Assign{a}, ctx)
+	s.doubtDirectories(name)
+	s.doubtVariable(a)
+	s.addAssignments([]Assign{a}, ctx)
 }
 
 // setters are commands that give variables a value: the names stand behind their options.
@@ -86,8 +86,8 @@ var setters = map[string]wrapper{
 	"read": {flags: "aersE", values: "dinNptu"}, "mapfile": {flags: "t", values: "CcdnOsu"}, "readarray": {flags: "t", values: "CcdnOsu"}, "getopts": {operands: 1},
 }
 
-// sets looks at the variables that a command of the shell gives values.
-func (s source) sets(command string, args []Word, ctx context) {
+// setVariables notes the variables that a command of the shell gives values.
+func (s source) setVariables(command string, args []Word, ctx context) {
 	var names []Word
 	switch of, ok := setters[command]; {
 	case ok:
@@ -103,7 +103,7 @@ func (s source) sets(command string, args []Word, ctx context) {
 		if !n.Known {
 			s.doubt("the name of a variable is known only when it runs")
 		}
-		s.set(strings.TrimPrefix(n.Text, "-v"), ctx)
+		s.setVariable(strings.TrimPrefix(n.Text, "-v"), ctx)
 	}
 }
 
@@ -138,7 +138,7 @@ func (s source) assignments(words []Word) {
 	for _, w := range words {
 		if name, value, found := strings.Cut(w.Text, "="); found {
 			w.Text = value
-			s.variable(Assign{name, w})
+			s.doubtVariable(Assign{name, w})
 		}
 	}
 }
@@ -150,8 +150,8 @@ var subscript = regexp.MustCompile("\\w\\[[^\\]]*(\\$\\(([^(]|\\([^()]*\\)[^)])|
 // evaluators are commands that take their arguments for expressions or names.
 var evaluators = []string{"let", "test", "[", "read", "unset", "printf", "mapfile", "readarray", "wait", "declare", "typeset", "local", "export", "readonly"}
 
-// evaluated looks for commands in texts that bash may evaluate.
-func (s source) evaluated(words []Word) {
+// doubtEvaluated looks for commands in texts that bash may evaluate.
+func (s source) doubtEvaluated(words []Word) {
 	if slices.ContainsFunc(words, func(w Word) bool { return subscript.MatchString(w.Text) }) {
 		s.doubt("bash runs what stands in the brackets behind a name")
 	}

@@ -9,7 +9,7 @@ import (
 // console is a program that runs code with the data of a project open.
 type console struct {
 	language string
-	verbs    []string // by which it is told to
+	verbs    []string // with which it runs code
 	options  []string // that the code follows; none: it is the only argument
 }
 
@@ -34,15 +34,15 @@ func (s source) console(c *Command, program Command, ctx context) bool {
 		return false
 	}
 	var text string
-	told, given := false, false
+	verbSeen, given := false, false
 	for args := program.Args(); len(args) > 0; args = args[1:] {
 		w := args[0]
 		option, value, joined := strings.Cut(w.Text, "=")
 		switch {
 		case !w.plain() || given:
 			return false
-		case !told:
-			if told = slices.Contains(of.verbs, w.Text); !told {
+		case !verbSeen:
+			if verbSeen = slices.Contains(of.verbs, w.Text); !verbSeen {
 				return false
 			}
 		case slices.Contains(quiet, w.Text):

@@ -39,13 +39,13 @@ type files struct {
 	texts    map[string]string // of those that the line writes in full, by the names of the files
 	reading  int               // how many of them were read
 	ran      map[string]int    // those that were run so far, with the number of their makers by then
-	brought  []string          // directories that are filled from elsewhere
+	fetched  []string          // directories that are filled from elsewhere
 	built    []string          // programs that a compiler writes, of files that the line does not make
 }
 
 // note remembers the files that a command makes.
 func (f *files) note(c Command, read *feed) {
-	f.brings(c)
+	f.noteFetched(c)
 	name := c.Name()
 	by := []string{name}
 	if read != nil {
@@ -83,8 +83,8 @@ func (f *files) note(c Command, read *feed) {
 			f.unpack(c.Args())
 		}
 	case slices.Contains(archivers, name) && slices.ContainsFunc(c.Args(), func(w Word) bool { return unpacks.MatchString(w.Text) }):
-		brings := slices.ContainsFunc(by, func(from string) bool { return slices.Contains(makers, from) })
-		if brings || len(f.among(c.Args())) > 0 {
+		fetched := slices.ContainsFunc(by, func(from string) bool { return slices.Contains(makers, from) })
+		if fetched || len(f.among(c.Args())) > 0 {
 			f.unpack(c.Args())
 		}
 	}

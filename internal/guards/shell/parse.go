@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
 // Parse says what a line runs in the directory cwd, which is empty where it is not
@@ -127,8 +129,8 @@ func (s source) walk(node syntax.Node, ctx context) {
 		if s.full {
 			return false
 		}
-		if name := gives(n); name != "" {
-			s.set(name, ctx)
+		if name := assignedName(n); name != "" {
+			s.setVariable(name, ctx)
 		}
 		switch n := n.(type) {
 		case *syntax.Stmt:
@@ -168,7 +170,7 @@ func (s source) walk(node syntax.Node, ctx context) {
 				return false
 			}
 		case *syntax.LetClause, *syntax.TestClause, *syntax.ArithmCmd, *syntax.ArithmExp:
-			s.evaluated([]Word{{Text: s.sourceOf(n)}})
+			s.doubtEvaluated([]Word{{Text: s.sourceOf(n)}})
 		case *syntax.DeclClause:
 			s.declare(n, ctx)
 		case *syntax.CallExpr:
@@ -178,7 +180,7 @@ func (s source) walk(node syntax.Node, ctx context) {
 				assigns = append(assigns, s.assign(a, words))
 			}
 			if len(words) == 0 {
-				s.alone(assigns, ctx)
+				s.addAssignments(assigns, ctx)
 				return true
 			}
 			ctx := ctx
@@ -195,8 +197,8 @@ func (s source) walk(node syntax.Node, ctx context) {
 func (s source) stmt(n *syntax.Stmt, ctx context) {
 	ctx.redirects = slices.Clone(ctx.redirects)
 	for _, r := range n.Redirs {
-		if name := gives(r); name != "" {
-			s.set(name, ctx)
+		if name := assignedName(r); name != "" {
+			s.setVariable(name, ctx)
 		}
 		s.redirect(r, &ctx)
 	}
@@ -254,8 +256,5 @@ func clip(text string) string {
 		}
 		return r
 	}, text)
-	if runes := []rune(text); len(runes) > 60 {
-		return string(runes[:60]) + "…"
-	}
-	return text
+	return shorten.Runes(text, 60, "…")
 }

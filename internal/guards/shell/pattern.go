@@ -70,7 +70,7 @@ func (p Pattern) In(c Command) Found {
 	if verb, known := verb(c); known && len(operands) > 0 && operands[0] == p.words[1] && !approval.Glob(operands[0], verb) {
 		return No
 	}
-	if told := c.Verbs(2); len(told) == 2 && len(operands) > 1 && operands[0] == told[0] && slices.Contains(groups, told[0]) && !approval.Glob(operands[1], told[1]) {
+	if verbs := c.Verbs(2); len(verbs) == 2 && len(operands) > 1 && operands[0] == verbs[0] && slices.Contains(groups, verbs[0]) && !approval.Glob(operands[1], verbs[1]) {
 		return No
 	}
 	found := Yes

@@ -63,13 +63,33 @@ func isOption(option, text, flags string) bool {
 	return option == text
 }
 
-// told looks whether the arguments of a command, or what it reads, have commands that
-// are not read here.
-func (s source) told(c *Command, name string, ctx context) {
-	args := c.Args()
+// findHiddenCommands looks whether the arguments of a command, or what it reads, have commands
+// that are not read here.
+func (s source) findHiddenCommands(c *Command, name string, ctx context) {
 	if verbs, ok := runners[name]; ok && c.runner(verbs) && !s.console(c, *c, ctx) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		c.doubt("what " + name + " runs is not read here")
 	}
+	args := ownArguments(c, name)
+	c.doubtHelpers(name, args, s.timed(c))
+	language := languages[name]
+	if language != nil && slices.ContainsFunc(args, func(a Word) bool { return language.MatchString(a.Text) }) {
+		c.doubt(name + " may be told to run a command")
+	}
+	s.doubtInput(c, name, language, ctx.feed)
+	if name == "tar" && len(args) > 0 && tarCluster.MatchString(args[0].Text) {
+		c.doubt("tar is told to run a command: " + clip(args[0].Text))
+	}
+	s.scriptFiles(c, name)
+	s.setsScript(c, name)
+	if _, runs := lines[name]; runs {
+		s.runsLines(c, name, ctx)
+	}
+}
+
+// ownArguments are the arguments of a command without those for a program that it fetches or
+// builds.
+func ownArguments(c *Command, name string) []Word {
+	args := c.Args()
 	if w := wrappers[name]; w.fetches { // what follows the package is the package's
 		if inner, ok := w.wrapped(args); ok {
 			args = args[:len(args)-len(inner)]
@@ -78,8 +98,13 @@ func (s source) told(c *Command, name string, ctx context) {
 	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "--" }); at >= 0 && name == "cargo" {
 		args = args[:at] // what follows is for the program that it builds
 	}
+	return args
+}
+
+// doubtHelpers looks for options that name a command to run. timed says that the code of
+// python -m timeit is read already.
+func (c *Command) doubtHelpers(name string, args []Word, timed bool) {
 	does := c.Verb()
-	timed := s.timed(c)
 	for _, helper := range helpers[name] {
 		verb, option, two := strings.Cut(helper, " ")
 		switch {
@@ -91,34 +116,29 @@ func (s source) told(c *Command, name string, ctx context) {
 			continue
 		}
 		for i, a := range args {
-			if isOption(option, a.Text, cmp.Or(flags[name], flags[name+" "+does])) && !harmlessHelper(harmlessHelpers, option, args[i:]) && (harmlessTold[name] == nil || !harmlessHelper(harmlessTold[name], option, args[i:])) {
+			if isOption(option, a.Text, cmp.Or(flags[name], flags[name+" "+does])) && !harmlessHelper(harmlessHelpers, option, args[i:]) && (harmlessArguments[name] == nil || !harmlessHelper(harmlessArguments[name], option, args[i:])) {
 				c.doubt(name + " is told to run a command: " + clip(helper))
 			}
 		}
 	}
-	language := languages[name]
-	if language != nil && slices.ContainsFunc(args, func(a Word) bool { return language.MatchString(a.Text) }) {
-		c.doubt(name + " may be told to run a command")
-	}
-	if f := ctx.feed; f != nil && f.known && len(f.from) > 0 && (slices.Contains(databases, name) || slices.Contains(including, name)) {
+}
+
+// doubtInput looks whether a program may run what it reads. A database's input counts as a
+// here-document, so that others judge it.
+func (s source) doubtInput(c *Command, name string, language *regexp.Regexp, f *feed) {
+	database := slices.Contains(databases, name)
+	if f != nil && f.known && len(f.from) > 0 && (database || slices.Contains(including, name)) {
 		c.Redirects = append(slices.Clip(c.Redirects), Redirect{Here: Word{Text: f.text, Known: true}})
 	}
-	if slices.Contains(readers, name) && !(name == "redis-cli" && len(c.Verbs(1)) > 0 && Option(*c, "-x") != Yes && Option(*c, "--pipe") != Yes && Option(*c, "-X") != Yes) && s.mayTell(ctx.feed, language, slices.Contains(databases, name)) {
+	asks := name == "redis-cli" && len(c.Verbs(1)) > 0 && Option(*c, "-x") != Yes && Option(*c, "--pipe") != Yes && Option(*c, "-X") != Yes
+	if slices.Contains(readers, name) && !asks && s.mayHoldCommands(f, language, database) {
 		c.doubt(name + " may run what it reads")
-	}
-	if name == "tar" && len(args) > 0 && tarCluster.MatchString(args[0].Text) {
-		c.doubt("tar is told to run a command: " + clip(args[0].Text))
-	}
-	s.scriptFiles(c, name)
-	s.setsScript(c, name)
-	if _, runs := lines[name]; runs {
-		s.runsLines(c, name, ctx)
 	}
 }
 
-// mayTell reports whether what a program reads has commands in its language. A script
+// mayHoldCommands reports whether what a program reads has commands in its language. A script
 // in a file is not looked at, unless the line makes it.
-func (s source) mayTell(f *feed, language *regexp.Regexp, ofFiles bool) bool {
+func (s source) mayHoldCommands(f *feed, language *regexp.Regexp, ofFiles bool) bool {
 	if f == nil || ofFiles && f.file != "" && len(s.files.made(f.file)) == 0 {
 		return false
 	}
@@ -136,7 +156,7 @@ func (c Command) runner(verbs string) bool {
 	if except {
 		return unknown || !slices.ContainsFunc(c.Args(), among) || slices.ContainsFunc(c.Args(), func(a Word) bool { return a.Text == ";" })
 	}
-	if told := c.Verbs(2); len(told) > 0 && (len(told) > 1 || told[0] != "compose" && told[0] != "container") {
+	if verbs := c.Verbs(2); len(verbs) > 0 && (len(verbs) > 1 || verbs[0] != "compose" && verbs[0] != "container") {
 		unknown = false
 	}
 	return verbs == "" || unknown || slices.ContainsFunc(c.Args(), among)

@@ -48,8 +48,8 @@ const viFlags = "bdeElLmMnNpRsvyZ"
 // harmlessHelpers are commands that such an option may well name.
 var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+)*|(zstd|zstdmt|gzip|pigz|bzip2|pbzip2|xz|lz4|lzma)( -[0-9T]+)*)$`)
 
-// harmlessTold are what such an option may well tell a program, by its name.
-var harmlessTold = map[string]*regexp.Regexp{
+// harmlessArguments are harmless arguments of such an option, by the name of the program.
+var harmlessArguments = map[string]*regexp.Regexp{
 	"gdb":     regexp.MustCompile(`^(r|run|start|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`),
 	"wget":    regexp.MustCompile(`^robots\s*=\s*(on|off)$`),
 	"mongosh": regexp.MustCompile(`^\s*(db(\.[a-zA-Z_]\w*)*\.(find|findOne|countDocuments|estimatedDocumentCount|distinct|getIndexes|stats|getCollectionNames|getName|version|hello)\([^;()$=]*\)(\.(limit|skip|sort|pretty|toArray|count|size)\([^;()$=]*\))*|show (dbs|collections))\s*;?\s*$`),

@@ -9,79 +9,106 @@ import (
 // run lists a command, and what it runs in turn.
 func (s source) run(words []Word, ctx context) { s.runWithin(words, ctx, 0) }
 
-// runWithin: depth counts commands that run commands.
+// runWithin lists a command, and what it runs in turn. depth counts commands that run commands.
 func (s source) runWithin(words []Word, ctx context, depth int) {
 	c := Command{Assigns: ctx.assigns, Words: words, Redirects: ctx.redirects, Built: ctx.function && depth == 0}
 	name := c.Name()
-	s.sets(name, words[1:], ctx)
-	s.told(&c, name, ctx)
-	s.aliased(&c, ctx, depth)
+	s.setVariables(name, words[1:], ctx)
+	s.findHiddenCommands(&c, name, ctx)
+	s.runAlias(&c, ctx, depth)
 	if slices.Contains(evaluators, name) {
-		s.evaluated(words[1:])
+		s.doubtEvaluated(words[1:])
 	}
-	switch w, wraps := wrappers[name]; {
-	case depth > MaxDepth:
-		c.doubt("commands stand within commands too deep")
-	case name == "":
-		c.Runs = words[0].Runs
-		c.doubt("the name of the command is known only when it runs: " + clip(words[0].Text))
-	case odd(words[0].Text):
-		c.doubt("the name of the command has unusual characters: " + clip(words[0].Text))
+	w, wraps := wrappers[name]
+	switch {
+	case c.doubtName(name, depth):
+		s.add(c, ctx)
 	case name == "cd" || name == "pushd" || name == "popd":
 		s.add(c, ctx)
 		s.cd(name, words[1:])
-		return
 	case wraps:
-		inner, ok := w.wrapped(words[1:])
-		if !ok {
-			c.doubt("the options of " + name + " are not known: " + clip(c.String()))
-			break
-		}
-		options := words[1 : len(words)-len(inner)]
-		if w.more && len(inner) > 0 {
-			inner = given(options, inner, ctx.feed)
-		}
-		if len(inner) == 0 && ctx.feed != nil && w.login {
-			s.standardInput(&c, ctx)
-		}
-		s.add(c, ctx)
-		if w.assigns {
-			s.assignments(options)
-		}
-		dirs := s.parser.dirs
-		s.parser.dirs = w.dirs(dirs, options)
-		s.inner(w, inner, ctx, depth)
-		s.parser.dirs = dirs
-		return
-	case shells[name]:
-		s.shell(&c, words[1:], ctx)
-	case name == "eval":
-		s.joined(&c, words[1:], ctx)
-	case name == "trap" && len(words) > 2:
-		words[1].Text = s.filled(words[1].Text)
-		s.joined(&c, words[1:2], ctx)
-	case name == "alias":
-		s.alias(&c, ctx)
-	case name == "." || name == "source":
-		if len(words) > 1 {
-			s.file(&c, words[1], ctx)
-		}
-	case name == "su" || name == "runuser":
-		s.su(&c, words[1:], ctx)
+		s.runWrapper(c, w, ctx, depth)
 	case name == "find":
 		s.add(c, ctx)
 		s.find(c, ctx, depth)
-		return
 	case name == "fd" || name == "fdfind":
 		s.add(c, ctx)
 		s.fd(c, ctx, depth)
-		return
-	case slices.Contains(declares, name):
-		s.declared(name, words[1:])
 	default:
-		s.program(&c, name, ctx)
+		s.runArguments(&c, name, ctx)
+		s.add(c, ctx)
+	}
+}
+
+// doubtName reports whether a command is not followed, since its name is not certain or too
+// many commands stand around it.
+func (c *Command) doubtName(name string, depth int) bool {
+	switch {
+	case depth > MaxDepth:
+		c.doubt("commands stand within commands too deep")
+	case name == "":
+		c.Runs = c.Words[0].Runs
+		c.doubt("the name of the command is known only when it runs: " + clip(c.Words[0].Text))
+	case unusualName(c.Words[0].Text):
+		c.doubt("the name of the command has unusual characters: " + clip(c.Words[0].Text))
+	default:
+		return false
+	}
+	return true
+}
+
+// runWrapper lists a command such as env or sudo, and then the command that stands in its
+// arguments.
+func (s source) runWrapper(c Command, w wrapper, ctx context, depth int) {
+	args := c.Words[1:]
+	inner, ok := w.wrapped(args)
+	if !ok {
+		c.doubt("the options of " + c.Name() + " are not known: " + clip(c.String()))
+		s.add(c, ctx)
+		return
+	}
+	options := args[:len(args)-len(inner)]
+	if w.more && len(inner) > 0 {
+		inner = given(options, inner, ctx.feed)
+	}
+	if len(inner) == 0 && ctx.feed != nil && w.login {
+		s.standardInput(&c, ctx)
 	}
 	s.add(c, ctx)
+	if w.assigns {
+		s.assignments(options)
+	}
+	dirs := s.parser.dirs
+	s.parser.dirs = w.dirs(dirs, options)
+	s.inner(w, inner, ctx, depth)
+	s.parser.dirs = dirs
+}
+
+// runArguments lists what a command runs of the text in its arguments, in a file or in what
+// it reads.
+func (s source) runArguments(c *Command, name string, ctx context) {
+	args := c.Words[1:]
+	switch {
+	case shells[name]:
+		s.shell(c, args, ctx)
+	case name == "eval":
+		s.joined(c, args, ctx)
+	case name == "trap" && len(args) > 1:
+		args[0].Text = s.filled(args[0].Text)
+		s.joined(c, args[:1], ctx)
+	case name == "alias":
+		s.alias(c, ctx)
+	case name == "." || name == "source":
+		if len(args) > 0 {
+			s.file(c, args[0], ctx)
+		}
+	case name == "su" || name == "runuser":
+		s.su(c, args, ctx)
+	case slices.Contains(declares, name):
+		s.declared(name, args)
+	default:
+		s.program(c, name, ctx)
+	}
 }
 
 func (c *Command) doubt(d string) {
@@ -90,8 +117,8 @@ func (c *Command) doubt(d string) {
 	}
 }
 
-// odd finds names that look like others, and what only other shells understand.
-func odd(name string) bool {
+// unusualName finds names that look like others, and what only other shells understand.
+func unusualName(name string) bool {
 	return strings.HasPrefix(name, "=") || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' })
 }
 

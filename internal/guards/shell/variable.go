@@ -124,8 +124,8 @@ func harmlessPath(value string) bool {
 // homes are variables that say where ~ and other names lead.
 var homes = []string{"HOME", "PWD", "OLDPWD"}
 
-// variable looks for a value that makes other programs run something.
-func (s source) variable(a Assign) {
+// doubtVariable looks for a value that makes other programs run something.
+func (s source) doubtVariable(a Assign) {
 	switch _, does := a.runs(); {
 	case does && a.Name == "PATH":
 		s.doubt("the variable PATH changes which commands the names mean")
@@ -136,8 +136,8 @@ func (s source) variable(a Assign) {
 	}
 }
 
-// moved says that a variable of the line's own shell leads elsewhere.
-func (s source) moved(name string) {
+// doubtDirectories doubts what ~ and other names lead to once a variable of the line's own shell is set.
+func (s source) doubtDirectories(name string) {
 	if slices.Contains(homes, name) {
 		s.doubt(Doubt("the variable " + name + " changes where ~ and other names lead"))
 	}

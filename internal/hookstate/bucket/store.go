@@ -13,9 +13,9 @@ import (
 
 // Limits of a [Store]; [hookstate.MaxValue] is another.
 const (
-	// MaxAge is how long a value is kept after it was last written: a session that
+	// maxAge is how long a value is kept after it was last written: a session that
 	// never said that it ended is forgotten then.
-	MaxAge = 24 * time.Hour
+	maxAge = 24 * time.Hour
 
 	patience = 2 * time.Second // of one call: less than a hook's timeout, so that its failure is reported in time
 	tries    = 50              // how often a write is retried because another process wrote meanwhile
@@ -26,7 +26,7 @@ const (
 func Options(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_hookstate", Description: "what hooks of hook-worker remember of sessions", Replicas: replicas,
-		MaxAge: MaxAge, LeaderReads: true, MarkerTTL: time.Second,
+		MaxAge: maxAge, LeaderReads: true, MarkerTTL: time.Second,
 		Hint: "The operator's reference says who makes it, under What hooks remember",
 	}
 }

@@ -56,8 +56,8 @@ func (r *Request) Reply(header wire.Header, body []byte) error {
 	return err
 }
 
-// Say adds a header to every reply to the request, one with an error too.
-func (r *Request) Say(name, value string) {
+// SetReplyHeader adds a header to every reply to the request, one with an error too.
+func (r *Request) SetReplyHeader(name, value string) {
 	if r.echo == nil {
 		r.echo = wire.Header{}
 	}

@@ -116,7 +116,7 @@ func (s *Service) receive(ep *endpoint, m *nats.Msg) {
 	shares := ep.spec.Shares
 	if m.Reply != "" && (!natsx.IsInbox(m.Reply) || s.conn.OwnsReply(m.Reply)) {
 		s.dropped.Add(1)
-		s.conn.Log().Warn("request dropped: its reply subject is no inbox of the sender", "subject", m.Subject)
+		s.conn.Log().Warn("request dropped: its reply subject is not an inbox of the sender", "subject", m.Subject)
 		return
 	}
 	sender, e := shares.take(req)

@@ -68,7 +68,7 @@ var matchEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 		cel.Variable("lineage", lineageType),
 		cel.CrossTypeNumericComparisons(true),
 		ext.Strings(ext.StringsVersion(4), ext.StringsMaxPrecision(100)),
-		cel.ParserExpressionSizeLimit(MaxLen),
+		cel.ParserExpressionSizeLimit(maxLen),
 		cel.ParserRecursionLimit(maxParserDepth),
 		cel.ExpressionNodeLimit(maxNodes),
 		cel.ASTValidators(
@@ -109,7 +109,7 @@ func (literalPatterns) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, i
 		}
 		text, _ := pattern.AsLiteral().Value().(string)
 		if _, err := regexp.Compile(text); err != nil {
-			issues.ReportErrorAtID(pattern.ID(), "the pattern of matches is no regular expression (RE2): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			issues.ReportErrorAtID(pattern.ID(), "the pattern of matches is not a valid regular expression (RE2): %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 }

@@ -121,7 +121,7 @@ func decodeObject(raw []byte) (map[string]any, error) {
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	if k := dec.PeekKind(); k != '{' && k > 0 {
-		return nil, errors.New("it is no JSON object")
+		return nil, errors.New("it is not a JSON object")
 	}
 	v, err := decodeValue(dec)
 	if err != nil {

@@ -54,7 +54,7 @@ func appendJSON(buf []byte, v ref.Val) ([]byte, error) {
 	case traits.Lister:
 		return appendList(buf, v)
 	}
-	return nil, fmt.Errorf("match: a value of type %s is no JSON", v.Type().TypeName())
+	return nil, fmt.Errorf("match: a value of type %s is not JSON", v.Type().TypeName())
 }
 
 func appendQuote(buf []byte, text string) ([]byte, error) {

@@ -81,7 +81,7 @@ func TestProgramEvalFails(t *testing.T) {
 		"a member of a text":             {`data.n.x == 1`, `{"n":"a"}`, "no such key: x"},
 		"a division by zero":             {`1 / data.n == 1`, `{"n":0}`, "division by zero"},
 		"a list where none is":           {`2 in data.n`, `{"n":0}`, "no such overload"},
-		"data that is a list":            {`data.n == 1`, `[1]`, "decode data: it is no JSON object"},
+		"data that is a list":            {`data.n == 1`, `[1]`, "decode data: it is not a JSON object"},
 		"data that ends too early":       {`data.n == 1`, `{"n":`, "decode data: "},
 		"data that ends in a list":       {`data.n == 1`, `{"n":[1`, "decode data: "},
 		"data with a name twice":         {`data.n == 1`, `{"n":1,"n":2}`, "duplicate"},
@@ -121,7 +121,7 @@ func TestCompileNamesTheFirstError(t *testing.T) {
 		"an expression that ends":       {`data.x ==`, "match: 1:10: Syntax error: mismatched input the end of the expression"},
 		"types that don't fit":          {`event > 1`, "match: 1:7: found no matching overload for '_>_' applied to '(string, int)'"},
 		"a result that is no flag":      {`event + 'x'`, "match: 1:1: the expression must be true or false, but its type is string"},
-		"a pattern that is none":        {`event.matches('(')`, "match: 1:15: the pattern of matches is no regular expression (RE2): missing closing ): `(`"},
+		"a pattern that is none":        {`event.matches('(')`, "match: 1:15: the pattern of matches is not a valid regular expression (RE2): missing closing ): `(`"},
 		"one equals sign":               {`event = 'x'`, "match: 1:7: Syntax error: token recognition error at: '= ': equal is written =="},
 		"a comment of another language": {"# why\ntrue", "match: 1:1: Syntax error: token recognition error at: '#': a comment begins with //"},
 		"a word for an operator":        {`true and false`, "match: 1:6: Syntax error: mismatched input 'and': and is written &&"},
@@ -166,7 +166,7 @@ func TestExprEvalJSON(t *testing.T) {
 		"bytes":                       {`b'abc'`, `"YWJj"`},
 		"an infinity has none":        {`data.beyond`, "JSON has no number +Inf"},
 		"a number as a name":          {`{1: 2}`, "have strings as names"},
-		"a type is no value":          {`type(1)`, "a value of type type is no JSON"},
+		"a type is no value":          {`type(1)`, "a value of type type is not JSON"},
 		"a value of exponential size": {chain(`[event]`, `.map(a, [a, a])`, 40), match.ErrTooCostly.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxLen is how long an expression may be, in characters.
-const MaxLen = 4096
+// maxLen is how long an expression may be, in characters.
+const maxLen = 4096
 
 // ErrTooCostly is what an evaluation that would go beyond [CostLimit] wraps.
 var ErrTooCostly = errors.New("the expression is too costly for this data")
@@ -67,8 +67,8 @@ func (s Scope) Compile(expr string) (*Program, error) {
 
 // CompileExpr compiles an expression of any type. The error is an [*Error].
 func (s Scope) CompileExpr(expr string) (*Expr, error) {
-	if len(expr) > 4*MaxLen {
-		return nil, &Error{1, 1, fmt.Sprintf("the expression is longer than %d characters", MaxLen)}
+	if len(expr) > 4*maxLen {
+		return nil, &Error{1, 1, fmt.Sprintf("the expression is longer than %d characters", maxLen)}
 	}
 	env, err := s.environment()
 	if err != nil {

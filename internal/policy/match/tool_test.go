@@ -138,9 +138,9 @@ func TestComparingToolsInALoopIsCharged(t *testing.T) {
 	}
 }
 
-// TestWhoDoesNotNameTheToolPaysNothing: the data is not looked at, and nothing is
+// TestMatchWithoutToolAllocatesNothingForIt: the data is not looked at, and nothing is
 // allocated beside what an input and an evaluation are.
-func TestWhoDoesNotNameTheToolPaysNothing(t *testing.T) {
+func TestMatchWithoutToolAllocatesNothingForIt(t *testing.T) {
 	p, err := match.Compile(`event == 'tool:pre'`)
 	if err != nil {
 		t.Fatal(err)

@@ -15,12 +15,12 @@ import (
 
 // Limits of a rules file.
 const (
-	MaxFile     = 1 << 20 // bytes
-	MaxPatterns = 100
-	MaxPattern  = 1 << 10 // bytes of one expression or allowed value
-	MaxList     = 1000    // entries of keys, of without and of allow
-	MaxName     = 40      // bytes of a pattern's name
-	MinHint     = 3       // bytes
+	maxFile     = 1 << 20 // bytes
+	maxPatterns = 100
+	maxPattern  = 1 << 10 // bytes of one expression or allowed value
+	maxList     = 1000    // entries of keys, of without and of allow
+	maxName     = 40      // bytes of a pattern's name
+	minHint     = 3       // bytes
 )
 
 // ParseRules reads a rules file, YAML or JSON; name is what errors call it. It
@@ -52,7 +52,7 @@ func ParseRules(name string, text []byte) (*Rules, error) {
 
 func parseSettings(text []byte) (settings, error) {
 	var s settings
-	top, err := strictyaml.Document(text, MaxFile, "write {} for the defaults")
+	top, err := strictyaml.Document(text, maxFile, "write {} for the defaults")
 	if err != nil {
 		return s, err
 	}
@@ -97,7 +97,7 @@ func entries(m strictyaml.Pair, most int) ([]strictyaml.Pair, error) {
 
 // names reads a list of names that are different for a keySet.
 func names(m strictyaml.Pair, check func(string) error) ([]string, error) {
-	list, err := entries(m, MaxList)
+	list, err := entries(m, maxList)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func sameKey(a, b string) bool {
 }
 
 func customs(m strictyaml.Pair) ([]custom, error) {
-	list, err := entries(m, MaxPatterns)
+	list, err := entries(m, maxPatterns)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func oneCustom(entry strictyaml.Pair) (custom, error) {
 		return custom{}, strictyaml.ErrorAt(entry.Node, "%s has no pattern: give it an expression", entry.Key)
 	}
 	if c.hints == nil {
-		if literal, _ := c.form.LiteralPrefix(); len(longest(literal)) >= MinHint {
+		if literal, _ := c.form.LiteralPrefix(); len(longest(literal)) >= minHint {
 			c.hints = []string{longest(literal)}
 		}
 	}
@@ -207,8 +207,8 @@ func checkPattern(text string) error {
 	switch {
 	case text == "":
 		return errors.New("is empty: give it an expression")
-	case len(text) > MaxPattern:
-		return fmt.Errorf("has %d bytes: at most %d are allowed", len(text), MaxPattern)
+	case len(text) > maxPattern:
+		return fmt.Errorf("has %d bytes: at most %d are allowed", len(text), maxPattern)
 	}
 	form, err := regexp.Compile(text)
 	if err != nil {
@@ -224,7 +224,7 @@ func checkPattern(text string) error {
 func fault(err error) error {
 	wrong, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
-		return fmt.Errorf("is no expression: %w", err)
+		return fmt.Errorf("is not a valid expression: %w", err)
 	}
 	hint := "see https://github.com/google/re2/wiki/Syntax"
 	switch wrong.Code {
@@ -235,12 +235,12 @@ func fault(err error) error {
 	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrMissingBracket:
 		hint = "write a backslash before a bracket that stands for itself"
 	}
-	return fmt.Errorf("is no expression: %s: %q (%s)", wrong.Code, strictyaml.Clip(wrong.Expr), hint)
+	return fmt.Errorf("is not a valid expression: %s: %q (%s)", wrong.Code, strictyaml.Clip(wrong.Expr), hint)
 }
 
 // hints reads literals, and keeps of each the stretch that a search can begin with.
 func hints(m strictyaml.Pair) ([]string, error) {
-	list, err := entries(m, MaxList)
+	list, err := entries(m, maxList)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func longest(hint string) string {
 // allowed reads what is never masked.
 func allowed(m strictyaml.Pair) (allowList, error) {
 	list := allowList{values: map[string]bool{}}
-	all, err := entries(m, MaxList)
+	all, err := entries(m, maxList)
 	if err != nil {
 		return list, err
 	}
@@ -316,7 +316,7 @@ func checkDefault(name string) error {
 	if slices.Contains(kindNames, name) || slices.ContainsFunc(defaultKeys, func(k string) bool { return sameKey(k, name) }) {
 		return nil
 	}
-	return fmt.Errorf("%q is no default: name a default key, or one of the kinds %s",
+	return fmt.Errorf("%q is not a default: name a default key, or one of the kinds %s",
 		strictyaml.Clip(name), strings.Join(slices.Sorted(slices.Values(kindNames)), ", "))
 }
 
@@ -335,8 +335,8 @@ func checkName(name string) error {
 	switch {
 	case name == "":
 		return errors.New("is empty: it is shown as [REDACTED:name]")
-	case len(name) > MaxName:
-		return fmt.Errorf("has %d bytes: at most %d are allowed", len(name), MaxName)
+	case len(name) > maxName:
+		return fmt.Errorf("has %d bytes: at most %d are allowed", len(name), maxName)
 	case strings.ContainsFunc(name, func(r rune) bool { return !ok(r) }):
 		return fmt.Errorf("is %q: take letters a to z, digits and dashes", strictyaml.Clip(name))
 	}
@@ -344,8 +344,8 @@ func checkName(name string) error {
 }
 
 func checkHint(hint string) error {
-	if len(longest(hint)) < MinHint {
-		return fmt.Errorf("%q is too short: a hint has at least %d letters, digits, dashes or dots in a row", strictyaml.Clip(hint), MinHint)
+	if len(longest(hint)) < minHint {
+		return fmt.Errorf("%q is too short: a hint has at least %d letters, digits, dashes or dots in a row", strictyaml.Clip(hint), minHint)
 	}
 	return nil
 }
@@ -354,8 +354,8 @@ func checkValue(value string) error {
 	switch {
 	case value == "":
 		return errors.New("is empty: give the text that is to stay")
-	case len(value) > MaxPattern:
-		return fmt.Errorf("has %d bytes: at most %d are allowed", len(value), MaxPattern)
+	case len(value) > maxPattern:
+		return fmt.Errorf("has %d bytes: at most %d are allowed", len(value), maxPattern)
 	}
 	return nil
 }

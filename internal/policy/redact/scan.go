@@ -273,7 +273,7 @@ func (m *matcher) settle(text []byte, found []span) []span {
 // spare empties a span within a marker, and lets any other one take all of the
 // markers that it touches.
 func (m *matcher) spare(text []byte, s *span) {
-	const most = len(markerStart) + MaxName + 1
+	const most = len(markerStart) + maxName + 1
 	from, to := max(0, s.start-most), min(len(text), s.end+most)
 	for at := range m.marked(text[from:to]) {
 		at.start += from

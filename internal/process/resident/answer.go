@@ -28,7 +28,7 @@ func (t *talk) hear(text []byte) {
 	}
 	var r reply
 	if err := jsonv2.Unmarshal(text, &r); err != nil || r.ID == "" {
-		t.notices.warn("hook process wrote a line that is no answer", "bytes", len(text))
+		t.notices.warn("hook process wrote a line that is not an answer", "bytes", len(text))
 		return
 	}
 	q := t.take(r.ID)

@@ -321,7 +321,7 @@ func TestAFloodOfLinesIsLoggedInPart(t *testing.T) {
 	if n := strings.Count(log.String(), "\n"); n < 2 || n > 40 {
 		t.Errorf("%d lines are logged:\n%s", n, log.String())
 	}
-	if strings.Contains(log.String(), "is no answer") && strings.Contains(log.String(), "msg=noise") {
+	if strings.Contains(log.String(), "is not an answer") && strings.Contains(log.String(), "msg=noise") {
 		t.Errorf("what the program printed is in the log:\n%s", log.String())
 	}
 }
@@ -354,7 +354,7 @@ func TestClosingEndsTheProgram(t *testing.T) {
 	}
 }
 
-func TestOneThatNeverRanIsClosed(t *testing.T) {
+func TestProcessClosedBeforeItsStartRefusesCalls(t *testing.T) {
 	t.Parallel()
 	p := started(t, resident.Options{})
 	p.Close()

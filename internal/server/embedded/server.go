@@ -200,7 +200,7 @@ func splitAddr(addr string) (host string, port int, err error) {
 		port, err = strconv.Atoi(text)
 	}
 	if err != nil || port < 0 || port > 65535 {
-		return "", 0, fmt.Errorf("address %q is no host:port", addr)
+		return "", 0, fmt.Errorf("address %q is not host:port", addr)
 	}
 	port = cmp.Or(port, server.RANDOM_PORT)
 	return host, port, nil

@@ -38,7 +38,7 @@ func connect(t *testing.T, s *embedded.Server) *nats.Conn {
 }
 
 // Without an address the server has no socket: only this process reaches it.
-func TestItServesThisProcessWithoutListening(t *testing.T) {
+func TestServerWithoutAddressServesThisProcess(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Options{StoreDir: t.TempDir(), NoSync: true})
 	if addr := s.Addr(); addr != nil {
@@ -60,7 +60,7 @@ func TestItServesThisProcessWithoutListening(t *testing.T) {
 	}
 }
 
-func TestItListensWhereItIsTold(t *testing.T) {
+func TestServerListensAtItsAddress(t *testing.T) {
 	t.Parallel()
 	s := start(t, embedded.Options{Listen: "127.0.0.1:0", StoreDir: t.TempDir(), NoSync: true})
 	if host, port, err := net.SplitHostPort(s.Addr().String()); err != nil || host != "127.0.0.1" || port == "0" {
@@ -157,10 +157,10 @@ func TestStartSaysWhatToChange(t *testing.T) {
 	}{
 		{embedded.Options{}, "needs a store directory"},
 		{embedded.Options{StoreDir: file}, "not writable"},
-		{embedded.Options{StoreDir: dir, Listen: "nowhere"}, `address "nowhere" is no host:port`},
-		{embedded.Options{StoreDir: dir, Listen: "127.0.0.1:65536"}, "is no host:port"},
+		{embedded.Options{StoreDir: dir, Listen: "nowhere"}, `address "nowhere" is not host:port`},
+		{embedded.Options{StoreDir: dir, Listen: "127.0.0.1:65536"}, "is not host:port"},
 		{embedded.Options{StoreDir: dir, Listen: taken.Addr().String()}, "is another hook-router or nats-server running? Stop it first, choose another address with --nats-listen, or join it with --nats-url"},
-		{embedded.Options{StoreDir: dir, Cluster: embedded.Cluster{Name: "c", Listen: "x"}}, `address "x" is no host:port`},
+		{embedded.Options{StoreDir: dir, Cluster: embedded.Cluster{Name: "c", Listen: "x"}}, `address "x" is not host:port`},
 	} {
 		s, err := embedded.Start(test.options)
 		if err == nil {

@@ -36,11 +36,11 @@ func TestWhatIsNoAnswerIsAnError(t *testing.T) {
 		code       int
 		body, says string
 	}{
-		"no JSON":               {200, "<html>", "no answer of Jaeger's API"},
-		"nothing":               {200, "", "no answer of Jaeger's API"},
-		"a list":                {200, "[]", "no answer of Jaeger's API"},
-		"a wrong type":          {200, `{"data":[{"spans":[{"startTime":"now"}]}]}`, "no answer of Jaeger's API"},
-		"a time below 0":        {200, `{"data":[{"spans":[{"startTime":-1}]}]}`, "no answer of Jaeger's API"},
+		"no JSON":               {200, "<html>", "not an answer of Jaeger's API"},
+		"nothing":               {200, "", "not an answer of Jaeger's API"},
+		"a list":                {200, "[]", "not an answer of Jaeger's API"},
+		"a wrong type":          {200, `{"data":[{"spans":[{"startTime":"now"}]}]}`, "not an answer of Jaeger's API"},
+		"a time below 0":        {200, `{"data":[{"spans":[{"startTime":-1}]}]}`, "not an answer of Jaeger's API"},
 		"a time beyond all":     {200, `{"data":[{"spans":[{"spanID":"1","startTime":18446744073709551615}]}]}`, "impossible time"},
 		"a duration beyond all": {200, `{"data":[{"spans":[{"spanID":"1","duration":9007199254740993}]}]}`, "impossible time"},
 		"an error in the body":  {200, `{"data":null,"errors":[{"msg":"the storage is away"}]}`, "the storage is away"},
@@ -60,7 +60,7 @@ func TestWhatIsNoAnswerIsAnError(t *testing.T) {
 	}
 }
 
-func TestWhoDoesNotAnswerIsAway(t *testing.T) {
+func TestJaegerThatDoesNotAnswerIsUnreachable(t *testing.T) {
 	hang := make(chan struct{})
 	j := serving(t, func(_ http.ResponseWriter, r *http.Request) {
 		select {

@@ -51,7 +51,7 @@ const maxMicros = 1 << 53
 func Parse(body []byte) ([]*Trace, error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, fmt.Errorf("it is no answer of Jaeger's API: %w", err)
+		return nil, fmt.Errorf("it is not an answer of Jaeger's API: %w", err)
 	}
 	if len(a.Data) == 0 && len(a.Errors) > 0 {
 		return nil, errors.New(a.Errors[0].Msg)

@@ -178,8 +178,8 @@ func TestWhatFailsIsAnErrorOfTheHandler(t *testing.T) {
 		"a text to inject":      {celhook.Rule{Inject: &celhook.Inject{Text: text}}, "cel.rules[0].inject.text: no such key: missing: ask first whether it is there, like has(data.x)"},
 		"a message":             {celhook.Rule{UserMessage: text}, "cel.rules[0].user_message: no such key: missing: ask first whether it is there, like has(data.x)"},
 		"a value":               {celhook.Rule{Modify: &celhook.Modify{Set: map[string]celhook.Source{"a": "data.missing"}}}, "cel.rules[0].modify.set /a: no such key: missing: ask first whether it is there, like has(data.x)"},
-		"a path through a text": {celhook.Rule{Modify: &celhook.Modify{Set: map[string]celhook.Source{"tool_name.x": "1"}}}, "cel.rules[0].modify.set /tool_name/x: it goes through a value that is no object"},
-		"a path through a list": {celhook.Rule{Modify: &celhook.Modify{Set: map[string]celhook.Source{"tool_input.list.0": "1"}}}, "cel.rules[0].modify.set /tool_input/list/0: it goes through a value that is no object"},
+		"a path through a text": {celhook.Rule{Modify: &celhook.Modify{Set: map[string]celhook.Source{"tool_name.x": "1"}}}, "cel.rules[0].modify.set /tool_name/x: it goes through a value that is not an object"},
+		"a path through a list": {celhook.Rule{Modify: &celhook.Modify{Set: map[string]celhook.Source{"tool_input.list.0": "1"}}}, "cel.rules[0].modify.set /tool_input/list/0: it goes through a value that is not an object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := answer(t, celhook.Config{Rules: []celhook.Rule{c.rule}}, write)

@@ -94,7 +94,7 @@ func parsePath(text string) (path, error) {
 	var p path
 	if strings.HasPrefix(text, "/") {
 		if !jsontext.Pointer(text).IsValid() {
-			return nil, fmt.Errorf("path %q is no JSON Pointer: ~ is written ~0, and / in a name ~1", text)
+			return nil, fmt.Errorf("path %q is not a JSON Pointer: ~ is written ~0, and / in a name ~1", text)
 		}
 		p = slices.Collect(jsontext.Pointer(text).Tokens())
 	} else {
@@ -112,7 +112,7 @@ func parsePath(text string) (path, error) {
 // maxPath is the length of a path to the deepest value that event data may have.
 const maxPath = 63
 
-var errNoObject = errors.New("it goes through a value that is no object")
+var errNoObject = errors.New("it goes through a value that is not an object")
 
 // edit returns raw with the value at p replaced or added, or removed where value
 // is nil. Everything beside the path keeps its bytes.

@@ -33,7 +33,7 @@ func ParseMatcher(text string) (Matcher, error) {
 	}
 	pattern, err := regexp.Compile(text)
 	if err != nil {
-		return Matcher{}, fmt.Errorf("is no regular expression (RE2): %w", err)
+		return Matcher{}, fmt.Errorf("is not a valid regular expression (RE2): %w", err)
 	}
 	return Matcher{pattern: pattern}, nil
 }

@@ -10,6 +10,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -93,9 +94,4 @@ func joined(texts ...string) string {
 }
 
 // clip keeps foreign text in an error short.
-func clip(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:40], "") + "..."
-	}
-	return s
-}
+func clip(s string) string { return shorten.Bytes(s, 40, "...") }

@@ -212,7 +212,7 @@ func TestADialectIsCheckedAtLoad(t *testing.T) {
 		"an unknown dialect":            {"{dialect: cursor, command: [sh]}", `a.yaml:4:21: hooks[0].exec.dialect: there is no dialect "cursor"`},
 		"a line without the dialect":    {"{command: ./plain.sh}", "a.yaml:4:21: hooks[0].exec.command: must be a list"},
 		"a matcher without the dialect": {"{matcher: Bash, command: [sh]}", "a.yaml:4:21: hooks[0].exec.matcher: belongs to dialect: claude-code"},
-		"a matcher of JavaScript":       {"{dialect: claude-code, matcher: '(?!Bash)', command: [sh]}", "a.yaml:4:43: hooks[0].exec.matcher: is no regular expression"},
+		"a matcher of JavaScript":       {"{dialect: claude-code, matcher: '(?!Bash)', command: [sh]}", "a.yaml:4:43: hooks[0].exec.matcher: is not a valid regular expression"},
 		"a script that isn't there":     {"{dialect: claude-code, command: ./nothing.sh --fast}", "there is no such file"},
 		"one that is not executable":    {`{dialect: claude-code, command: '"$CLAUDE_PROJECT_DIR"/plain.sh'}`, "plain.sh: it is not executable: chmod +x it"},
 		"one of a list":                 {"{dialect: claude-code, command: [./plain.sh]}", "hooks[0].exec.command[0]: " + filepath.Join(dir, "plain.sh") + ": it is not executable"},
@@ -280,7 +280,7 @@ func TestLinesThatOnlyAShellCanReadAreLoaded(t *testing.T) {
 	}
 }
 
-func TestANameOfClaudeCodeIsToldAsOurs(t *testing.T) {
+func TestErrorsTranslateNamesOfClaudeCode(t *testing.T) {
 	_, err := workerfile.Parse("a.yaml", []byte("hooks: [{id: a, events: [PreToolUse], exec: {dialect: claude-code, command: 'true'}}]"), options(t.TempDir()))
 	if err == nil || !strings.Contains(err.Error(), "write tool:pre, not PreToolUse") {
 		t.Errorf("Parse = %v", err)

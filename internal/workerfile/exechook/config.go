@@ -237,7 +237,7 @@ func findDir(c Config) (string, error) {
 		return "", kind.At("/dir", "find directory: %w", err)
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return "", kind.Lacks("/dir", fmt.Errorf("%s is no directory", dir))
+		return "", kind.Lacks("/dir", fmt.Errorf("%s is not a directory", dir))
 	}
 	return dir, nil
 }

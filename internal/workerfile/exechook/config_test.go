@@ -28,7 +28,7 @@ func TestNewNamesTheFieldThatIsWrong(t *testing.T) {
 		"a value in env":               {exechook.Config{Command: []string{"sh"}, Env: []string{"PATH", "A=b"}}, "/env/1", "must be the name of a variable"},
 		"an output below nothing":      {exechook.Config{Command: []string{"sh"}, MaxOutput: -1}, "/max_output", "must be 1 to 16777216, not -1"},
 		"too many at once":             {exechook.Config{Command: []string{"sh"}, Concurrency: 5000}, "/concurrency", "must be 1 to 1024, not 5000"},
-		"a directory that isn't there": {exechook.Config{Command: []string{"sh"}, Dir: "nowhere"}, "/dir", "is no directory"},
+		"a directory that isn't there": {exechook.Config{Command: []string{"sh"}, Dir: "nowhere"}, "/dir", "is not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.config.Base = dir

@@ -67,7 +67,7 @@ func (c *command) give(ctx context.Context, channel string) (any, error) {
 	case len(value) == 0:
 		return nil, nil
 	case !value.IsValid():
-		return nil, fmt.Errorf("run %s: its output is no JSON", c.name)
+		return nil, fmt.Errorf("run %s: its output is not JSON", c.name)
 	}
 	return value, nil
 }

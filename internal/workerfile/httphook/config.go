@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -140,15 +139,10 @@ func checkURL(c Config) (host string, err error) {
 		return "", errors.New("holds a user or password: send them in a header, whose value is a variable: headers: {Authorization: POLICY_AUTHORIZATION}")
 	case u.Fragment != "":
 		return "", errors.New("has a fragment (#), which is never sent: remove it")
-	case u.Scheme == "http" && !c.Insecure && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !c.Insecure && !kind.Loopback(u.Hostname()):
 		return "", fmt.Errorf("sends events to %s without TLS: use https, or say insecure: true", u.Host)
 	}
 	return u.Host, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func isHTTPS(text string) bool { return strings.HasPrefix(strings.ToLower(text), "https:") }

@@ -33,7 +33,7 @@ func (c Config) checkSecrets() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		at := jsontext.Pointer("/headers").AppendToken(name)
 		if !httpguts.ValidHeaderFieldName(name) || reserved.MatchString(name) {
-			return kind.At(at, "is no header that may be set here")
+			return kind.At(at, "is not a header that may be set here")
 		}
 		if !variable.MatchString(c.Headers[name]) {
 			return &kind.FieldError{Pointer: at, Err: errNoVariable}
@@ -98,7 +98,7 @@ func readFile(dir, path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read it: %w", err)
 	case !info.Mode().IsRegular() || info.Size() > maxSecretFile:
-		return nil, fmt.Errorf("%s is no file of at most %d bytes", path, maxSecretFile)
+		return nil, fmt.Errorf("%s is not a file of at most %d bytes", path, maxSecretFile)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -63,7 +63,7 @@ func (t *TLS) config(dir string) (*tls.Config, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, kind.Lacks("/tls/cert", fmt.Errorf("is no pair with the key: %w", err))
+		return nil, kind.Lacks("/tls/cert", fmt.Errorf("does not match the key: %w", err))
 	}
 	c.Certificates = []tls.Certificate{pair}
 	return c, nil

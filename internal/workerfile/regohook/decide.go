@@ -99,7 +99,7 @@ func ofTexts(rule, text string) chain.Result {
 // something else is not taken for permission.
 func ofObject(rule string, v map[string]any) (chain.Result, error) {
 	if _, said := v["action"]; !said {
-		return chain.Result{}, fmt.Errorf("the value of %s is an object without action, which is no result", rule)
+		return chain.Result{}, fmt.Errorf("the value of %s is an object without action, which is not a result", rule)
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {

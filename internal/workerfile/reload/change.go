@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ChannelsSuffix is what the id of a hook's contributions has besides the hook's.
-const ChannelsSuffix = "-channels"
+// channelsSuffix is what the id of a hook's contributions has besides the hook's.
+const channelsSuffix = "-channels"
 
 // leaveWithin bounds taking one registration off.
 const leaveWithin = 5 * time.Second
@@ -65,7 +65,7 @@ func Registrations(file *workerfile.File) ([]chain.Registration, error) {
 // contributions is the registration of what a hook gives to channels.
 func contributions(h workerfile.Hook) chain.Registration {
 	return chain.Registration{
-		ID: h.Registration.ID + ChannelsSuffix, Name: h.Registration.Name, Version: h.Registration.Version,
+		ID: h.Registration.ID + channelsSuffix, Name: h.Registration.Name, Version: h.Registration.Version,
 		Channels: slices.Sorted(maps.Keys(h.Contributors)),
 	}
 }

@@ -32,7 +32,7 @@
 // # Contributors
 //
 // What a hook contributes to channels is registered beside it, under its id with
-// [ChannelsSuffix].
+// "-channels" behind it.
 //
 // # Lifetime
 //

@@ -237,9 +237,9 @@ func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 		type members celhook.Inject
 		return g.orText(typ, members{})
 	case reflect.TypeFor[workerfile.Assumed]():
-		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{words(workerfile.AssumedWords()...), g.of(workerfile.AssumedResult{}, "")}}
-	case reflect.TypeFor[workerfile.Did]():
-		return words(workerfile.Dids()...)
+		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{words(workerfile.AssumedEffects()...), g.of(workerfile.AssumedResult{}, "")}}
+	case reflect.TypeFor[workerfile.Effect]():
+		return words(workerfile.Effects()...)
 	case reflect.TypeFor[chain.Policy]():
 		return words(chain.FailOpen, chain.FailClosed)
 	case reflect.TypeFor[chain.Mode]():

@@ -13,7 +13,7 @@ import (
 
 // Connections to the console that a stranger opens are bounded: they take no files that the
 // router needs, and the oldest makes room.
-func TestStrangersTakeNoFiles(t *testing.T) {
+func TestConnectionsOfStrangersAreLimited(t *testing.T) {
 	t.Parallel()
 	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0"})
 	var first net.Conn
@@ -28,7 +28,7 @@ func TestStrangersTakeNoFiles(t *testing.T) {
 		}
 	}
 	if code, body := request(t, http.MethodGet, "http://"+s.HTTPAddr()+"/healthz", ""); code != http.StatusOK {
-		t.Errorf("behind a crowd: %d %s", code, body)
+		t.Errorf("behind 600 connections: %d %s", code, body)
 	}
 	if _, err := io.WriteString(first, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err == nil {
 		if n, err := first.Read(make([]byte, 1)); n > 0 || err == nil {

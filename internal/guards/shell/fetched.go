@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// brings notes the directory that a command fills from elsewhere: a repository that it clones,
+// noteFetched notes the directory that a command fills from elsewhere: a repository that it clones,
 // or, as ".", files whose names nobody knows.
-func (f *files) brings(c Command) {
+func (f *files) noteFetched(c Command) {
 	var words []Word
 	for _, w := range c.Args() {
 		if !strings.HasPrefix(w.Text, "-") {
@@ -35,7 +35,7 @@ func (f *files) brings(c Command) {
 		return
 	}
 	for _, w := range words[at+1:] { // where it is from, or to; an option's value does no harm
-		f.brought = append(f.brought, strings.TrimSuffix(path.Base(strings.TrimSuffix(w.Text, "/")), ".git"))
+		f.fetched = append(f.fetched, strings.TrimSuffix(path.Base(strings.TrimSuffix(w.Text, "/")), ".git"))
 	}
 }
 
@@ -44,26 +44,26 @@ func (f *files) unpack(words []Word) {
 	f.unpacked = true
 	for _, w := range words {
 		if name := archive.ReplaceAllString(path.Base(w.Text), ""); name != path.Base(w.Text) {
-			f.brought = append(f.brought, name)
+			f.fetched = append(f.fetched, name)
 		}
 	}
 }
 
 var archive = regexp.MustCompile(`(\.tar)?\.(gz|tgz|bz2|tbz|xz|zst|zip|tar|7z)$`)
 
-// foreign reports whether a command runs in what the line brought, or names it.
+// foreign reports whether a command runs in what the line fetched, or names it.
 func (f *files) foreign(c Command) bool {
 	switch {
 	case f.unpacked && len(c.Dirs) != 1: // it may be in a directory of the archive
 		return true
-	case len(f.brought) == 0:
+	case len(f.fetched) == 0:
 		return false
-	case c.Dirs == nil || slices.Contains(f.brought, "."):
+	case c.Dirs == nil || slices.Contains(f.fetched, "."):
 		return true
 	}
 	within := func(text string) bool {
 		return slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '=' }), func(name string) bool {
-			return slices.Contains(f.brought, name)
+			return slices.Contains(f.fetched, name)
 		})
 	}
 	return slices.ContainsFunc(c.Dirs, within) || slices.ContainsFunc(c.Words, func(w Word) bool { return within(w.Text) })

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Crowd bounds the connections of a server. Where there are too many, the one goes that has
+// ConnLimiter limits the connections of a server. Above the limit it closes the one that has
 // had no request of somebody with a token for longest: strangers, and connections that are
 // idle, shut nobody else out, and don't take the files that the process may open.
-type Crowd struct {
+type ConnLimiter struct {
 	Limit int
 
 	mu     sync.Mutex // guards what follows
@@ -19,23 +19,23 @@ type Crowd struct {
 	unused list.List // net.Conn, the oldest first
 }
 
-type placeKey struct{}
+type trackedKey struct{}
 
-// place is a connection among others.
-type place struct {
-	crowd *Crowd
-	conn  net.Conn
+// tracked is a connection and the limiter that counts it.
+type tracked struct {
+	limiter *ConnLimiter
+	conn    net.Conn
 }
 
-// Bound has a server close connections beyond the limit.
-func (c *Crowd) Bound(s *http.Server) {
+// Attach has a server close connections beyond the limit.
+func (c *ConnLimiter) Attach(s *http.Server) {
 	s.ConnState = c.changed
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
-		return context.WithValue(ctx, placeKey{}, place{c, conn})
+		return context.WithValue(ctx, trackedKey{}, tracked{c, conn})
 	}
 }
 
-func (c *Crowd) changed(conn net.Conn, state http.ConnState) {
+func (c *ConnLimiter) changed(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch state {
@@ -57,12 +57,12 @@ func (c *Crowd) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-func (c *Crowd) drop(conn net.Conn) {
+func (c *ConnLimiter) drop(conn net.Conn) {
 	c.forget(conn)
 	_ = conn.Close()
 }
 
-func (c *Crowd) forget(conn net.Conn) {
+func (c *ConnLimiter) forget(conn net.Conn) {
 	if at := c.open[conn]; at != nil {
 		c.unused.Remove(at)
 	}
@@ -71,11 +71,11 @@ func (c *Crowd) forget(conn net.Conn) {
 
 // Use keeps the connection of a request with a token open until it is idle.
 func Use(r *http.Request) {
-	at, ok := r.Context().Value(placeKey{}).(place)
+	at, ok := r.Context().Value(trackedKey{}).(tracked)
 	if !ok {
 		return
 	}
-	c := at.crowd
+	c := at.limiter
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.open[at.conn]; e != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
-// crowded serves at most so many connections.
-func crowded(t *testing.T, most int) *bus {
+// limited serves at most so many connections at once.
+func limited(t *testing.T, most int) *bus {
 	t.Helper()
 	b := known(t)
 	r, stop := routertest.Start(t, natstest.Server(t), router.Options{})
@@ -41,9 +41,9 @@ func (b *bus) once() reply {
 
 // Connections that strangers hold open, and those of an agent that are idle, keep no agent
 // out.
-func TestACrowdShutsNobodyOut(t *testing.T) {
+func TestConnectionLimitKeepsNoAgentOut(t *testing.T) {
 	t.Parallel()
-	b := crowded(t, 4)
+	b := limited(t, 4)
 	for _, text := range []string{"", "POST /v1/", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", b.head("2") + "{}"} {
 		for range 8 {
 			if c := b.raw(text); strings.Contains(text, "Bearer") {
@@ -55,15 +55,15 @@ func TestACrowdShutsNobodyOut(t *testing.T) {
 			}
 		}
 		if got := b.once(); got.code != http.StatusOK {
-			t.Errorf("behind a crowd that sends %q: %+v", text, got)
+			t.Errorf("behind connections that send %q: %+v", text, got)
 		}
 	}
 }
 
 // A request with a token is answered, however many come after it.
-func TestACrowdEndsNoRequest(t *testing.T) {
+func TestConnectionLimitEndsNoRequest(t *testing.T) {
 	t.Parallel()
-	b := crowded(t, 4)
+	b := limited(t, 4)
 	c := b.raw(strings.Replace(b.head("2"), "\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n", 1))
 	in := bufio.NewReader(c)
 	if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, "100 Continue") { // the token was looked at

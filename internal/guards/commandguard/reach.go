@@ -1,0 +1,72 @@
+package commandguard
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// opensConnection reports whether a redirection of bash opens a connection.
+func opensConnection(c shell.Command) bool {
+	return slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool {
+		return strings.HasPrefix(r.File.Text, "/dev/tcp/") || strings.HasPrefix(r.File.Text, "/dev/udp/")
+	})
+}
+
+// secret is a variable whose name says that it holds one.
+var secret = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key|auth)\w*|\$\{!`)
+
+// address is a variable whose name says that it holds where a server is, most often with a password.
+var address = regexp.MustCompile(`(?i)\$\{?(database|db|postgres|pg|mysql|mongo|redis|amqp|rabbitmq|sentry|webhook)\w*_(url|uri|dsn)\b`)
+
+// usesSecret reports whether a command is given a variable that holds a secret; a test
+// only looks whether it is there.
+func usesSecret(c shell.Command) bool {
+	if name := c.Name(); name == "test" || name == "[" {
+		return false
+	}
+	prints := slices.Contains([]string{"echo", "printf"}, c.Name())
+	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return !w.Known && (secret.MatchString(w.Text) || prints && address.MatchString(w.Text))
+	}) ||
+		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Here.Known && secret.MatchString(r.Here.Text) })
+}
+
+// asksMetadata looks for the addresses at which clouds hand out keys.
+func asksMetadata(c shell.Command) shell.Found {
+	return shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Metadata(w.Text) }) ||
+		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return addresses.Metadata(r.File.Text) || addresses.Metadata(r.Here.Text) }))
+}
+
+// router is what only the router answers: its approval requests, its table, its log level, and
+// the ports of NATS on this machine.
+var router = regexp.MustCompile(`(?i)/v1/+approvals|/v1/+(registry|freeze)\b|/loglevel\b|:8080/+(v1/+(events|execute|emit|collect|agents|session|why|link|audit|history|recent)|why|denied|approvals)\b`)
+
+func answersItself(c shell.Command) shell.Found {
+	decoded := func(text string) string {
+		if plain, err := url.PathUnescape(text); err == nil {
+			return plain
+		}
+		return text
+	}
+	return shell.FoundIf(slices.Contains([]string{"curl", "wget", "http", "https", "xh", "nc", "ncat", "netcat", "telnet", "socat", "websocat"}, c.Name()) &&
+		slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return router.MatchString(decoded(w.Text)) || addresses.Loopback(w.Text) && natsPort.MatchString(w.Text)
+		}))
+}
+
+// routerPath is what the router answers, at the ports that others have too.
+var routerPath = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b|:\d+/+(api/+)?(v\d+/+)?(approvals/+[\w-]+|(approval|pending|questions?)/+[^/\s]+/+(answer|approve|allow|decision|decide|resolve))\b`)
+
+// mayReachRouter: the router may listen at any port of this machine.
+func mayReachRouter(c shell.Command) shell.Found {
+	return shell.FoundIf(slices.Contains(downloads, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return routerPath.MatchString(w.Text) && addresses.Loopback(w.Text)
+	}))
+}
+
+var natsPort = regexp.MustCompile(`:(4222|6222|8222)\b`)

@@ -1,0 +1,182 @@
+package pathguard
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// invocation is a command that does something with files.
+type invocation struct {
+	shell.Command
+	does  use
+	below bool // with what directories hold, too
+	file  bool // each word that may be a file is one
+
+	operands, targets []shell.Word
+	late              bool // an option stands behind an operand
+}
+
+// command finds the files that a command reads and writes.
+func (s *collector) command(c shell.Command) {
+	c = dashed(c)
+	if slices.Contains(patchers, c.Name()) {
+		s.patch(c)
+		return
+	}
+	if readsPatch(c) {
+		s.patchTexts(c, nil)
+	}
+	does, known := useOf(c)
+	if does == none || does == copies && fromTemplate(c) {
+		return
+	}
+	v := &invocation{Command: c, does: does, below: goesDown(c), file: known && does != unknown && !runner[c.Name()]}
+	started := s.dirs
+	s.contains = slices.Contains(containers, c.Name())
+	s.enter(c.Name(), c.Args())
+	s.unnamed(c)
+	args, patterns := wordingOf(c).files(c)
+	for _, w := range patterns {
+		if w.Known {
+			s.matching(w.Text)
+		}
+	}
+	s.arguments(v, args, started)
+	if to, found := pours(c, v.operands); found && to.Known {
+		s.all = append(s.all, s.found(to.Text, access{unsure: true, pours: true})...)
+	}
+	s.operands(v)
+	if strings.HasSuffix(c.Name(), "sed") {
+		for _, w := range c.Args() {
+			s.scripted(w.Text)
+		}
+	}
+}
+
+// unnamed finds what a command reads or writes that none of its operands names.
+func (s *collector) unnamed(c shell.Command) {
+	if w, found := copiedOut(c); found {
+		s.word(w, w.Text, access{reads: true}, false)
+	}
+	if fills(c) { // with names that others choose
+		s.all = append(s.all, s.found(".", access{unsure: true, fills: true})...)
+		s.fetched(c)
+	}
+}
+
+// matching finds the files that a program looks for by a pattern of its own.
+func (s *collector) matching(pattern string) {
+	names, a := filter(pattern)
+	for _, name := range names {
+		s.all = append(s.all, s.found(name, a)...)
+	}
+}
+
+// arguments sorts the arguments into targets, which it finds as written, options, which it
+// finds with the files that they may name, and operands. The command began in the directories
+// started, before its option -C.
+func (s *collector) arguments(v *invocation, args []shell.Word, started []string) {
+	written := outputs[v.Name()]
+	if isTar(v.Command) && !archives(v.Command) {
+		written = output{}
+	}
+	named := false // the word before names an output
+	for _, w := range args {
+		target, next := written.of(w.Text)
+		switch option := len(w.Text) > 1 && w.Text[0] == '-'; {
+		case named || target != "":
+			w.Text = cmp.Or(target, w.Text)
+			v.targets = append(v.targets, w)
+			dirs := s.dirs
+			if isTar(v.Command) { // whose -C isn't for the archive
+				s.dirs = started
+			}
+			s.word(w, w.Text, access{writes: true, below: v.below, fills: true}, v.file)
+			s.dirs = dirs
+		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
+			unsure := v.does == unknown || v.does == runs && len(v.operands) > 0
+			s.words(w, access{reads: true, writes: v.does == writes, unsure: unsure, below: v.below, fills: v.does == unknown}, v.file)
+		case !option:
+			v.operands = append(v.operands, w)
+		}
+		v.late = v.late || len(v.operands) > 0 && strings.HasPrefix(w.Text, "-")
+		named = next
+	}
+}
+
+// operands finds the files that the operands name.
+func (s *collector) operands(v *invocation) {
+	sources, destination := v.operands, len(v.operands) // the operand that is written, if any
+	into := v.does == copies || v.does == moves || v.does == links
+	switch {
+	case !into || len(v.targets) > 0:
+	case len(v.operands) > 1:
+		destination = len(v.operands) - 1
+		sources, v.targets = v.operands[:destination], v.operands[destination:]
+	case v.does == links:
+		v.targets = []shell.Word{{Text: ".", Known: true}}
+	}
+	modifies := edits(v.Command)
+	for i, w := range v.operands {
+		a := v.access(i, w, modifies)
+		a.writes = a.writes || i == destination
+		s.operand(v, w, a)
+	}
+	if into {
+		s.into(sources, v.targets, v.below)
+	}
+}
+
+// access is what a command does with its operand i, but for a destination.
+func (v *invocation) access(i int, w shell.Word, modifies bool) access {
+	a := access{reads: true, below: v.below}
+	switch v.does {
+	case unknown:
+		a.unsure, a.fills = true, true
+	case links:
+		a.unsure = true
+	case copies:
+		a.unsure = v.late
+	case writes, moves:
+		a.writes = v.Name() != "dd" || strings.HasPrefix(w.Text, "of=")
+	case runs:
+		a.fills = i > 0
+		a.unsure = i > 0 && (v.Name() != "make" || !strings.Contains(w.Text, "=")) || modifies
+		a.writes = i > 0 && modifies
+	}
+	return a
+}
+
+// operand finds the files that one operand names.
+func (s *collector) operand(v *invocation, w shell.Word, a access) {
+	name := v.Name()
+	if (name == "kubectl" || name == "oc") && printed.MatchString(w.Text) {
+		return
+	}
+	lists := slices.Contains(listing, name)
+	w.Glob = w.Glob && !lists
+	s.words(w, a, v.file && (w.Known || !lists))
+	if name != "git" {
+		return
+	}
+	if !w.Glob && w.Known && strings.ContainsAny(w.Text, "*?[") && slices.Contains(showing, v.Verb()) {
+		s.matching(magic.ReplaceAllString(w.Text, ""))
+	}
+	if _, file, found := strings.Cut(w.Text, ":"); found { // as in HEAD:file
+		s.words(shell.Word{Text: file, Known: w.Known}, a, false)
+	}
+}
+
+// printed is how kubectl prints what it got.
+var printed = regexp.MustCompile(`^(custom-columns|jsonpath|jsonpath-as-json|go-template)=`)
+
+// showing are the verbs of git that print the files of which they are given a pattern, and magic is
+// what may stand before it.
+var (
+	showing = strings.Fields("log show diff grep checkout restore archive whatchanged cat-file stash")
+	magic   = regexp.MustCompile(`^:\([a-z,]*\)|^:/`)
+)
