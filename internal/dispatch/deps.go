@@ -61,7 +61,8 @@ type Channel interface {
 	PublishEvent(data []byte) error
 	// PublishResult tells watchers how its chain ended.
 	PublishResult(body []byte) error
-	// Call calls a hook and returns its reply. The error may wrap [chain.ErrNoResponder],
+	// Call calls a hook and returns its reply. It returns by the Deadline of its context, which may
+	// not end then by itself. The error may wrap [chain.ErrNoResponder],
 	// [chain.ErrInvalidResult], [context.DeadlineExceeded], [ErrConnection] or [ErrCallTooLarge].
 	Call(context.Context, Call) (Reply, error)
 	// Notify sends the event to an observing hook. No reply is expected.

@@ -75,7 +75,7 @@ func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (c
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
 	caller := d.caller(ev, abort)
-	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: caller, Shadow: d.shadow(ctx, ev), Until: until})
+	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: caller, Timed: true, Shadow: d.shadow(ctx, ev), Until: until})
 	if err == nil {
 		out, err = d.guard(ctx, ev, out, caller, until)
 	}

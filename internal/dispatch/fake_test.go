@@ -130,6 +130,9 @@ func (f *fakes) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, e
 			continue
 		}
 		if h.block {
+			until, _ := ctx.Deadline()
+			ctx, cancel := context.WithDeadline(ctx, until)
+			defer cancel()
 			<-ctx.Done()
 			return dispatch.Reply{}, ctx.Err()
 		}

@@ -40,7 +40,7 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, ca
 	}
 	in := ev.request.Event.WithLabels(out.Labels...)
 	in.Data = final
-	again, err := chain.Run(ctx, changed, in, chain.Plan{Call: caller, Until: until})
+	again, err := chain.Run(ctx, changed, in, chain.Plan{Call: caller, Timed: true, Until: until})
 	for _, call := range again.Calls {
 		if call.Result.Data != nil && call.Result.Action != chain.Deny && !bytes.Equal(call.Result.Data, final) {
 			again = denyOut(again, call.Entry, "it would change data that other hooks had changed after it, and that it may only judge")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -162,6 +163,12 @@ func (c *Conn) request(ctx context.Context, subject string, header wire.Header, 
 	if err := c.nc.PublishMsg(&nats.Msg{Subject: subject, Reply: inbox, Header: header, Data: body}); err != nil {
 		return nil, mapError(err)
 	}
+	var over <-chan time.Time
+	if until, ok := ctx.Deadline(); ok { // a context of a chain does not end at its deadline by itself
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		over = timer.C
+	}
 	select {
 	case m, ok := <-expected.arrived:
 		if !ok {
@@ -174,6 +181,8 @@ func (c *Conn) request(ctx context.Context, subject string, header wire.Header, 
 			return m, e
 		}
 		return m, nil
+	case <-over:
+		return nil, context.DeadlineExceeded
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -23,8 +23,11 @@ var ErrInvalidResult = errors.New("invalid result")
 // are ignored, nothing is coerced. The result keeps no reference to reply.
 func ParseResult(reply []byte) (Result, error) {
 	reply = bytes.Trim(reply, " \t\r\n")
-	if len(reply) == 0 || string(reply) == "null" {
+	switch string(reply) {
+	case "", "null":
 		return Result{}, nil
+	case usualReply:
+		return Result{Action: Continue}, nil
 	}
 	obj, err := events.ParseEnvelope(reply)
 	if err != nil {
@@ -38,6 +41,9 @@ func ParseResult(reply []byte) (Result, error) {
 	}
 	return r, r.checkLabels()
 }
+
+// usualReply is what most replies are. It needs no parser.
+const usualReply = `{"action":"continue"}`
 
 // checkLabels reports what is wrong with the labels of a result.
 func (r Result) checkLabels() error {

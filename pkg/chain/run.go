@@ -80,6 +80,9 @@ type Plan struct {
 	// Call calls an enforced hook with a context that ends with the hook's time or the chain's;
 	// nil calls [Entry.Hook].
 	Call Caller
+	// Timed says that Call returns by the Deadline of its context without being told. The context
+	// has no timer of its own then.
+	Timed bool
 	// Until is when the chain's time is over; the zero time means the context's end. It needs no
 	// timer of its own.
 	Until time.Time
@@ -213,6 +216,9 @@ func (p Plan) call(ctx context.Context, start time.Time, entry *Entry, ev events
 	if !p.Until.IsZero() && p.Until.Before(until) {
 		until = p.Until
 	}
+	if p.Timed {
+		return p.Call(timed{ctx, until}, entry, ev)
+	}
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	if p.Call == nil {
@@ -220,6 +226,15 @@ func (p Plan) call(ctx context.Context, start time.Time, entry *Entry, ev events
 	}
 	return p.Call(ctx, entry, ev)
 }
+
+// timed is a context that does not end at its deadline by itself.
+type timed struct {
+	context.Context
+	until time.Time
+}
+
+// Deadline is when a [Caller] returns.
+func (t timed) Deadline() (time.Time, bool) { return t.until, true }
 
 // end is when the chain's time is over, by the plan or the context.
 func (p Plan) end(ctx context.Context) time.Time {

@@ -151,7 +151,7 @@ func measure(ctx context.Context, o options, progress io.Writer) (*report, error
 		return b.report, b.profileAudit(ctx)
 	}
 	if o.profile != "" {
-		return b.report, b.profile(ctx, newArm("relay", prefixFloor, eventThree, 3), newArm(prefixRouter, prefixRouter, eventThree, 3))
+		return b.report, b.profile(ctx, newArm("relay", prefixRelay, eventThree, 3), newArm(prefixRouter, prefixRouter, eventThree, 3))
 	}
 	for _, part := range parts {
 		if o.only != "" && o.only != part.name {
