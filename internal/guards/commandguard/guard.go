@@ -31,7 +31,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 	worst := p.removal(tool)
 	if tool.Class == events.ClassShell || tool.Command != "" || tool.Unread() {
-		worst = worst.Graver(p.judge(tool)).Graver(p.elsewhere(ev, tool))
+		worst = worst.Graver(p.judge(tool)).Graver(p.inAgentDir(ev, tool))
 	}
 	switch worst.Decision {
 	case decision.Deny:
@@ -52,9 +52,9 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 	return chain.Result{}
 }
 
-// elsewhere judges a line as if it ran where the agent is: a model may name a directory that its tool
-// takes no notice of.
-func (p policy) elsewhere(ev events.Event, tool events.Tool) decision.Finding {
+// inAgentDir judges a line as if it ran in the agent's directory: a model may name a directory that
+// its tool ignores.
+func (p policy) inAgentDir(ev events.Event, tool events.Tool) decision.Finding {
 	data, err := events.ParseObject(ev.Data)
 	cwd, _ := data.GetString("cwd")
 	if err != nil || cwd == "" || cwd == tool.Cwd {
@@ -66,7 +66,7 @@ func (p policy) elsewhere(ev events.Event, tool events.Tool) decision.Finding {
 	if f.Decision != decision.Deny {
 		return decision.Finding{}
 	}
-	return decision.Finding{Decision: p.undecidable, Reason: undecidable("unless it runs in " + decision.Clip(there, 80) + ", " + f.Reason), Rule: decision.Option("undecidable")}
+	return decision.Finding{Decision: p.undecidable, Reason: undecidable("if its tool ignores the directory " + decision.Clip(there, 80) + ", " + f.Reason), Rule: decision.Option("undecidable")}
 }
 
 // judge finds what weighs most.

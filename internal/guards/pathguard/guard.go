@@ -76,7 +76,7 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 	w.spent = w.spent || !all
 	if tool.Command != "" {
 		script := shell.Parse(tool.Command, tool.Cwd)
-		note(p.leaves(ev, tool, script))
+		note(p.leavesRoot(ev, tool, script))
 		all, unclear := ofScript(w, script)
 		for _, a := range all {
 			if w.ended() != nil {
@@ -87,7 +87,7 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 		for _, why := range unclear {
 			note(decision.Finding{Decision: p.unclear, Reason: why, Rule: decision.Option("unclear")})
 		}
-		note(p.elsewhere(w, tool))
+		note(p.inRoot(w, tool))
 	}
 	if w.spent {
 		note(decision.Finding{Decision: decision.Ask, Reason: "it names more files than are judged in one call: make several of it", Rule: decision.BuiltIn("files of one call")})

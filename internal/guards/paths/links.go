@@ -5,34 +5,35 @@ import (
 	"strings"
 )
 
-// links are directories that are links on usual systems, and where they lead. What leads out of
-// one by .. leads elsewhere than its text says; no agent needs to make the link.
-var links = map[string]string{
+// systemLinks maps symbolic links that most systems have to their targets. A ".." behind one leaves
+// the target, not the directory that the text names.
+var systemLinks = map[string]string{
 	"/dev/fd": "/proc/self/fd", "/proc/thread-self": "/proc/self/task/1",
 	"/var/run": "/run", "/var/lock": "/run/lock", "/var/mail": "/var/spool/mail",
 	"/bin": "/usr/bin", "/sbin": "/usr/sbin", "/lib": "/usr/lib", "/lib32": "/usr/lib32", "/lib64": "/usr/lib64", "/libx32": "/usr/libx32",
 }
 
 var (
-	rootLink  = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?root$`)
-	someplace = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(cwd|fd/[^/]+|map_files/[^/]+)$`)
+	rootLink    = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?root$`)
+	unknownLink = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(cwd|fd/[^/]+|map_files/[^/]+)$`)
 )
 
-// behindLinks is where a rooted path leads if it leaves by .. what usual systems have a link for;
-// left is false for all others. Of a link that leads anywhere the place is empty.
-func behindLinks(text string) (place string, left bool) {
+// throughLinks resolves a rooted path in which ".." leaves the target of a system's link. leaves is
+// false for all others. resolved is empty then, and if nobody knows the target.
+func throughLinks(text string) (resolved string, leaves bool) {
 	if !strings.Contains(text, "/..") || !strings.HasPrefix(text, "/") {
 		return "", false
 	}
 	var at []string
-	target := -1 // how many of them are the target of the last link
-	anywhere := false
+	target := -1 // length of the last link's target; -1 before the first link
+	unknown := false
 	for name := range strings.SplitSeq(text, "/") {
 		switch name {
 		case "", ".":
 			continue
 		case "..":
-			if left = left || target >= 0 && len(at) <= target; left && anywhere {
+			leaves = leaves || target >= 0 && len(at) <= target
+			if leaves && unknown {
 				return "", true
 			}
 			at = at[:max(len(at)-1, 0)]
@@ -40,18 +41,21 @@ func behindLinks(text string) (place string, left bool) {
 		}
 		at = append(at, name)
 		here := "/" + strings.ToLower(strings.Join(at, "/"))
-		to, linked := links[here]
+		to, linked := systemLinks[here]
 		switch {
 		case linked:
 			at = strings.Split(to[1:], "/")
 		case rootLink.MatchString(here):
 			at = nil
-		case someplace.MatchString(here):
-			anywhere = true
+		case unknownLink.MatchString(here):
+			unknown = true
 		default:
 			continue
 		}
 		target = len(at)
 	}
-	return "/" + strings.Join(at, "/"), left
+	if !leaves {
+		return "", false
+	}
+	return "/" + strings.Join(at, "/"), true
 }

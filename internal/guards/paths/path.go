@@ -37,21 +37,21 @@ func Resolve(text, cwd string) Path {
 	if at := tilde.FindStringIndex(clean); at != nil {
 		return ofHome(text, path.Clean("."+clean[at[1]:]))
 	}
-	behind, left := behindLinks(clean)
+	resolved, leaves := throughLinks(clean)
 	clean = path.Clean(clean)
 	if strings.HasPrefix(clean, "//") {
 		clean = clean[1:]
 	}
 	forms := []string{clean}
-	if behind != "" && left {
-		forms = append(forms, behind)
+	if resolved != "" {
+		forms = append(forms, resolved)
 	}
 	for _, form := range forms {
 		if home := homeForm(form); home != "" {
 			forms = append(forms, home)
 		}
 	}
-	return of(text, left || outside(clean), forms)
+	return of(text, leaves || outside(clean), forms)
 }
 
 // ofURL is the path of a file's address, and any other text as it is.

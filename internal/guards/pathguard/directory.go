@@ -11,22 +11,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// leaves asks about a line that takes a shell which lives on out of the directory where the agent
-// works. The agent goes on telling that directory, so that later calls would be judged as if they
-// ran there.
-func (p policy) leaves(ev events.Event, tool events.Tool, script shell.Script) decision.Finding {
-	if tool.Class != events.ClassShell || p.root.Text == "" || !livesOn(ev, tool) {
+// leavesRoot asks about a line that moves a persistent shell out of the agent's directory. The agent
+// still names its directory in later calls, which would be judged as if they ran there.
+func (p policy) leavesRoot(ev events.Event, tool events.Tool, script shell.Script) decision.Finding {
+	if tool.Class != events.ClassShell || p.root.Text == "" || !isPersistent(ev, tool) {
 		return decision.Finding{}
 	}
 	if script.Ends != nil && !slices.ContainsFunc(script.Ends, func(dir string) bool { return !paths.Resolve(dir, tool.Cwd).Below(p.root) }) {
 		return decision.Finding{}
 	}
-	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("the shell that it runs in leaves %s, and later calls do not say so", clip(p.root.Name())), Rule: decision.Option("unclear")}
+	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("its shell stays outside of %s, and later calls do not say so", clip(p.root.Name())), Rule: decision.Option("unclear")}
 }
 
-// livesOn reports whether the shell of a call runs later calls too: that of Copilot CLI where a call
-// names it, and the terminal of VS Code.
-func livesOn(ev events.Event, tool events.Tool) bool {
+// isPersistent reports whether the shell of a call runs later calls too: that of Copilot CLI if a
+// call names it, and the terminal of VS Code.
+func isPersistent(ev events.Event, tool events.Tool) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	if strings.EqualFold(plain.Replace(tool.Name), "runinterminal") {
 		return true
@@ -44,9 +43,9 @@ func livesOn(ev events.Event, tool events.Tool) bool {
 	return false
 }
 
-// elsewhere judges a line as if it ran where the agent is: a model may name a directory that its tool
-// takes no notice of.
-func (p policy) elsewhere(w *budget, tool events.Tool) decision.Finding {
+// inRoot judges a line as if it ran in the agent's directory: a model may name a directory that its
+// tool ignores.
+func (p policy) inRoot(w *budget, tool events.Tool) decision.Finding {
 	if p.root.Text == "" || tool.Cwd == p.root.Text {
 		return decision.Finding{}
 	}
@@ -56,7 +55,7 @@ func (p policy) elsewhere(w *budget, tool events.Tool) decision.Finding {
 			break
 		}
 		if f := p.judge(a); f.Decision == decision.Deny {
-			return decision.Finding{Decision: p.unclear, Reason: "unless it runs in " + clip(tool.Cwd) + ": " + f.Reason, Rule: decision.Option("unclear")}
+			return decision.Finding{Decision: p.unclear, Reason: "if its tool ignores the directory " + clip(tool.Cwd) + ": " + f.Reason, Rule: decision.Option("unclear")}
 		}
 	}
 	return decision.Finding{}
