@@ -49,7 +49,7 @@ def behave(b: dict[str, Any], data: dict[str, Any] | None) -> Any:
     for verbatim in ("return", "return_raw", "return_text", "value"):
         if verbatim in b:
             if verbatim == "return_text" and data is None:
-                return {b["return_text"]}  # a contributor's: a set is no JSON
+                return {b["return_text"]}  # a contributor's: a set is not JSON
             return b[verbatim]
     if "mutate" in b:
         data.update(b["mutate"])

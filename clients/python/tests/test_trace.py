@@ -60,7 +60,7 @@ async def test_agent_and_worker_are_in_one_trace(hook_router, spans):
     assert (asked.kind.name, called.kind.name) == ("CLIENT", "SERVER")
     assert asked.attributes["hookrouter.denied_by"] == called.attributes["hookrouter.hook.id"] == "outer"
     assert asked.attributes["hookrouter.chain.id"] == called.attributes["hookrouter.chain.id"]
-    assert asked.status.is_ok or asked.status.is_unset  # a denial is no error
+    assert asked.status.is_ok or asked.status.is_unset  # a denial is not an error
     assert "secret" not in "".join(span.to_json() for span in found.values())
 
 

@@ -115,7 +115,7 @@ class Context {
     const verdict = await agent.execute("prompt:submit", { prompt: asked }, { signal })
     this.add(verdict)
     const { prompt: given } = require(verdict)
-    if (typeof given !== "string") throw new HookRouterError("a hook changed the prompt into what is no text")
+    if (typeof given !== "string") throw new HookRouterError("a hook changed the prompt into what is not text")
     this.prompts.set(key, given)
     return given
   }

@@ -89,7 +89,7 @@ interface Claims {
 async function readClaims(path: string): Promise<Claims> {
   const file = await readFile(path, "utf8")
   const payload = file.split("-----BEGIN NATS USER JWT-----")[1]?.trim().split(".")[1]
-  if (!payload) throw new TypeError(`${path} is no NATS credentials file: it has no user JWT`)
+  if (!payload) throw new TypeError(`${path} is not a NATS credentials file: it has no user JWT`)
   const { nats } = JSON.parse(Buffer.from(payload, "base64url").toString("utf8")) as { nats?: Claims }
   return nats ?? {}
 }

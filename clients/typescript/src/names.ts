@@ -8,28 +8,28 @@ const aChannel = new RegExp(`^${part}(\\.${part}){0,7}$`)
 const aHook = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const aPrefix = /^[a-z0-9_-]{1,32}$/
 
-/** Returns an event name, or says why it is none. */
+/** Returns an event name, or says what is wrong with it. */
 export function checkEvent(name: string): string {
   return check(name, anEvent, "event name", "1 to 8 parts of letters, digits, '_' or '-', joined by ':'")
 }
 
-/** Returns a channel, or says why it is none. */
+/** Returns a channel, or says what is wrong with it. */
 export function checkChannel(name: string): string {
   return check(name, aChannel, "channel", "1 to 8 parts of letters, digits, '_' or '-', joined by '.'")
 }
 
-/** Returns a pattern, or says why it is none. */
+/** Returns a pattern, or says what is wrong with it. */
 export function checkPattern(pattern: string): string {
   if (pattern !== "*") checkEvent(String(pattern).replace(/:\*$/, ""))
   return pattern
 }
 
-/** Returns the id of a hook, or says why it is none. */
+/** Returns the id of a hook, or says what is wrong with it. */
 export function checkHook(id: string): string {
   return check(id, aHook, "hook id", "1 to 64 of a-z, 0-9, '_' and '-', beginning with a letter or digit")
 }
 
-/** Returns a prefix, or says why it is none. */
+/** Returns a prefix, or says what is wrong with it. */
 export function checkPrefix(prefix: string): string {
   return check(prefix, aPrefix, "prefix", "1 to 32 of a-z, 0-9, '_' and '-'")
 }

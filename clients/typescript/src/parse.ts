@@ -11,7 +11,7 @@ export interface Member {
   raw: string
 }
 
-/** Reads one JSON document; SyntaxError where it is none. */
+/** Reads one JSON document; SyntaxError if it is not one. */
 export function parse(text: string): Json {
   return new Reader(text).document()
 }

@@ -107,7 +107,7 @@ export class Registered {
     const { transport, discovery } = this.registrar
     if (message.reply && !isInbox(transport, message.reply)) {
       discovery.dropped++
-      transport.log.warn(`call of ${this.registration.id} dropped: its reply subject is no inbox of the sender`)
+      transport.log.warn(`call of ${this.registration.id} dropped: its reply subject is not an inbox of the sender`)
       return
     }
     const call: Promise<void> = this.call(message).finally(() => this.underWay.delete(call))

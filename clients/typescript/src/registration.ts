@@ -51,7 +51,7 @@ const known = new Set([
 /** Returns a copy of a registration, or says what is wrong with it. The router checks the rest. */
 export function checkRegistration(registration: Registration, of: "events" | "channels"): Registration {
   const stranger = Object.keys(registration).find((name) => !known.has(name))
-  if (stranger !== undefined) throw new TypeError(`registration: ${stranger} is no member of one`)
+  if (stranger !== undefined) throw new TypeError(`registration: ${stranger} is not a member of one`)
   checkHook(registration.id)
   const list = registration[of]
   if (!Array.isArray(list) || list.length === 0) throw new TypeError(`registration of ${registration.id}: ${of} must be a list that is not empty`)

@@ -116,7 +116,7 @@ const rules: Record<string, Rule> = {
 }
 
 /**
- * Returns the JSON of what a hook returned; TypeError where it is no result. null says to continue.
+ * Returns the JSON of what a hook returned; TypeError where it is not a result. null says to continue.
  * undefined does not: a hook that forgot to return lets nothing pass.
  */
 export function encodeResult(value: unknown): string {
@@ -136,7 +136,7 @@ export function encodeResult(value: unknown): string {
 export function decodeResult(body: string): HookResult & { data?: JsonObject | null } {
   const value: Json = body === "" ? null : parse(body)
   if (value === null) return {}
-  if (!isPlain(value)) throw new TypeError("it is no object")
+  if (!isPlain(value)) throw new TypeError("it is not an object")
   check(value)
   return value as HookResult & { data?: JsonObject | null }
 }

@@ -138,7 +138,7 @@ function dataOf(message: Msg): JsonObject {
   } catch (error) {
     throw new RouterError(Code.malformed, `the data of the call can't be read: ${reason(error)}`)
   }
-  throw new RouterError(Code.malformed, "the data of the call is no JSON object")
+  throw new RouterError(Code.malformed, "the data of the call is not a JSON object")
 }
 
 /** Replies, repeating what binds a reply to its request. */

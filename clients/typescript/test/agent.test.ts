@@ -73,7 +73,7 @@ test("a sub-agent says whose it is", async (t) => {
   assert.equal(await permitted({ session: "s2", parent: "größe", root: "s0" }), false)
 })
 
-test("what is no event is refused before it is sent", async (t) => {
+test("what is not an event is refused before it is sent", async (t) => {
   const router = await Router.start(t)
   const agent = (await router.client("agent")).agent()
   await assert.rejects(agent.execute("tool.pre", {}), TypeError)

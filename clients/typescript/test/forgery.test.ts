@@ -53,7 +53,7 @@ test("data that was not approved is refused", async (t) => {
   await assert.rejects(agent.execute("tool:pre", {}), OtherDataError)
 })
 
-test("what is no verdict permits nothing", async (t) => {
+test("what is not a verdict permits nothing", async (t) => {
   const router = await Router.start(t, "--auth=off")
   let body = ""
   const agent = await agentOf(router, (request) => request.respond(body, reply(request)))

@@ -25,7 +25,7 @@ test("a name that is __proto__ is a name like any other", () => {
   assert.equal(Object.hasOwn(read, "__proto__"), true)
 })
 
-test("what is no JSON is refused", () => {
+test("what is not JSON is refused", () => {
   for (const text of [
     "", " ", "{", "[1,]", "{,}", '{"a" 1}', "01", "1.", "+1", "nul", "NaN", "'a'", '"a', '"\n"', '"\\x"', "1 2", "[1]]", '{"a":1,}',
     '{"a":1,"a":2}', '[{"b":{"a":1,"a":1}}]', "[".repeat(10_000), "\ufeff1",

@@ -10,7 +10,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _finite(text: str) -> float:
@@ -26,7 +26,7 @@ _ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", "
 
 
 def decode(text: bytes | str) -> Any:
-    """Read one JSON document; ValueError where it is none."""
+    """Read one JSON document; ValueError if it is not one."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
@@ -65,7 +65,7 @@ def members(body: bytes) -> dict[str, tuple[Any, str]]:
 def _members(text: str) -> dict[str, tuple[Any, str]]:
     at = _skip(text, 0)
     if text[at : at + 1] != "{":
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     found: dict[str, tuple[Any, str]] = {}
     at = _skip(text, at + 1)
     if text[at : at + 1] == "}":

@@ -18,35 +18,35 @@ _UNESCAPED = re.compile(r"[!#$&-~]*")
 
 
 def check_event(name: str) -> str:
-    """Return an event name, or say why it is none."""
+    """Return an event name, or say what is wrong with it."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"event name {name!r:.100}: 1 to 8 parts of letters, digits, '_' or '-', joined by ':'")
     return name
 
 
 def check_pattern(pattern: str) -> str:
-    """Return a pattern, or say why it is none."""
+    """Return a pattern, or say what is wrong with it."""
     if pattern != "*":
         check_event(pattern.removesuffix(":*"))
     return pattern
 
 
 def check_channel(channel: str) -> str:
-    """Return a contribution channel, or say why it is none."""
+    """Return a contribution channel, or say what is wrong with it."""
     if not isinstance(channel, str) or not _CHANNEL.fullmatch(channel):
         raise ValueError(f"channel {channel!r:.100}: 1 to 8 parts of letters, digits, '_' or '-', joined by '.'")
     return channel
 
 
 def check_hook_id(hook: str) -> str:
-    """Return a hook id, or say why it is none."""
+    """Return a hook id, or say what is wrong with it."""
     if not isinstance(hook, str) or not _HOOK_ID.fullmatch(hook):
         raise ValueError(f"hook id {hook!r:.100}: 1 to 64 of a-z, 0-9, '_' and '-', beginning with a letter or digit")
     return hook
 
 
 def check_prefix(prefix: str) -> str:
-    """Return a prefix, or say why it is none."""
+    """Return a prefix, or say what is wrong with it."""
     if not _PREFIX.fullmatch(prefix):
         raise ValueError(f"prefix {prefix!r:.100}: 1 to 32 of a-z, 0-9, '_' and '-'")
     return prefix

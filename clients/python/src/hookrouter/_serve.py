@@ -66,7 +66,7 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
     except ValueError as error:
         raise RouterError(Code.MALFORMED, f"the data of the call can't be read: {error}") from None
     if not isinstance(data, dict):
-        raise RouterError(Code.MALFORMED, "the data of the call is no JSON object")
+        raise RouterError(Code.MALFORMED, "the data of the call is not a JSON object")
     token = _current.set(call)
     event = headers.get("ce-type", "")
     try:
@@ -75,7 +75,7 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
                 value = handler() if reg.channels else handler(event, data)
                 if inspect.isawaitable(value):
                     value = await value
-            if time.expired():  # what a handler makes of its cancellation is no answer
+            if time.expired():  # what a handler makes of its cancellation is not an answer
                 raise TimeoutError
             if reg.channels:
                 return _contribution(value), ""

@@ -27,7 +27,7 @@ class Span:
         self._span = span
 
     def answered(self, action: str, run: Run | None) -> None:
-        """Say what was answered. A denial is no error."""
+        """Say what was answered. A denial is not an error."""
         if self._span is None:
             return
         self._span.set_attribute("hookrouter.action", action)

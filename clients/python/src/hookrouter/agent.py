@@ -161,7 +161,7 @@ class Agent:
         with _trace.request(verb, name, self.session, request.headers) as span:
             values, reply = await self.client.request_json(request)
             if not isinstance(values, list):
-                raise InvalidReply("the answer is no list")
+                raise InvalidReply("the answer is not a list")
             span.answered("collect", None)
             headers = reply.headers or {}
             return Collection(values, names(header(headers, "Hook-From")), names(header(headers, "Hook-Missing")))
@@ -169,7 +169,7 @@ class Agent:
     async def _ask(self, verb: str, name: str, kind: type[T]) -> T:
         reply, _ = await self.client.request_json(Request(self.client.transport.subject(verb, name)))
         if not isinstance(reply, kind):
-            raise InvalidReply(f"the answer to {verb} is no {kind.__name__}")
+            raise InvalidReply(f"the answer to {verb} is not a {kind.__name__}")
         return reply
 
     async def _tell(self, what: str) -> None:

@@ -37,14 +37,14 @@ class Approver:
             Request(subject), {"session_id": self._session} if self._session else None
         )
         if not isinstance(found, list):
-            raise InvalidReply("the answer to approvals is no list")
+            raise InvalidReply("the answer to approvals is not a list")
         return found
 
     async def show(self, approval: str) -> dict[str, Any]:
         """Return one approval request with what it is about, and its decision."""
         found, _ = await self.client.request_json(Request(self.client.transport.subject("approval", approval)))
         if not isinstance(found, dict):
-            raise InvalidReply("the answer to approval is no object")
+            raise InvalidReply("the answer to approval is not an object")
         return found
 
     async def answer(

@@ -129,12 +129,12 @@ class HookResult:
 
     @classmethod
     def parse(cls, body: bytes, run: Run | None = None) -> HookResult:
-        """Read a result from the wire; InvalidReply where it is none."""
+        """Read a result from the wire; InvalidReply if it is not one."""
         try:
             fields = {name: value for name, (value, _) in _json.members(body).items() if name in _WIRE}
             return cls._with(fields, run)
         except ValueError as error:
-            raise InvalidReply(f"the answer is no HookResult: {error}") from None
+            raise InvalidReply(f"the answer is not a HookResult: {error}") from None
 
 
 _Check = tuple[Callable[[Any], bool], str]

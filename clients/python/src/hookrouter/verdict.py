@@ -123,10 +123,10 @@ class Execution:
         try:
             execution = _parse(body, run)
         except (ValueError, TypeError, AttributeError) as error:
-            raise InvalidReply(f"the answer is no verdict: {error}") from None
+            raise InvalidReply(f"the answer is not a verdict: {error}") from None
         approval = execution.approval
         if execution.action == "pending" and approval is None:
-            raise InvalidReply("the answer is no verdict: it is pending without an approval request")
+            raise InvalidReply("the answer is not a verdict: it is pending without an approval request")
         if execution.permitted and approval and hashlib.sha256(execution.data_json).hexdigest() != approval.data_sha256:
             raise OtherData(
                 "the data of the verdict is not what was approved: do not go on, and look for who changed it"

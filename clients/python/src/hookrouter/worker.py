@@ -92,7 +92,7 @@ class Worker:
 
     async def _register(self, reg: Registration, handler: Callable[..., Any]) -> Callable[[], Any]:
         if not callable(handler):
-            raise TypeError(f"hook {reg.id!r}: the handler is no function")
+            raise TypeError(f"hook {reg.id!r}: the handler is not a function")
         if reg.id in self._hooks:
             raise ValueError(f"hook {reg.id!r} is registered by this worker already")
         transport = self.client.transport
@@ -173,7 +173,7 @@ class Worker:
         reply, transport = message.reply, self.client.transport
         if reply and (not reply.startswith(("_INBOX", "_R_")) or transport.own_inbox(reply)):
             self._discovery.dropped += 1
-            self.client.log.warning("call of hook %s dropped: its reply subject is no inbox of the sender", hook.reg.id)
+            self.client.log.warning("call of hook %s dropped: its reply subject is not an inbox of the sender", hook.reg.id)
             return
         task = _start(self._call(hook, message))
         if not task.done():
@@ -201,7 +201,7 @@ class Worker:
             request = Request(self.client.transport.subject("register", hook.reg.id), retry=retry)
             reply, _ = await self.client.request_json(request, hook.reg.body(self.instance), timeout)
             if not isinstance(reply, dict):
-                raise InvalidReply(f"the answer to register {hook.reg.id} is no object")
+                raise InvalidReply(f"the answer to register {hook.reg.id} is not an object")
             ttl = reply.get("ttl_ms")
             ttl = max(ttl, 30) if isinstance(ttl, int) else 15_000
             if hook.due is None and reply.get("ignored"):

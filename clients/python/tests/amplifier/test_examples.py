@@ -20,7 +20,7 @@ PAGE = ROOT / "clients/python/docs/amplifier.md"
 REASONS = {
     SyntaxError: "it is a signature, or a part of a function: no Python that runs",
     NameError: "it uses names that neither it nor the text defines",
-    TypeError: "amplifier-core's `register` is no decorator. It runs here",
+    TypeError: "amplifier-core's `register` is not a decorator. It runs here",
 }
 
 

@@ -85,7 +85,7 @@ _NAMES = {"tool_name": "tool_name", "tool_input": "tool_input", "tool_call_id": 
 
 
 def _said(event: str, text: str, **more: Any) -> dict[str, Any]:
-    """Write an answer; one without a member is no opinion."""
+    """Write an answer; one without a member is not an opinion."""
     said = {**({"additionalContext": text} if text else {}), **more}
     return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else {}
 

@@ -164,7 +164,7 @@ def _answer(request: ToolCallRequest, returned: list[Any], outcome: Outcome) -> 
             return _with(returned[0], message, outcome)
         if not outcome.changed:
             return returned[0]
-        refusal = f"{call['name']} has run, and its result was withheld: a hook changed it, and it is no message"
+        refusal = f"{call['name']} has run, and its result was withheld: a hook changed it, and it is not a message"
     return ToolMessage(refusal, tool_call_id=call["id"], name=call["name"], status="error")
 
 

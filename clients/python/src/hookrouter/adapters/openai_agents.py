@@ -61,7 +61,7 @@ class RouterHooks:
             try:
                 given = json.loads(arguments or "{}")
             except ValueError:
-                return f"The call of {tool.name} was denied: its input is no JSON"
+                return f"The call of {tool.name} was denied: its input is not JSON"
             session = getattr(getattr(ctx, "run_config", None), "group_id", None) or ""
             call = {"tool_name": tool.name, "tool_input": given, "tool_call_id": getattr(ctx, "tool_call_id", "")}
             outcome = await self.hooks.tool(session, call, lambda new: tool.on_invoke_tool(ctx, json.dumps(new)))

@@ -154,7 +154,7 @@ class Coordinator:
 
     def __getattr__(self, name: str) -> Any:
         if name in UNKNOWN:
-            refused = Refused(f"coordinator.{name}")  # a getattr with a default is no mistake
+            refused = Refused(f"coordinator.{name}")  # a getattr with a default is not a mistake
             log.warning("%s", refused)
             raise refused
         raise AttributeError(f"'Coordinator' object has no attribute {name!r}", name=name, obj=self)

@@ -44,7 +44,7 @@ def read_plan(path: Path, on_failure: Any = "continue") -> list[Module]:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     except Exception as error:  # of the YAML reader
-        raise ValueError(f"{path}: it is no YAML: {error}") from None
+        raise ValueError(f"{path}: it is not YAML: {error}") from None
     if not isinstance(plan, dict):
         raise ValueError(f"{path}: a mount plan is an object with hooks")
     return [

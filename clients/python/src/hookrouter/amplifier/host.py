@@ -232,7 +232,7 @@ async def run(handler: Callable[..., Any], event: str, data: dict[str, Any]) -> 
     try:
         result = HookResult() if value is None else HookResult.of(value)
     except (ValueError, TypeError) as error:
-        log.warning("a handler of %s returned what is no HookResult: %s", event, error)
+        log.warning("a handler of %s returned what is not a HookResult: %s", event, error)
         return HookResult(action="deny", reason="Hook handler returned invalid response")
     return _with_output(_joined(result), [*now.shown, (output.text.getvalue(), "info")])
 
