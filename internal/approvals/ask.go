@@ -39,7 +39,11 @@ func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, a
 		}
 	} else {
 		_, err = s.bucket.Create(ctx, r.ID, body, time.Until(r.Expires.Time)+keptAfter)
-		if stored, asked = r, err == nil; errors.Is(err, natsx.ErrRevision) {
+		switch {
+		case err == nil: // what is decoded keeps nothing of the agent's message, as r does
+			asked = true
+			stored, err = held.Decode(body)
+		case errors.Is(err, natsx.ErrRevision):
 			stored, err = s.load(ctx, r.ID)
 		}
 	}

@@ -39,6 +39,9 @@ type Options struct {
 	// Unlabel is called once with each decision of this replica that removes labels, before
 	// waiters are notified. Nil for none.
 	Unlabel func(context.Context, *held.Event, approval.Decision) error
+	// Relabel is called with an approval request whose hooks added labels, before its agent is
+	// permitted. Until it succeeds, the agent waits. Nil for none.
+	Relabel func(context.Context, *held.Event) error
 	// Decided is called with each approval request that this replica decided, with the context
 	// of the decision. Nil for none.
 	Decided func(context.Context, *held.Event, approval.Decision)

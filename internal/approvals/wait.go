@@ -16,7 +16,7 @@ const maxWaiters = 64
 // waiter is one request that waits for a decision.
 type waiter struct {
 	notify func(*held.Event, *approval.Decision)
-	stored *held.Event // without data
+	stored *held.Event // without data; all waiters of a request share it
 }
 
 // tell notifies a waiter that is removed from its entry. The clock holds the waiter until its
@@ -38,17 +38,13 @@ func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event,
 		notify(r, nil)
 		return
 	}
+	stored := e.light(r)
 	var oldest *waiter
 	if len(e.waiters) >= maxWaiters { // the oldest may be gone
 		oldest = e.waiters[0]
 		e.waiters = append([]*waiter(nil), e.waiters[1:]...)
 	}
-	light := *r
-	light.Data, light.Changes = nil, nil
-	if e.pending() {
-		light.Request = e.request // shares its texts
-	}
-	w := &waiter{notify, &light}
+	w := &waiter{notify, stored}
 	e.waiters = append(e.waiters, w)
 	s.clock.at(until, func() { s.stopWaiting(e, w) })
 	if e.decision != nil {
@@ -58,6 +54,19 @@ func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event,
 	if oldest != nil {
 		oldest.tell(oldest.stored, nil)
 	}
+}
+
+// light is the request without its data, as waiters keep it. The caller holds mu.
+func (e *entry) light(r *held.Event) *held.Event {
+	if len(e.waiters) > 0 {
+		return e.waiters[0].stored
+	}
+	light := *r
+	light.Data, light.Changes = nil, nil
+	if e.pending() {
+		light.Request = e.request // shares its texts
+	}
+	return &light
 }
 
 // stopWaiting notifies a waiter that nothing is decided yet.
@@ -90,6 +99,10 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 			s.options.Log.Warn("approval request not read; trying again", "approval_id", id, "error", err)
 			return wire.CodeOf(err) == wire.NotFound
 		}
+		if err := s.relabel(ctx, stored); err != nil {
+			s.options.Log.Warn("labels of an approved event not stored; its agent waits", "approval_id", id, "error", err)
+			return false
+		}
 		if err := s.remember(ctx, stored, *decision); err != nil { // before the agent goes on and asks again
 			s.options.Log.Warn("approval not remembered for its session; trying again", "approval_id", id, "error", err)
 			if try < 2 {
@@ -105,6 +118,14 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 		w.tell(stored, decision)
 	}
 	return true
+}
+
+// relabel passes a request that is to be permitted to [Options.Relabel].
+func (s *Service) relabel(ctx context.Context, r *held.Event) error {
+	if len(r.Adds) == 0 || s.options.Relabel == nil {
+		return nil
+	}
+	return s.options.Relabel(ctx, r)
 }
 
 // close notifies all waiters here that nothing is decided yet: other replicas and the next

@@ -29,10 +29,19 @@ func LogOf(s kind.Section) *slog.Logger {
 	return s.Worker.Log
 }
 
+// Owner names the session of an event in a hook's state; empty for none. Each identity has its own
+// sessions: another agent that chooses the same id neither reads nor changes what is remembered.
+func Owner(ev events.Event) string {
+	if ev.Session == "" {
+		return ""
+	}
+	return ev.Extensions[events.AttrEmitter] + "\n" + ev.Session
+}
+
 // Forget frees the state of a session that ended. An unavailable store is logged and
 // nothing else: its end can't be undone, and the store forgets by age.
 func Forget[T any](ctx context.Context, states hookstate.Sessions[T], log *slog.Logger, ev events.Event) {
-	if err := states.Forget(ctx, ev.Session); err != nil {
+	if err := states.Forget(ctx, Owner(ev)); err != nil {
 		log.Warn("state of an ended session not deleted; it expires within a day", "session_id", ev.Session, "error", err)
 	}
 }

@@ -47,6 +47,7 @@ type event struct {
 	asking    []chain.Call             // the questions of the single guards, if there are several
 	owned     string                   // key of the session; see [Request.owned]
 	data      []byte                   // what the first hook gets
+	defaulted bool                     // data has fields that were not sent
 	late      []chain.ContextInjection // injections of earlier events that this verdict delivers
 	lateWaits bool                     // late may be filled from the session
 	chainID   string
@@ -110,8 +111,22 @@ func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallba
 	ev.timeout = min(cmp.Or(req.Timeout, fallback), d.opts.ChainTimeout)
 	if len(ev.hooks) > 0 && verb != verbCollect {
 		ev.data = req.Object.Over(req.Defaults, events.Now())
+		ev.defaulted = defaulted(req)
 	}
 	return ev, nil
+}
+
+// defaulted reports whether hooks get default fields besides the id of the event's session.
+func defaulted(req Request) bool {
+	for name := range req.Defaults.All() {
+		if _, given := req.Object.Get(name); given || name == "timestamp" {
+			continue
+		}
+		if id, _ := req.Defaults.GetString(name); name != "session_id" || id != req.Event.Session {
+			return true
+		}
+	}
+	return false
 }
 
 // release frees the slots of the session and the sender.

@@ -3,6 +3,8 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
@@ -58,7 +60,7 @@ func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answe
 	if err := d.decideByRule(ctx, ev, s, ev.request.Event.Labels()); err != nil {
 		return nil, err
 	}
-	return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
+	return &Answer{EventID: s.EventID, ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
 }
 
 // approvalID names the first approval request of an event. Every replica computes the same id.
@@ -238,12 +240,13 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	if err != nil {
 		return nil, wire.Errorf(wire.Internal, "read the data to ask about: %v", err)
 	}
-	asker := ev.askerOf(out)
+	asker, adds := ev.askerOf(out), labelsOf(out.Calls)
+	unlabel := events.NewLabels(slices.Collect(maps.Keys(adds)), asker.Result.Unlabel) // what the event brings stays
 	now := approval.At(time.Now())
 	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
 		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),
-		Prompt: unlabeling(cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), asker.Result.Unlabel), Options: asker.Result.ApprovalOptions,
+		Prompt: unlabeling(cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), unlabel), Options: asker.Result.ApprovalOptions,
 		Default: string(cmp.Or(asker.Result.ApprovalDefault, chain.Deny)),
 		Created: now, Expires: approval.At(now.Add(approval.Timeout(asker.Result.ApprovalTimeout))),
 		DataSHA256: approval.Digest(v.Data),
@@ -255,7 +258,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 		severally(&s.Request, needs)
 	}
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
-	s.Emitter, s.Labels, s.Unlabel = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), asker.Result.Unlabel
+	s.Emitter, s.Labels, s.Unlabel, s.Adds = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), unlabel, adds
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Content, s.Root = ev.grantContent(asker, object), cmp.Or(ev.request.Event.Extensions[events.AttrRoot], s.Session)
 	s.Data, s.Changes = v.Data, changes

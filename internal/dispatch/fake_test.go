@@ -132,8 +132,8 @@ func (f *fakes) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, e
 		if h.block {
 			until, _ := ctx.Deadline()
 			ctx, cancel := context.WithDeadline(ctx, until)
-			defer cancel()
 			<-ctx.Done()
+			cancel()
 			return dispatch.Reply{}, ctx.Err()
 		}
 		return dispatch.Reply{Body: []byte(h.reply), Rule: h.rule}, h.err

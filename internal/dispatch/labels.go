@@ -214,6 +214,13 @@ func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approv
 	return d.labels.RemoveLabels(ctx, name, remove, s.Unlabeling)
 }
 
+// Relabel gives the session of an approved event the labels again that the event's hooks added.
+// The approvals service calls it before the event's agent is permitted.
+func (d *Dispatcher) Relabel(ctx context.Context, s *held.Event) error {
+	_, err := d.labels.AddLabels(ctx, labels.Name(s.Emitter, s.Session), s.Adds)
+	return err
+}
+
 // recordLabels records what a person's decision does to labels; nothing for none.
 func (d *Dispatcher) recordLabels(ctx context.Context, s *held.Event, decision approval.Decision, action string, of []string) error {
 	if len(of) == 0 || !d.journal.Enabled() {

@@ -148,7 +148,7 @@ func (r *records) result(out chain.Outcome, action, reason, approvalID string) {
 		Labels: events.UnionLabels(r.ev.request.Event.Labels(), out.Labels), Called: called(out), Skipped: len(out.Skipped), Took: r.now.Sub(r.ev.admitted),
 		In: r.view.Of(r.ev.session(), r.ev.sent()),
 	}
-	if slices.ContainsFunc(out.Calls, func(call chain.Call) bool { return modifies(&call) }) {
+	if r.ev.defaulted || slices.ContainsFunc(out.Calls, func(call chain.Call) bool { return modifies(&call) }) {
 		detail.Out = r.view.Of(r.ev.session(), out.Data)
 	}
 	r.add(audit.ChainResult, "", action, detail)

@@ -171,3 +171,24 @@ func TestACircleOfClaimsIsDropped(t *testing.T) {
 		t.Errorf("%d are known", b.Len())
 	}
 }
+
+// What leads to many trees of another is looked for once, not with each event.
+func TestManyForeignTreesCostLittle(t *testing.T) {
+	const trees = 4000
+	b := newBench()
+	for i := range trees {
+		b.see(coder, fmt.Sprint("s", i), now, fmt.Sprint("label", i%4))
+		b.below(rival, fmt.Sprint("r", i/15), "root", fmt.Sprint("s", i))
+	}
+	read := func() {
+		for range 100 {
+			b.want(t, rival, "root", now, "label0", "label1", "label2", "label3")
+		}
+	}
+	b.see(coder, "s0", now, "label9")
+	b.want(t, rival, "root", now, "label0", "label1", "label2", "label3", "label9")
+	b.set(labels.Record{Sender: coder, Session: "s0", Time: now}.With("hook", now, "label0"))
+	if took := fastest(read); took > 50*time.Millisecond {
+		t.Errorf("100 reads took %v", took)
+	}
+}

@@ -66,3 +66,33 @@ func (t *Table) Again(name string, labels []string, asked time.Time) (again []st
 	}
 	return again
 }
+
+// Merging returns the labels that a person was asked to remove and that two trees have which a
+// record is to join. They count as added then: who was asked about one tree does not remove what
+// the other had.
+func (t *Table) Merging(r Record) (both []string) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	var trees []*tree
+	for _, id := range append([]string{r.Session}, r.Claims...) {
+		if n := t.nodes[Name(r.Sender, id)]; n != nil && !slices.Contains(trees, n.tree) {
+			trees = append(trees, n.tree)
+		}
+	}
+	s := t.senders[r.Sender]
+	if s == nil || len(trees) < 2 {
+		return nil
+	}
+	for label := range s.asked {
+		having := 0
+		for _, one := range trees {
+			if slices.Contains(one.labels, label) {
+				having++
+			}
+		}
+		if having > 1 {
+			both = append(both, label)
+		}
+	}
+	return both
+}

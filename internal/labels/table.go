@@ -29,6 +29,7 @@ type Table struct {
 	byID    map[string][]*node // by session id
 	senders map[string]*sender
 	names   map[string]string // names by record key
+	changes uint64            // how often the rest changed
 }
 
 // node is one session. It has a record, or others claim it, or both.
@@ -93,11 +94,15 @@ func (t *Table) Of(name string, now time.Time) []string {
 }
 
 // collect returns the labels of a tree and of the foreign sessions that its members claim, and so
-// on. It looks at each tree once: agents choose the claims, and with them how many ways lead there.
+// on. It looks at each tree once, and again only after a change: agents choose the claims, and with
+// them how many ways lead how far.
 func (t *Table) collect(from *tree) []string {
 	all := from.labels
 	if len(from.foreign) == 0 {
 		return all
+	}
+	if known := from.reached.Load(); known != nil && known.changes == t.changes {
+		return known.labels
 	}
 	seen := map[*tree]bool{from: true}
 	for next := []*tree{from}; len(next) > 0; next = next[1:] {
@@ -111,6 +116,7 @@ func (t *Table) collect(from *tree) []string {
 			}
 		}
 	}
+	from.reached.Store(&reached{t.changes, all})
 	return all
 }
 
@@ -188,6 +194,7 @@ func (t *Table) Apply(r Record, revision uint64) {
 	if n != nil && revision <= n.revision {
 		return
 	}
+	t.changes++
 	if n == nil {
 		n = t.add(r.Sender, r.Session)
 	}
@@ -239,6 +246,7 @@ func (t *Table) Drop(key string, now time.Time) {
 	if n == nil || n.revision == 0 || now.Sub(n.Time) < Retention-time.Hour {
 		return
 	}
+	t.changes++
 	for _, id := range n.claims {
 		above := t.nodes[Name(n.Sender, id)]
 		above.claimed--

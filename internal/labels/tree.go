@@ -3,6 +3,7 @@ package labels
 import (
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,6 +13,13 @@ type tree struct {
 	labels  []string             // of all members, sorted
 	added   map[string]time.Time // when a member last got each label
 	foreign map[string]struct{}  // claimed ids that sessions of other senders have
+	reached atomic.Pointer[reached]
+}
+
+// reached is what [Table.collect] found for a tree, while nothing changed since.
+type reached struct {
+	changes uint64 // of the table
+	labels  []string
 }
 
 // join moves the members of the smaller tree to the larger one.

@@ -85,7 +85,11 @@ func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
 		if old.HasClaim(parent, root) {
 			return old, false, nil
 		}
-		return old.Claiming(now, parent, root, r.Session(labels.Name(sender, parent))), true, nil
+		next := old.Claiming(now, parent, root, r.Session(labels.Name(sender, parent)))
+		if both := r.labels.Merging(next); len(both) > 0 {
+			next = next.With("", r.labels.After(name, both, now), both...)
+		}
+		return next, true, nil
 	})
 }
 

@@ -108,6 +108,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 		Unlabel: func(ctx context.Context, s *held.Event, d approval.Decision) error {
 			return r.dispatch.Unlabel(ctx, s, d)
 		},
+		Relabel: func(ctx context.Context, s *held.Event) error { return r.dispatch.Relabel(ctx, s) },
 		Decided: func(ctx context.Context, s *held.Event, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
 		Mask:    r.opts.PublishData.Mask(r.opts.AuditMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})

@@ -19,7 +19,7 @@ func Echo(request Header) (echo Header) {
 		if echo == nil {
 			echo = Header{}
 		}
-		echo[name] = values[:1]
+		echo[strings.Clone(name)] = []string{strings.Clone(values[0])} // of a request that waits, nothing else stays
 	}
 	return echo
 }

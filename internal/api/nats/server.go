@@ -79,10 +79,17 @@ type Server struct {
 // maxOperators bounds the requests of workers and operators in flight. Further ones wait.
 const maxOperators = 256
 
+// maxOfWorkers bounds the events of workers in flight: one worker must not take the router from
+// agents.
+const maxOfWorkers = 16
+
 // Start subscribes to every subject. Run keeps the server going.
 func Start(o Options) (*Server, error) {
 	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Dispatcher, log: o.Log}
 	s.ofAgents = s.shares(o.MaxPerAgent)
+	if o.Identities != nil { // workers may emit that a module failed to load, and nothing else
+		s.ofAgents.Own(maxOfWorkers)
+	}
 	var err error
 	if s.service, err = service.Start(o.Conn, "hook-router", o.Version, o.Metadata); err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ package held
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/shorten"
@@ -38,6 +40,10 @@ type Event struct {
 	// Unlabeling is when the session's labels were noted as asked about; zero without Unlabel.
 	// Labels that the session gets after that stay.
 	Unlabeling time.Time
+	// Adds are the labels that the event's hooks added, each with the first hook that did. The
+	// session gets them again before the event is permitted: a person may have removed them while
+	// it waited.
+	Adds map[string]string
 	// Content is the digest of what else an "Allow always" covers, besides the hook and the
 	// prompt; empty if they are all.
 	Content string
@@ -63,6 +69,13 @@ func (s *Event) Append(buf []byte) []byte {
 		w.Texts("unlabel", s.Unlabel)
 		w.String("unlabeling", s.Unlabeling.UTC().Format(time.RFC3339Nano))
 	}
+	if len(s.Adds) > 0 {
+		adds := events.NewObjectWriter(nil)
+		for _, label := range slices.Sorted(maps.Keys(s.Adds)) {
+			adds.String(label, s.Adds[label])
+		}
+		w.Raw("adds", adds.End())
+	}
 	w.Text("content_sha256", s.Content)
 	w.Text("root", s.Root)
 	w.Int("called", int64(s.Called))
@@ -86,6 +99,8 @@ func Decode(text []byte) (*Event, error) {
 		Root       string          `json:"root"`
 		Called     int             `json:"called"`
 		Verdict    verdict.Verdict `json:"verdict"`
+
+		Adds map[string]string `json:"adds"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
@@ -93,7 +108,7 @@ func Decode(text []byte) (*Event, error) {
 	if raw.Record.Labels == nil {
 		raw.Record.Labels = raw.Labels
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.Unlabeling, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.Unlabeling, raw.Adds, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where the search for its decision starts.

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -78,7 +79,7 @@ func (s *Salts) of(session string) salt {
 		default:
 		}
 	}
-	s.young[session] = known
+	s.young[strings.Clone(session)] = known // a part of the message would keep it all
 	return known
 }
 

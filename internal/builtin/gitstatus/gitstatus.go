@@ -73,7 +73,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		sum := sha256.Sum256([]byte(text))
 		digest, news := base64.RawStdEncoding.EncodeToString(sum[:]), true
 		if ev.Session != "" {
-			err = states.Update(ctx, ev.Session, func(t *remembered) bool {
+			err = states.Update(ctx, builtin.Owner(ev), func(t *remembered) bool {
 				news = t.Status != digest
 				t.Status = digest
 				return news

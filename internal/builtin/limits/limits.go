@@ -118,7 +118,7 @@ func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, err
 
 // forget frees the counts of a session that ends, and those of its tree where it is the root.
 func (l limiter) forget(ctx context.Context, ev events.Event) {
-	states := []string{sessionState(ev.Session)}
+	states := []string{sessionState(ev)}
 	perTree := func(r rule) bool { return slices.Contains(r.Per, PerTree) }
 	if isRoot(ev) && slices.ContainsFunc(l.rules, perTree) {
 		states = append(states, treeState(ev))

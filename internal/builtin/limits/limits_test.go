@@ -412,3 +412,24 @@ func TestSubAgentsShareTheLimitOfTheirTree(t *testing.T) {
 		t.Error("the end of the root frees nothing")
 	}
 }
+
+// Agents that choose the same session id have counts of their own, and end their own only.
+func TestAnotherAgentUsesUpNothing(t *testing.T) {
+	l := newLimiter(t, rules(limits.Rule{Per: []string{"session"}, Calls: 2}))
+	send := func(emitter, event string) chain.Result {
+		ev := events.Event{Name: event, Session: "s1", Data: json.RawMessage(`{"tool_name":"Bash"}`)}
+		return l.send(ev.WithAttr(events.AttrEmitter, emitter))
+	}
+	for range 3 {
+		send("nats agent/rival", events.ToolPre)
+	}
+	for range 2 {
+		if got := send("nats agent/coder", events.ToolPre); got.Denied() {
+			t.Errorf("%+v; want that another agent's calls do not count", got)
+		}
+	}
+	send("nats agent/rival", events.SessionEnd)
+	if got := send("nats agent/coder", events.ToolPre); !got.Denied() {
+		t.Errorf("%+v; want that another agent's end frees nothing", got)
+	}
+}

@@ -120,17 +120,20 @@ func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 	entry = base64.RawURLEncoding.EncodeToString(sum[:9])
 	switch {
 	case slices.Contains(r.Per, PerSession):
-		return sessionState(ev.Session), entry
+		return sessionState(ev), entry
 	case slices.Contains(r.Per, PerTree):
 		return treeState(ev), entry
 	}
 	return "all " + entry, entry
 }
 
-func sessionState(session string) string { return "session " + session }
+// sessionState is where the counts of the event's session stand. Who has another identity
+// counts for itself, or it could use up what others have.
+func sessionState(ev events.Event) string {
+	return "session " + ev.Extensions[events.AttrEmitter] + "\n" + ev.Session
+}
 
-// treeState is where the counts of the event's tree stand. Who has another identity counts
-// for itself, or it could use up what others have.
+// treeState is where the counts of the event's tree stand, also for each identity.
 func treeState(ev events.Event) string {
 	return "tree " + ev.Extensions[events.AttrEmitter] + "\n" + cmp.Or(ev.Extensions[events.AttrRoot], ev.Session)
 }

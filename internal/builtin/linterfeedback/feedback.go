@@ -79,12 +79,12 @@ func (f feedback) handle(ctx context.Context, ev events.Event) (chain.Result, er
 			continue
 		}
 		if before {
-			if err := f.look(ctx, ev.Session, rel); err != nil {
+			if err := f.look(ctx, builtin.Owner(ev), rel); err != nil {
 				return chain.Result{}, err
 			}
 			continue
 		}
-		found, err := f.news(ctx, ev.Session, rel)
+		found, err := f.news(ctx, builtin.Owner(ev), rel)
 		if err != nil {
 			return chain.Result{}, err
 		}

@@ -77,7 +77,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	states, log := builtin.StateOf[Progress](s, "progress-monitor"), builtin.LogOf(s)
 	hook := kind.Hook{Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		if ev.Name == events.PromptSubmit {
-			return chain.Result{}, states.Update(ctx, ev.Session, (*Progress).restart)
+			return chain.Result{}, states.Update(ctx, builtin.Owner(ev), (*Progress).restart)
 		}
 		return o.count(ctx, states, ev)
 	})}
@@ -104,7 +104,7 @@ func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress],
 		return chain.Result{}, nil
 	}
 	var injection, notice, shown string
-	err = states.Update(ctx, ev.Session, func(p *Progress) bool {
+	err = states.Update(ctx, builtin.Owner(ev), func(p *Progress) bool {
 		injection, notice, shown = "", "", ""
 		p.Session = ev.Session
 		if writes {

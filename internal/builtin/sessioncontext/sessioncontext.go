@@ -62,7 +62,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	log, states := builtin.LogOf(s), builtin.StateOf[remembered](s, "session-context")
 	return kind.Hook{Acts: len(o.Command) > 0, Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		if events.Canonical(ev.Name) == events.SessionStart {
-			if known, err := states.Get(ctx, ev.Session); err != nil || known.Once && ev.Session != "" && !afterCompaction(ev) {
+			if known, err := states.Get(ctx, builtin.Owner(ev)); err != nil || known.Once && ev.Session != "" && !afterCompaction(ev) {
 				return chain.Result{}, err
 			}
 		}
@@ -71,7 +71,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 			return chain.Result{}, err
 		}
 		if ev.Session != "" {
-			if err := states.Update(ctx, ev.Session, func(t *remembered) bool { changed := !t.Once; t.Once = true; return changed }); err != nil {
+			if err := states.Update(ctx, builtin.Owner(ev), func(t *remembered) bool { changed := !t.Once; t.Once = true; return changed }); err != nil {
 				return chain.Result{}, err
 			}
 		}

@@ -110,7 +110,7 @@ func (h hook) handle(ctx context.Context, ev events.Event) (chain.Result, error)
 	}
 	var now Session
 	due := false
-	err := h.states.Update(ctx, ev.Session, func(s *Session) bool {
+	err := h.states.Update(ctx, builtin.Owner(ev), func(s *Session) bool {
 		due = s.take(h.Options, ev.Session, masked(d.Prompt))
 		now = *s
 		return true
@@ -170,7 +170,7 @@ func (h hook) ask(ctx context.Context, ev events.Event, s Session) error {
 	if name == "" && description == "" {
 		return nil
 	}
-	return h.states.Update(ctx, ev.Session, func(now *Session) bool {
+	return h.states.Update(ctx, builtin.Owner(ev), func(now *Session) bool {
 		if now.Session == "" {
 			return false // it ended meanwhile
 		}

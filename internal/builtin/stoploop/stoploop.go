@@ -107,7 +107,7 @@ func (g guard) call(ctx context.Context, ev events.Event) (chain.Result, error) 
 	}
 	digest := digestOf(tool, data)
 	times, period := 0, 0
-	if err := g.states.Update(ctx, ev.Session, func(s *state) bool {
+	if err := g.states.Update(ctx, builtin.Owner(ev), func(s *state) bool {
 		s.Calls = append(s.Calls, digest)
 		s.Calls = s.Calls[max(len(s.Calls)-g.Deny*g.Period, 0):]
 		times, period = loop(s.Calls, g.Period)
@@ -154,7 +154,7 @@ func (g guard) stop(ctx context.Context, ev events.Event) (chain.Result, error) 
 	}
 	active, known := data.Get("stop_hook_active")
 	stops := 0
-	if err := g.states.Update(ctx, ev.Session, func(s *state) bool {
+	if err := g.states.Update(ctx, builtin.Owner(ev), func(s *state) bool {
 		if s.Stops++; known && active.Kind() == 'f' {
 			s.Stops = 1 // the agent says that nothing kept it
 		}

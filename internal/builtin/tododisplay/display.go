@@ -98,7 +98,7 @@ func (o Options) learn(ctx context.Context, states hookstate.Sessions[Todos], ev
 	}
 	var list todos.List
 	changed := false
-	err = states.Update(ctx, ev.Session, func(t *Todos) bool {
+	err = states.Update(ctx, builtin.Owner(ev), func(t *Todos) bool {
 		list, changed = t.List.After(tool, data)
 		t.Session, t.List = ev.Session, list
 		return changed
@@ -114,7 +114,7 @@ func (o Options) remind(ctx context.Context, states hookstate.Sessions[Todos], e
 	if o.NoContext || ev.Session == "" {
 		return chain.Result{}, nil
 	}
-	t, err := states.Get(ctx, ev.Session)
+	t, err := states.Get(ctx, builtin.Owner(ev))
 	if err != nil || len(t.List.Open()) == 0 {
 		return chain.Result{}, err
 	}

@@ -64,7 +64,7 @@ func (o Options) after(ctx context.Context, states hookstate.Sessions[state], ev
 		return chain.Result{}, nil
 	}
 	var open todos.List
-	err = states.Update(ctx, ev.Session, func(s *state) bool {
+	err = states.Update(ctx, builtin.Owner(ev), func(s *state) bool {
 		open = nil
 		list, changed := s.List.After(tool, data)
 		switch {

@@ -59,15 +59,10 @@ func (g guard) handle(ctx context.Context, ev events.Event) (chain.Result, error
 	case events.ToolPost:
 		return g.after(ev)
 	case events.SessionEnd:
-		ev.Session = owner(ev)
 		builtin.Forget(ctx, g.states, g.log, ev)
 	}
 	return chain.Result{}, nil
 }
-
-// owner names a session together with who sends its events, as far as that is proven: prompts
-// of somebody else are not its user's.
-func owner(ev events.Event) string { return ev.Extensions[events.AttrEmitter] + "\n" + ev.Session }
 
 // said remembers what the user says. Where it can't be remembered more is asked.
 func (g guard) said(ctx context.Context, ev events.Event) {
@@ -82,7 +77,7 @@ func (g guard) said(ctx context.Context, ev events.Event) {
 	if parent, _ := data.GetString("parent_session_id"); parent != "" || prompt == "" {
 		return
 	}
-	if err := g.states.Update(ctx, owner(ev), func(m *memory) bool { m.add(prompt); return true }); err != nil {
+	if err := g.states.Update(ctx, builtin.Owner(ev), func(m *memory) bool { m.add(prompt); return true }); err != nil {
 		g.log.Warn("prompt not remembered; calls with its values are asked about", "session_id", ev.Session, "error", err)
 	}
 }
@@ -102,7 +97,7 @@ func (g guard) before(ctx context.Context, ev events.Event) (chain.Result, error
 		failed = errors.Join(failed, err)
 		return one
 	})
-	result.Labels = events.NewLabels(ev.Labels(), labels)
+	result.Labels = labels // also those that the session has: it got them again
 	return result, failed
 }
 
@@ -145,7 +140,7 @@ func (g guard) stated(ctx context.Context, ev events.Event, data events.Object, 
 		return false, nil
 	}
 	v := valuesOf(tool, data)
-	err = g.states.Update(ctx, owner(ev), func(m *memory) bool {
+	err = g.states.Update(ctx, builtin.Owner(ev), func(m *memory) bool {
 		stated = m.states(v) && m.pass(v.digest(tool), decision.Clip(ev.ID, 100))
 		return stated
 	})
@@ -165,7 +160,7 @@ func (g guard) after(ev events.Event) (chain.Result, error) {
 	if tool, _ := data.Tool(ev.Name); holdsSecret(data.ToolResult()) && !g.Tools.Trusted.Match(tool) {
 		labels = events.UnionLabels(labels, []string{SecretRead})
 	}
-	return chain.Result{Labels: events.NewLabels(ev.Labels(), labels)}, nil
+	return chain.Result{Labels: labels}, nil
 }
 
 // holdsSecret reports whether a result has a secret by its form.

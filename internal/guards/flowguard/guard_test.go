@@ -275,3 +275,14 @@ func TestProgramsThatStayHereAreNotSentAway(t *testing.T) {
 		}
 	}
 }
+
+// A session that reads again gets the label again: what a person was asked before does not remove
+// it, and it holds on for the agent's other sessions.
+func TestALabelIsSetAgain(t *testing.T) {
+	s := newSession(t, flowguard.Options{}, flowguard.SecretRead)
+	for _, event := range []string{events.ToolPre, events.ToolPost} {
+		if got := s.send(event, `{"tool_name":"Bash","tool_input":{"command":"cat .env"}}`).Labels; !slices.Contains(got, flowguard.SecretRead) {
+			t.Errorf("%s: labels %q; want %s", event, got, flowguard.SecretRead)
+		}
+	}
+}

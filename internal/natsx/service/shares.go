@@ -16,6 +16,7 @@ const MaxRefusals = 1000
 // them from the others. It is safe for concurrent use.
 type Shares struct {
 	limit    int
+	own      int // of the router's own account; 0 for no limit
 	shortest int
 	flooded  func(account string)
 
@@ -36,15 +37,27 @@ func NewShares(limit, shortest int, flooded func(account string)) *Shares {
 	return &Shares{limit: limit, shortest: shortest, flooded: flooded, of: map[Sender]*share{}}
 }
 
+// Own bounds what the router's own account has under way, whose senders nobody can tell apart:
+// workers. Call it before the shares are used.
+func (s *Shares) Own(limit int) *Shares {
+	if s != nil {
+		s.own = limit
+	}
+	return s
+}
+
 // take takes a place for a request of a sender. The zero Sender, of the router's own account,
-// needs none.
+// needs one only with [Shares.Own].
 func (s *Shares) take(r *Request) (sender Sender, e *wire.Error) {
 	if s == nil {
 		return Sender{}, nil
 	}
 	sender, err := r.Sender(s.shortest)
+	limit, who := s.limit, "agent"
 	if err == nil && sender == (Sender{}) {
-		return sender, nil
+		if limit, who = s.own, "account"; limit == 0 {
+			return sender, nil
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,15 +66,15 @@ func (s *Shares) take(r *Request) (sender Sender, e *wire.Error) {
 		return Sender{}, wire.FromError(err)
 	}
 	of := s.share(sender)
-	if of.underWay >= s.limit {
-		return sender, wire.Errorf(wire.Overloaded, "%d requests of this agent are under way, which is the limit: try again later", s.limit)
+	if of.underWay >= limit {
+		return sender, wire.Errorf(wire.Overloaded, "%d requests of this %s are under way, which is the limit: try again later", limit, who)
 	}
 	of.underWay++
 	return sender, nil
 }
 
 func (s *Shares) give(sender Sender) {
-	if sender == (Sender{}) {
+	if s == nil || sender == (Sender{}) && s.own == 0 {
 		return
 	}
 	s.mu.Lock()
