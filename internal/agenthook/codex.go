@@ -30,7 +30,7 @@ func codex() Dialect {
 			"Codex silently skips hooks that nobody has trusted: run /hooks once and trust hook-agent, again whenever its command line changes. Hooks of the machine (`--scope managed`: /etc/codex/requirements.toml) need no trust, and people can't switch them off.",
 			"A crash, a time-out and output that Codex can't read let it go on.",
 			"Tools that OpenAI runs, such as web search, fire no hook. A patch applied in a shell arrives as a shell command, without PostToolUse.",
-			"What Codex types into a program that runs (`write_stdin`) fires no hook, so a shell or an editor in a terminal runs anything: set `unified_exec_tty = false` below `[features]` of config.toml, or of the machine's requirements.toml. command-guard asks about shells and interpreters that run what is typed.",
+			"What Codex types into a program that runs (`write_stdin`) fires no hook: connect sets `unified_exec_tty = false` below `[features]`, so that it can't. A trusted project's config.toml can undo that, and `hooks`, but not if the scope is managed.",
 			"The `cwd` of a shell command is the `workdir` that the model chose: path-guard's `outside` counts from there.",
 			"Hooks get the environment of Codex, keys included.",
 		},

@@ -217,7 +217,7 @@ func (p Plan) call(ctx context.Context, start time.Time, entry *Entry, ev events
 		until = p.Until
 	}
 	if p.Timed {
-		return p.Call(timed{ctx, until}, entry, ev)
+		return p.Call(timed{ctx, until}, entry, ev) //nolint:contextcheck // timed embeds ctx
 	}
 	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()

@@ -276,7 +276,7 @@ func TestToolOf(t *testing.T) {
 		},
 		"a patch with odd lines": {
 			`{"tool_name":"apply_patch","tool_input":"*** Begin Patch\r\n  *** update file:  a b.go \r\n@@\r\n+*** Delete File: text\r*** MOVE TO: c"}`,
-			Tool{Name: "apply_patch", Class: ClassFile, Known: true, Operation: OperationMove, Paths: []string{"a b.go", "c"}},
+			Tool{Name: "apply_patch", Class: ClassFile, Known: true, Operation: OperationMove, Paths: []string{"a b.go", " a b.go", "c"}},
 		},
 		"a patch that names nothing": {
 			`{"tool_name":"apply_patch","tool_input":{"patch":"*** Begin Patch\n*** End Patch"}}`,

@@ -3,6 +3,7 @@ package events
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -15,6 +16,7 @@ type toolCall struct {
 	server   string // of an MCP call, where it is told beside the name
 	remote   string // the tool's name there
 	isMCP    bool   // whatever the name is
+	joined   bool   // the name may be that of an MCP server and its tool
 	shape    toolKind
 	hasShape bool   // shape says what the tool is, in place of the name
 	at       Object // what has the name and the input as members
@@ -57,6 +59,7 @@ func callOf(data Object) toolCall {
 		call.input = toolInput{object: data}
 	}
 	call.isMCP = cursorMCPEvents[hook]
+	call.joined = maybeJoined(call.name, hook, data)
 	if context, ok := objectOf(firstOf(data, []string{"mcp_context"})); ok { // Gemini CLI
 		call.isMCP = true
 		call.server, _ = context.GetString("server_name")
@@ -70,6 +73,19 @@ func callOf(data Object) toolCall {
 		}
 	}
 	return call
+}
+
+// maybeJoined reports whether a name may be an MCP server's name and its tool's, as the agent joins
+// them: Goose with "__", OpenCode with '_', Copilot CLI with '-'. So web_search is no tool of OpenCode.
+func maybeJoined(name, hook string, data Object) bool {
+	has := func(member string) bool { _, ok := data.Get(member); return ok }
+	switch {
+	case strings.HasPrefix(hook, "tool.execute.") || has("callID"):
+		return strings.ContainsAny(name, "_-") && !toolNames()["OpenCode"][name]
+	case strings.Contains(name, "__"), strings.Contains(name, "-") && has("timestamp"):
+		return !toolNames()[""][name]
+	}
+	return false
 }
 
 // maxOtherInputs bounds the inputs that a call may have besides its own; a call with more is judged

@@ -2,6 +2,7 @@ package events
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -75,20 +76,64 @@ func (c toolCall) readPatch(t *Tool) {
 	}
 }
 
-// patch reads the lines that name files. It takes more for a line than agents do
-// (any line break, spaces before, any case), so that no file stays unseen.
-func (m *members) patch(text string, operations map[ToolOperation]bool) {
-	for line := range strings.FieldsFuncSeq(text, isLineBreak) {
-		line = strings.TrimSpace(line)
-		m.diff(line, operations)
-		if !strings.HasPrefix(line, "***") {
-			continue
+// editorOperation: the editor of Claude's model interface has the operation as its
+// command.
+func editorOperation(input Object) ToolOperation {
+	switch command, _ := input.GetString("command"); command {
+	case "view":
+		return OperationRead
+	case "create":
+		return OperationWrite
+	default:
+		return OperationEdit
+	}
+}
+
+// readDiff adds the files of a diff that an editor is given. They stand below its path, or beside it.
+func (c toolCall) readDiff(t *Tool) {
+	text, ok := c.input.object.GetString("diff")
+	if !ok || text == "" {
+		return
+	}
+	var found members
+	found.patch(text, map[ToolOperation]bool{})
+	m := members{paths: t.Paths, partial: found.partial || len(found.paths) == 0}
+	for _, dir := range slices.Clone(t.Paths) {
+		for _, file := range found.paths {
+			m.add(&m.paths, dir+"/"+file)
+			m.add(&m.paths, dir+"/../"+file)
 		}
-		for _, marker := range patchMarkers {
-			if len(line) > len(marker.text) && strings.EqualFold(line[:len(marker.text)], marker.text) {
-				m.add(&m.paths, strings.TrimSpace(line[len(marker.text):]))
-				operations[marker.operation] = true
+	}
+	t.Paths, t.Partial = m.paths, t.Partial || m.partial
+}
+
+// patch reads the lines that name files. It takes more for a line than agents do
+// (any line break, spaces before, any case), so that no file stays unseen. Agents that
+// end lines at "\n" alone take other breaks for a part of the name.
+func (m *members) patch(text string, operations map[ToolOperation]bool) {
+	for line := range strings.SplitSeq(text, "\n") {
+		m.patchLine(line, operations)
+		if strings.ContainsFunc(line, isLineBreak) {
+			for part := range strings.FieldsFuncSeq(line, isLineBreak) {
+				m.patchLine(part, operations)
 			}
+		}
+	}
+}
+
+func (m *members) patchLine(line string, operations map[ToolOperation]bool) {
+	line = strings.TrimSpace(line)
+	m.diff(line, operations)
+	if !strings.HasPrefix(line, "***") {
+		return
+	}
+	for _, marker := range patchMarkers {
+		if len(line) > len(marker.text) && strings.EqualFold(line[:len(marker.text)], marker.text) {
+			name := line[len(marker.text):]
+			for _, file := range []string{strings.TrimSpace(name), strings.TrimPrefix(name, " "), strings.TrimFunc(name, isSpace)} { // as agents differ
+				m.add(&m.paths, file)
+			}
+			operations[marker.operation] = true
 		}
 	}
 }
@@ -107,7 +152,13 @@ func (m *members) diff(line string, operations map[ToolOperation]bool) {
 			files = []string{rest[:at], rest[at+1:]}
 		}
 		for _, file := range files {
-			file = strings.Trim(strings.TrimSpace(file), `"`)
+			file = strings.TrimSpace(file)
+			if strings.HasPrefix(file, `"`) && strings.Contains(file, `\`) { // git quotes as C does
+				plain, err := strconv.Unquote(file)
+				m.partial = m.partial || err != nil
+				file = plain
+			}
+			file = strings.Trim(file, `"`)
 			if file == "/dev/null" {
 				continue
 			}
@@ -121,5 +172,5 @@ func (m *members) diff(line string, operations map[ToolOperation]bool) {
 }
 
 func isLineBreak(r rune) bool {
-	return slices.Contains([]rune{'\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029'}, r)
+	return slices.Contains([]rune{'\n', '\r', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029'}, r)
 }

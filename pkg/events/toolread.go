@@ -53,6 +53,7 @@ func (c toolCall) tool() Tool {
 		c.readPatch(&t)
 	case editor:
 		t.Operation = editorOperation(c.input.object)
+		c.readDiff(&t)
 	case globs:
 		c.readGlobs(&t)
 	case bundle:
@@ -79,6 +80,9 @@ func (c toolCall) classify(t *Tool) (kind toolKind, known bool) {
 	}
 	if c.hasShape {
 		return c.shape, true
+	}
+	if c.joined {
+		return toolKind{}, false
 	}
 	return kindOf(c.name)
 }
@@ -147,21 +151,12 @@ func (c toolCall) typed(t *Tool) (texts []string) {
 // typedMembers hold what is typed, as [appendKey] makes them: chars is Codex', input Copilot CLI's.
 var typedMembers = []string{"chars", "input", "text", "keys", "data"}
 
-// editorOperation: the editor of Claude's model interface has the operation as its
-// command.
-func editorOperation(input Object) ToolOperation {
-	switch command, _ := input.GetString("command"); command {
-	case "view":
-		return OperationRead
-	case "create":
-		return OperationWrite
-	default:
-		return OperationEdit
-	}
-}
-
+// readGlobs: without its default excludes, a glob finds what nobody names, such as .env.
 func (c toolCall) readGlobs(t *Tool) {
 	m := members{paths: t.Paths}
+	for name, v := range c.input.object.All() {
+		t.Partial = t.Partial || keyOf(name) == "usedefaultexcludes" && v.Kind() == 'f'
+	}
 	if v, ok := c.input.object.Get("include"); ok {
 		m.collect(&m.paths, v, false)
 	}

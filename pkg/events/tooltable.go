@@ -226,6 +226,20 @@ var toolKinds = sync.OnceValue(func() map[string]toolKind {
 	return kinds
 })
 
+// toolNames are the names of a vendor's tools, or of all, as they are spelled.
+var toolNames = sync.OnceValue(func() map[string]map[string]bool {
+	all := map[string]map[string]bool{"": {}}
+	for _, v := range toolVendors {
+		all[v.vendor] = map[string]bool{}
+		for _, row := range v.rows {
+			for _, name := range row.names {
+				all[v.vendor][name], all[""][name] = true, true
+			}
+		}
+	}
+	return all
+})
+
 // maxKeyLen is longer than any name of the tables is.
 const maxKeyLen = 64
 

@@ -37,7 +37,7 @@ func connecting(path string, h hooks) ([]change, error) {
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", path, err)
 	}
-	return []change{{path: path, before: before, after: after, original: original, keep: true}}, nil
+	return h.target.withFeatures([]change{{path: path, before: before, after: after, original: original, keep: true}}, true)
 }
 
 // disconnecting are the changes that take it out again.
@@ -53,7 +53,16 @@ func disconnecting(path string, t target) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []change{{path: path, before: before, after: original}}, nil
+	return t.withFeatures([]change{{path: path, before: before, after: original}}, false)
+}
+
+// withFeatures adds the change of Codex' settings, where those are not in the file of the hooks.
+func (t target) withFeatures(list []change, connect bool) ([]change, error) {
+	if t.dialect != "codex" || t.toml {
+		return list, nil
+	}
+	c, err := ttyChange(list[0].path, connect)
+	return append(list, c), err
 }
 
 // wholeFiles are the changes that write the files which are hook-agent's alone.

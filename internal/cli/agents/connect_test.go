@@ -379,10 +379,10 @@ func TestLeavesAloneWhatItCantRead(t *testing.T) {
 // A file that its agent can't read either is named, with what to do.
 func TestAMalformedFileIsNamed(t *testing.T) {
 	t.Parallel()
-	for file, agent := range map[string]string{".claude/settings.json": "claude-code", ".codex/hooks.json": "codex"} {
+	for file, agent := range map[string]string{".claude/settings.json": "claude-code", ".codex/hooks.json": "codex", ".codex/config.toml": "codex"} {
 		m := newMachine(t)
 		path := m.write(file, `{"hooks":`)
-		want := path + ": repair it first: it is not valid JSON: "
+		want := path + ": repair it first: it is not valid " + strings.ToUpper(strings.Trim(filepath.Ext(path), ".")) + ": "
 		for _, args := range [][]string{{"connect", agent, "--hook-agent", m.hookAgent}, {"disconnect", agent}} {
 			if o := m.run("", append(args, "--text", "--yes")...); o.code != 1 || !strings.Contains(o.stderr, want) {
 				t.Errorf("%v: %+v; want %s", args, o, want)

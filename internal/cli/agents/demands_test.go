@@ -26,7 +26,7 @@ func TestDemands(t *testing.T) {
 			Features map[string]any              `toml:"features"`
 			Hooks    map[string][]map[string]any `toml:"hooks"`
 		}
-		if err := toml.Unmarshal(after, &is); err != nil || is.Features["hooks"] != true || len(is.Hooks) != len(codex.events()) {
+		if err := toml.Unmarshal(after, &is); err != nil || is.Features["hooks"] != true || is.Features[ttyFeature] != false || len(is.Hooks) != len(codex.events()) {
 			t.Errorf("%s: %v: %s", name, err, after)
 		}
 		if left, err := remove(after, codex); err != nil || string(left) != text {

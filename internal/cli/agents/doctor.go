@@ -173,9 +173,6 @@ func (t target) limits(d agenthook.Dialect, path string, list *findings) {
 		}
 	}
 	list.say("note", "not gated: %s", strings.Join(ungated, ", "))
-	if t.dialect == "codex" {
-		list.say("note", "not gated: what Codex types into a program that runs, unless `unified_exec_tty = false` stands below [features] of its config.toml")
-	}
 	switch {
 	case t.demands:
 		list.say("note", "Codex runs the hooks of %s without asking for trust, and people can't switch them off", path)

@@ -207,7 +207,7 @@ func TestDoctorFindsWhatTakesTheGateAway(t *testing.T) {
 			}
 		})
 	}
-	m := asking(t, s.ClientURL(), "opencode", "copilot")
+	m := asking(t, s.ClientURL(), "opencode", "copilot", "gemini")
 	plugin, err := os.ReadFile(filepath.Join(m.home, ".config", "opencode", "plugin", "hookrouter.js"))
 	if err != nil {
 		t.Fatal(err)
@@ -217,6 +217,15 @@ func TestDoctorFindsWhatTakesTheGateAway(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	if code, list := m.doctor("copilot"); code != 0 {
+		t.Errorf("%+v", list)
+	}
+	gemini, err := os.ReadFile(filepath.Join(m.home, ".gemini", "settings.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const disabled = `"hooksConfig": {"disabled": ["/bin/hook-agent --server=x gemini BeforeTool"]}, "hooks": {`
+	m.write(".gemini/settings.json", strings.Replace(string(gemini), `"hooks": {`, disabled, 1))
+	if code, list := m.doctor("gemini"); code == 0 || !strings.Contains(texts(list, "fail"), "switches hooks of hook-agent off") {
 		t.Errorf("%+v", list)
 	}
 }

@@ -80,6 +80,10 @@ func addTOML(settings []byte, h hooks) ([]byte, error) {
 		}
 		added = append(added, strings.ReplaceAll(lines, "\n", end)...)
 	}
+	added, err := withoutTTY(added)
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range h.target.events() {
 		one := h.of(e)
 		for _, line := range []string{
@@ -106,16 +110,13 @@ func addTOML(settings []byte, h hooks) ([]byte, error) {
 // demanded is what has Codex run hooks whatever people set, in front of the hooks; empty if
 // that is demanded already.
 func demanded(settings []byte) (lines string, err error) {
-	var document struct {
-		Features map[string]any `toml:"features"`
-	}
-	if err := toml.Unmarshal(settings, &document); err != nil {
-		return "", err
-	}
+	set, err := features(settings)
 	switch {
-	case document.Features["hooks"] == true:
+	case err != nil:
+		return "", err
+	case set["hooks"] == true:
 		return "", nil
-	case document.Features != nil:
+	case set != nil:
 		return "", errors.New("its [features] lack hooks = true, without which people can switch hooks off: add it")
 	}
 	return "\n" + switchedOn, nil
@@ -126,6 +127,7 @@ var tomlEntry = regexp.MustCompile(`\r?\n\[\[hooks\.\w+\]\]\r?\n\[\[hooks\.\w+\.
 
 // removeTOML removes the hooks of an agent, wherever they are by now.
 func removeTOML(settings []byte, t target) ([]byte, error) {
+	settings = withTTY(settings)
 	if t.demands && len(t.events()) > 0 { // what stands in front of the first hook is ours
 		end := newline(settings)
 		first := end + "[[hooks." + t.events()[0].Native + "]]" + end

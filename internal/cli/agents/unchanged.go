@@ -79,6 +79,9 @@ func (t target) intact(path, home string, settings []byte, h hooks, list *findin
 			list.say("fail", "in %s the hook for %s is not as connect writes it: connect again", path, strings.Join(altered, ", "))
 		}
 	}
+	if t.dialect == "codex" {
+		t.switched(path, home, list)
+	}
 	if path == "/"+t.paths[managed] {
 		return // people can't switch these off
 	}
@@ -93,8 +96,12 @@ func (t target) intact(path, home string, settings []byte, h hooks, list *findin
 		config, _ := document.Get("hooksConfig")
 		inner, _ := events.ParseObject(config)
 		enabled, _ := inner.Get("enabled")
-		if string(off) == "true" || string(enabled) == "false" {
+		disabled, _ := inner.Get("disabled")
+		switch {
+		case string(off) == "true" || string(enabled) == "false":
 			list.say("fail", "%s switches all hooks off", file)
+		case bytes.Contains(disabled, []byte("hook-agent")): // by their commands
+			list.say("fail", "%s switches hooks of hook-agent off", file)
 		}
 	}
 }

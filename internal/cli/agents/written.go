@@ -12,6 +12,21 @@ import (
 // commands are those that connect wrote into a configuration, by event, with their
 // time-outs in the target's unit.
 func commands(settings []byte, t target) map[string]hook {
+	found := map[string]hook{}
+	entries := entriesIn(settings, t)
+	for _, e := range t.events() {
+		for _, raw := range entries[e.Native] {
+			if h, ok := commandIn(raw, t.dialect); ok {
+				h.event = e
+				found[e.Native] = h
+			}
+		}
+	}
+	return found
+}
+
+// entriesIn are the entries of a configuration, by event.
+func entriesIn(settings []byte, t target) map[string][]json.RawMessage {
 	if t.dialect == "opencode" || len(settings) == 0 {
 		return nil
 	}
@@ -29,16 +44,7 @@ func commands(settings []byte, t target) map[string]hook {
 	if json.Unmarshal(standard, &document) != nil {
 		return nil
 	}
-	found := map[string]hook{}
-	for _, e := range t.events() {
-		for _, raw := range document.Hooks[e.Native] {
-			if h, ok := commandIn(raw, t.dialect); ok {
-				h.event = e
-				found[e.Native] = h
-			}
-		}
-	}
-	return found
+	return document.Hooks
 }
 
 // commandIn reads an entry of any of the agents.

@@ -39,13 +39,13 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/config.worktree", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules", "**/.husky/**",
 			// What gives an agent rights: hooks, lists of what it may do unasked, MCP servers.
 			// A skill, a sub-agent and a command bring hooks of their own, which no router sees.
-			"**/.mcp.json", "**/.claude/{settings*.json,hooks/**,agents/**,commands/**,skills/**,plugins/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "**/.claude-plugin/**", "**/[h]ooks/hooks.json", "**/.goose/**", "~/.local/state/hookrouter/**",
+			"**/.{mcp,lsp}.json", "**/.claude/{settings*.json,hooks/**,agents/**,commands/**,skills/**,plugins/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "**/.claude-plugin/**", "**/[h]ooks/hooks.json", "**/.goose/**", "~/.local/state/hookrouter/**",
 			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**,hooks/**,agents/**}", "~/.codex/**",
 			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions,hooks,agents,commands,skills}/**",
 			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",
-			"**/.github/{hooks,agents}/**", "**/.github/copilot/settings*.json", "~/.copilot/{config,settings,mcp-config}.json", "~/.copilot/hooks/**", "**/.vscode/{mcp,settings,tasks}.json",
+			"**/.github/{hooks,agents,extensions}/**", "**/.github/{mcp,lsp,copilot/settings*}.json", "~/.copilot/{config,settings,mcp-config,lsp-config,permissions-config}.json", "~/.copilot/{hooks,extensions}/**", "**/.vscode/{mcp,settings,tasks}.json",
 			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.qwen/{extensions,hooks,agents,commands,skills}/**", "**/.clinerules/hooks/**", "**/.kiro/{hooks,agents,settings}/**", "**/.{factory,augment,windsurf,continue,amp,pi}/{settings,hooks,mcp,config}*", "**/.{amp,pi}/{plugins,extensions}/**", "**/{crush,.crush}.json", "~/.config/{goose,amp,crush}/**",
-			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,command,commands,skill,skills}/**", "**/.opencode/package.json",
+			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,mode,modes,command,commands,skill,skills}/**", "**/.opencode/package.json",
 			"**/.amplifier/**", "~/.config/opencode/**", "**/.aider.conf.yml", "**/.claude/{workflows/**,statusline*,scheduled_tasks.json,launch.json}", "**/.cursor/{environment,worktrees}.json",
 			"**/.{roo,zed,trae,kilocode,amazonq,junie,warp,codebuddy,iflow}/{settings,hooks,mcp,config,tasks}*", "**/.{roo,zed,trae,kilocode,amazonq,junie,warp,codebuddy,iflow}/{hooks,mcp,agents}/**",
 			// What git and Python run or take over from a file.

@@ -114,12 +114,15 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 }
 
 // pathsOf are the paths of a tool. Some agents leave out an @ in front, with which people name
-// files in prompts.
+// files in prompts, and some take ~ and file: for the name of a directory.
 func pathsOf(tool events.Tool) []string {
 	all := tool.Paths
 	for _, file := range tool.Paths {
 		if bare, found := strings.CutPrefix(file, "@"); found {
 			all = append(slices.Clip(all), bare)
+		}
+		if strings.HasPrefix(file, "~") || paths.IsURL(file) {
+			all = append(slices.Clip(all), "./"+file)
 		}
 	}
 	return all

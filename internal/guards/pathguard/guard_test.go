@@ -167,7 +167,7 @@ func TestFiles(t *testing.T) {
 func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 	for path := range strings.FieldsSeq(".claude/settings.json .claude/settings.local.json .claude/hooks/x.sh ~/.claude/settings.json ~/.claude/plugins/x .mcp.json a/.mcp.json" +
 		" .codex/config.toml .codex/rules/default.rules ~/.codex/config.toml ~/.codex/rules/x.rules .gemini/settings.json ~/.gemini/trusted_hooks.json ~/.gemini/trustedFolders.json .gemini/policies/x.toml" +
-		" .cursor/hooks.json .cursor/hooks/x.sh ~/.cursor/mcp.json .cursor/permissions.json .cursor/cli.json ~/.cursor/cli-config.json .github/hooks/x.json ~/.copilot/mcp-config.json ~/.copilot/hooks/x.json" +
+		" .cursor/hooks.json .cursor/hooks/x.sh ~/.cursor/mcp.json .cursor/permissions.json .cursor/cli.json ~/.cursor/cli-config.json .github/hooks/x.json .github/extensions/x/extension.mjs .github/mcp.json .github/lsp.json ~/.copilot/mcp-config.json ~/.copilot/lsp-config.json ~/.copilot/extensions/x/extension.mjs ~/.copilot/hooks/x.json" +
 		" .vscode/tasks.json .vscode/mcp.json .vscode/settings.json opencode.json opencode.jsonc .opencode/plugin/x.ts ~/.config/opencode/opencode.json ~/.agents/plugins/x/hooks/hooks.json ~/.local/state/hookrouter/hook-agent/bypassed.jsonl" +
 		// What brings hooks or programs of its own.
 		" .claude/skills/x/SKILL.md .claude/agents/x.md .claude/commands/x.md .opencode/tool/x.ts .opencode/tools/x.ts .opencode/agent/x.md .opencode/package.json" +

@@ -33,6 +33,9 @@ func TestOutside(t *testing.T) {
 		`{"tool_name":"Bash","tool_input":{"command":"rm /home/bob/repo/x"},"cwd":"/home/ann/repo"}`:   chain.AskUser,
 		`{"tool_name":"Bash","tool_input":{"command":"rm x"},"cwd":"/home/ann/repo"}`:                  "",
 		`{"tool_name":"apply_patch","tool_input":"*** Begin Patch\n*** Add File: ../x","cwd":"/repo"}`: chain.AskUser,
+		`{"tool_name":"Write","tool_input":{"file_path":"~/../../.bashrc"},"cwd":"/home/ann/a"}`:       chain.Deny,
+		`{"tool_name":"Write","tool_input":{"file_path":"file:/../../.bashrc"},"cwd":"/home/ann/a"}`:   chain.Deny,
+		`{"tool_name":"Write","tool_input":{"file_path":"~/repo/a"},"cwd":"/home/ann/repo"}`:           "",
 	} {
 		if got := judge(t, pathguard.Options{Outside: decision.Ask}, data); got.Action != want {
 			t.Errorf("%s: %q (%s); want %q", data, got.Action, got.Reason, want)

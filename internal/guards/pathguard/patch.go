@@ -3,6 +3,7 @@ package pathguard
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -24,19 +25,51 @@ func (s *collector) patchTexts(c shell.Command, texts []shell.Word) {
 			texts = append(texts, r.Here)
 		}
 	}
-	known := len(texts) > 0
+	dirs, told := patchDirs(c)
+	known := len(texts) > 0 && told
 	for _, w := range texts {
 		data, err := json.Marshal(map[string]string{"tool_name": "apply_patch", "tool_input": w.Text})
 		tool, _ := events.ToolOf(events.ToolPre, data)
 		known = known && w.Known && err == nil && !tool.Partial && len(tool.Paths) > 0
 		for _, file := range tool.Paths {
 			below := tool.Operation == events.OperationDelete || tool.Operation == events.OperationMove
-			s.all = append(s.all, s.found(file, access{reads: true, writes: true, below: below})...)
+			for _, dir := range dirs {
+				s.all = append(s.all, s.found(dir+file, access{reads: true, writes: true, below: below})...)
+			}
 		}
 	}
 	if !known {
 		s.unclear = append(s.unclear, "which files "+c.Name()+" changes can't be known")
 	}
+}
+
+// patchDirs are the directories below which a patch names its files: that of the command, and
+// those of -d and --directory, with a / behind. told is false where one can't be known.
+func patchDirs(c shell.Command) (dirs []string, told bool) {
+	dirs, told = []string{""}, true
+	next := false
+	const long = "--directory"
+	for _, w := range c.Args() {
+		name, value, joined := strings.Cut(w.Text, "=")
+		short := c.Name() == "patch" && strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--")
+		switch {
+		case next:
+			value, joined, next = w.Text, true, false
+		case len(name) > len("--d") && strings.HasPrefix(long, name):
+			next = !joined
+		case short && strings.HasPrefix(w.Text, "-d"):
+			value = w.Text[len("-d"):]
+			joined, next = value != "", value == ""
+		case short && strings.Contains(w.Text, "d"): // among other letters
+			return dirs, false
+		default:
+			joined = false
+		}
+		if joined {
+			dirs, told = append(dirs, value+"/"), told && w.Known
+		}
+	}
+	return dirs, told
 }
 
 // readsPatch reports whether a command applies a patch that stands in the line.

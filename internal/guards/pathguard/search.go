@@ -3,6 +3,7 @@ package pathguard
 import (
 	"encoding/json"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ var (
 	// names, without what joins their words.
 	filters = []string{"glob", "include", "includepattern", "filepattern"}
 	joiners = strings.NewReplacer("_", "", "-", "")
+	escaped = regexp.MustCompile(`\\(.)`) // \. is a dot
 )
 
 // searched is what a tool that searches files looks into, where its input says so by
@@ -104,16 +106,24 @@ func patternsOf(value []byte) (all []string, ok bool) {
 }
 
 // filter is the names that a search looks for in a directory and those below it, where it is
-// narrowed by a pattern: *.env has .env too, other than in a shell. There are none for one
-// that leaves something out, and for one that lets all through.
+// narrowed by a pattern: *.env and *env have .env too, other than in a shell. There are none for
+// one that leaves something out, and for one that lets all through.
 func filter(pattern string) (names []string, a access) {
+	pattern = escaped.ReplaceAllString(pattern, "$1")
 	name := strings.TrimSuffix(strings.ReplaceAll(pattern, "**/", ""), "/**")
 	if name = strings.TrimLeft(name, "/"); strings.HasPrefix(name, "!") || strings.Trim(name, "*/") == "" {
 		return nil, a
 	}
 	names = []string{name}
-	if dir, base := path.Split(name); strings.Trim(base, "*") != base {
-		names = append(names, dir+strings.TrimLeft(base, "*"))
+	dir, base := path.Split(name)
+	if strings.Trim(base, "*") != base {
+		rest := strings.TrimLeft(base, "*")
+		if names = append(names, dir+rest, dir+"."+rest); rest != base && !strings.ContainsAny(rest, ".*?[{") {
+			names = append(names, dir+".*"+rest)
+		}
+	}
+	if strings.HasPrefix(base, "?") {
+		names = append(names, dir+"."+base[1:])
 	}
 	return names, access{reads: true, below: true, glob: strings.ContainsAny(name, "*?[{"), deep: true}
 }

@@ -13,6 +13,7 @@ func TestSearchesByName(t *testing.T) {
 	for want, calls := range map[chain.Action][]string{
 		"": {
 			`{"tool_name":"Grep","tool_input":{"pattern":".env","path":"/repo","glob":"*.{ts,tsx}"}}`,
+			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"*test*"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"src/**/*.go, !.env"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","glob":"**"},"cwd":"/repo"}`,
 			`{"tool_name":"Glob","tool_input":{"pattern":"**/.env"},"cwd":"/repo"}`,
@@ -24,6 +25,9 @@ func TestSearchesByName(t *testing.T) {
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":".env,*.{ts,tsx}"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/home/eve","glob":".ssh/**"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"*.env"}}`,
+			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"*env"}}`,
+			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"?env"}}`,
+			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"\\.e\\nv"}}`,
 			`{"tool_name":"batch","tool_input":{"tool_calls":[{"tool":"read","parameters":{"filePath":"a"}},{"tool":"grep","parameters":{"pattern":"KEY","include":".env"}}]},"cwd":"/repo"}`,
 			`{"tool_name":"search_file_content","tool_input":{"pattern":"KEY","include":".env"},"cwd":"/repo"}`,
 			`{"tool_name":"grep","tool_input":{"pattern":"KEY","include":".env"},"cwd":"/repo"}`,
@@ -34,6 +38,7 @@ func TestSearchesByName(t *testing.T) {
 		chain.AskUser: {
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":7}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":".env*"}}`,
+			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"*nv"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"` + strings.Repeat("a ", 1000) + `"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"{.env,x}"}}`,
 			`{"tool_name":"Grep","tool_input":{"pattern":"KEY","path":"/repo","glob":"**/.e{nv,x}"}}`,

@@ -288,6 +288,30 @@ async def test_another_hook_changes_what_was_judged(hook_router: Router, tmp_pat
         assert not (await tool.execute(data["tool_input"])).success
 
 
+async def test_a_denial_takes_an_unused_permission_back(hook_router: Router, tmp_path: Path) -> None:
+    """A call that another handler denied leaves no permission for a later one, which is denied."""
+    answers = ["", "not now", ""]
+
+    async def judge(event: str, data: dict[str, Any]) -> HookResult:
+        reason = answers.pop(0)
+        return HookResult(action="deny" if reason else "continue", reason=reason)
+
+    async def local(event: str, data: dict[str, Any]) -> Any:
+        from amplifier_core import HookResult as Result
+
+        return Result(action="deny", reason="of this session") if len(answers) == 2 else Result()
+
+    async with hook("tool:pre", judge), Amplifier(hook_router, tmp_path / "w", []) as a:
+        emit, tool = a.coordinator.hooks.emit, a.coordinator.get("tools")["bash"]
+        a.coordinator.hooks.register("tool:pre", local, priority=2000, name="local")
+        data = {"tool_name": "bash", "tool_input": {"command": "touch ran"}}
+        assert (await emit("tool:pre", data)).reason == "of this session"
+        assert (await emit("tool:pre", data)).reason == "not now"
+        assert not (await tool.execute(data["tool_input"])).success
+        assert (await emit("tool:pre", data)).action == "continue"
+        assert (await tool.execute(data["tool_input"])).success
+
+
 @pytest.mark.parametrize("change", [{"tool_name": "read_file"}, {"tool_input": "touch ran"}, {"tool_input": None}])
 async def test_a_call_that_can_not_be_made(hook_router: Router, tmp_path: Path, change: dict[str, Any]) -> None:
     async def modify(event: str, data: dict[str, Any]) -> HookResult:

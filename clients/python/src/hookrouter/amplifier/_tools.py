@@ -104,6 +104,13 @@ class ToolGuard:
                 grants.remove(grant)
                 return
 
+    def revoke(self, name: str, tool_input: Any) -> None:
+        """Take back the permissions that a call did not use, which another handler may have denied."""
+        text = _text(tool_input)
+        grants: deque[Grant] = self._grants.get(name, deque())
+        for grant in [g for g in grants if not g.used and g.permits(text)]:
+            grants.remove(grant)
+
     def forget(self) -> None:
         """Forget every permission: a new turn begins."""
         self._grants.clear()

@@ -53,6 +53,15 @@ class Gate:
 
     async def __call__(self, event: str, data: dict[str, Any]) -> Any:
         """Handle one event. It never raises: amplifier-core lets an event pass whose handler did."""
+        result = None
+        try:
+            result = await self._decided(event, data)
+            return result
+        finally:  # cancelled too
+            if event == "tool:pre" and (result is None or result.action == "deny"):
+                self.tools.revoke(data.get("tool_name", ""), data.get("tool_input"))
+
+    async def _decided(self, event: str, data: dict[str, Any]) -> Any:
         try:
             return await self._handle(event, data)
         except Exception as error:
