@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,7 +35,7 @@ func assignment(text []byte, at, end int) (from, to int) {
 		if bare && afterText(text[from:to]) || constant(text[from:to]) || placeholder(text[from:to]) || pwd && path(text[from:to]) {
 			return 0, 0
 		}
-		return from, to
+		return from, literal(text, from, to)
 	}
 	is := isUnquoted
 	if how == tight && begin {
@@ -51,7 +52,17 @@ func assignment(text []byte, at, end int) (from, to int) {
 			return 0, 0
 		}
 	}
-	return value, while(text, to, is)
+	return value, literal(text, value, while(text, to, is))
+}
+
+// literal cuts a value before the first command in it, which must stay visible.
+func literal(text []byte, from, to int) int {
+	for _, command := range [...]string{"$(", "`", "${"} {
+		if at := bytes.Index(text[from:to], []byte(command)); at >= 0 {
+			to = from + at
+		}
+	}
+	return to
 }
 
 // How a value follows its name: a value that follows a colon or spaces may be
@@ -235,13 +246,39 @@ func header(text []byte, at, end int) (from, to int) {
 		is = isVisible
 	}
 	if quote {
-		return from, to
+		return from, literal(text, from, to)
 	}
-	return from, while(text, to, is)
+	return from, literal(text, from, members(text, from, while(text, to, is)))
 }
 
-// isInHeader reports whether c may be in the value of a header that is not quoted.
-func isInHeader(c byte) bool { return c >= ' ' && c != '"' && c != '\'' && c != '`' && c != '\\' }
+// member is a further part of a header's value, as in Cookie: a=1; b=2.
+var member = regexp.MustCompile(`^ ?(?:[\w.-]+=\S*|HttpOnly|Secure|Partitioned)$`)
+
+// members cuts a header's value before what is no part of it: what a shell would run behind a
+// semicolon stays visible.
+func members(text []byte, from, to int) int {
+	for at := from; ; {
+		next := bytes.IndexByte(text[at:to], ';')
+		if next < 0 {
+			return to
+		}
+		at += next
+		end := to
+		if more := bytes.IndexByte(text[at+1:to], ';'); more >= 0 {
+			end = at + 1 + more
+		}
+		if text[at-1] == ' ' || !member.Match(text[at+1:end]) {
+			return at
+		}
+		at++
+	}
+}
+
+// isInHeader reports whether c may be in the value of a header that is not quoted. What a shell
+// would run behind it stays visible.
+func isInHeader(c byte) bool {
+	return c >= ' ' && bytes.IndexByte([]byte("\"'`\\|&<>()"), c) < 0
+}
 
 // secretName reports whether a member of this name is given a secret.
 func secretName(name []byte) bool {

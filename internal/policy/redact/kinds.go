@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
-	"regexp"
 )
 
 // The kinds that are not tokens, see tokens.
@@ -123,18 +122,6 @@ func while(text []byte, at int, is func(byte) bool) int {
 	return at
 }
 
-var pemBlock = regexp.MustCompile(`(?s)^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)`)
-
-func privateKey(text []byte, at, _ int) (from, to int) {
-	if at < 4 {
-		return 0, 0
-	}
-	if found := pemBlock.FindIndex(text[at-4:]); found != nil {
-		return at - 4, at - 4 + found[1]
-	}
-	return 0, 0
-}
-
 func slackToken(text []byte, at, end int) (from, to int) {
 	if end+1 >= len(text) || text[end] < 'a' || text[end] > 'z' || text[end+1] != '-' {
 		return 0, 0
@@ -200,7 +187,9 @@ func isDecimal(r rune) bool { return '0' <= r && r <= '9' }
 func (m *matcher) address(text []byte, i int, found []span) []span {
 	if from, ok := userinfo(text, i); ok {
 		if colon := bytes.IndexByte(text[from:i], ':'); m.url && colon >= 0 && !placeholder(text[from+colon+1:i]) {
-			found = append(found, span{start: from + colon + 1, end: i, kind: kindURLPassword})
+			if end := literal(text, from+colon+1, i); end > from+colon+1 {
+				found = append(found, span{start: from + colon + 1, end: end, kind: kindURLPassword})
+			}
 		}
 		return found
 	}
