@@ -5,21 +5,21 @@ import "go.opentelemetry.io/otel/attribute"
 // The names of the attributes of spans that are this product's own.
 const (
 	KeyEvent      = attribute.Key("hookrouter.event")               // the event's name
-	KeyChannel    = attribute.Key("hookrouter.channel")             // the channel that contributors were asked for
-	KeySession    = attribute.Key("hookrouter.session")             // the session's id; missing where there is none
-	KeyRoot       = attribute.Key("hookrouter.session.root")        // the session at the root of its tree, where it is another
-	KeyDepth      = attribute.Key("hookrouter.session.depth")       // how many sessions are above this one
+	KeyChannel    = attribute.Key("hookrouter.channel")             // the channel of contributors
+	KeySession    = attribute.Key("hookrouter.session")             // the session's id
+	KeyRoot       = attribute.Key("hookrouter.session.root")        // the root of its tree
+	KeyDepth      = attribute.Key("hookrouter.session.depth")       // sessions above this one
 	KeyChain      = attribute.Key("hookrouter.chain.id")            // one run of a chain
-	KeyAction     = attribute.Key("hookrouter.action")              // what was decided, or what a hook answered; `skipped` where its match was false, `in_vain` where another hook had denied
-	KeyHooks      = attribute.Key("hookrouter.hooks")               // how many hooks were called
-	KeySkipped    = attribute.Key("hookrouter.hooks.skipped")       // of how many hooks the match was false
-	KeyDeniedBy   = attribute.Key("hookrouter.denied_by")           // the id of the hook that denied
-	KeyFailedOpen = attribute.Key("hookrouter.failed_open")         // a hook failed and was let pass
-	KeyFailure    = attribute.Key("hookrouter.failure")             // the class of a hook's failure
-	KeyRefused    = attribute.Key("hookrouter.refused")             // the code of a refusal
-	KeyTokens     = attribute.Key("hookrouter.injected_tokens")     // what was put into the agent's context
+	KeyAction     = attribute.Key("hookrouter.action")              // decision or a hook's answer; `skipped`: its match was false; `in_vain`: another hook had denied
+	KeyHooks      = attribute.Key("hookrouter.hooks")               // hooks called
+	KeySkipped    = attribute.Key("hookrouter.hooks.skipped")       // hooks whose match was false
+	KeyDeniedBy   = attribute.Key("hookrouter.denied_by")           // the hook that denied
+	KeyFailedOpen = attribute.Key("hookrouter.failed_open")         // a hook failed open
+	KeyFailure    = attribute.Key("hookrouter.failure")             // class of a hook's failure
+	KeyRefused    = attribute.Key("hookrouter.refused")             // code of a refusal
+	KeyTokens     = attribute.Key("hookrouter.injected_tokens")     // tokens put into the agent's context
 	KeyAudit      = attribute.Key("hookrouter.audit.mode")          // strict, async or off
-	KeyKept       = attribute.Key("hookrouter.kept")                // why a trace that was not sampled is kept
+	KeyKept       = attribute.Key("hookrouter.kept")                // why an unsampled trace is kept
 	KeyHook       = attribute.Key("hookrouter.hook.id")             // a hook's id
 	KeyPriority   = attribute.Key("hookrouter.hook.priority")       // a hook's priority
 	KeyMode       = attribute.Key("hookrouter.hook.mode")           // enforce, shadow, observe or async

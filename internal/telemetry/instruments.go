@@ -109,7 +109,7 @@ func newMetrics(m metric.Meter) *Metrics {
 	batch, _ := m.Int64Histogram("hookrouter.audit.batch.records", metric.WithDescription("Records in one message that the audit log took"),
 		metric.WithExplicitBucketBoundaries(batchBuckets...))
 	x := &Metrics{
-		chainTime:     seconds("hookrouter.chain.duration", "From an event's coming to its answer, without waits for people"),
+		chainTime:     seconds("hookrouter.chain.duration", "From an event to its answer, without waits for people"),
 		hookTime:      seconds("hookrouter.hook.duration", "From a call of a hook to its answer"),
 		auditBatch:    batch,
 		auditTime:     seconds("hookrouter.audit.append.duration", "How long answers waited for their records"),
@@ -118,12 +118,12 @@ func newMetrics(m metric.Meter) *Metrics {
 		failures:      count("hookrouter.hook.failures", "Calls of hooks that failed"),
 		failedOpen:    count("hookrouter.hook.failed_open", "Failures of hooks that were let pass"),
 		skips:         count("hookrouter.hook.skipped", "Events that a hook's match did not want"),
-		discarded:     count("hookrouter.hook.in_vain", "Calls of hooks beside that of a hook that denied"),
+		discarded:     count("hookrouter.hook.in_vain", "Discarded calls: another hook had denied"),
 		refused:       count("hookrouter.refused", "Requests that were refused"),
 		injections:    count("hookrouter.injections", "Texts of hooks for agents' contexts"),
 		injected:      bytes,
 		shadow:        count("hookrouter.shadow.results", "What shadow hooks answered"),
-		shadowDropped: count("hookrouter.shadow.dropped", "Calls of hooks in mode shadow or async that were left out: too many were under way"),
+		shadowDropped: count("hookrouter.shadow.dropped", "Shadow and async calls left out: too many were in flight"),
 		approvals:     count("hookrouter.approvals.decided", "Approval requests that this replica decided"),
 		changes:       count("hookrouter.registry.changes", "Changes of registrations that this replica made"),
 		agents:        count("hookrouter.agent.events", "Events by the class of agent that emitted them"),

@@ -18,7 +18,7 @@ func (t *Telemetry) WorkerFile() *WorkerFile {
 	if t == nil {
 		return nil
 	}
-	current, _ := t.meter.Int64Gauge("hook_worker.file.current", metric.WithDescription("1 while the hooks are those of the file, 0 since it was read and not taken"))
+	current, _ := t.meter.Int64Gauge("hook_worker.file.current", metric.WithDescription("1 while the hooks are those of the file, 0 since it was refused"))
 	reads, _ := t.meter.Int64Counter("hook_worker.file.reads", metric.WithDescription("Times that the file was read, with the first"))
 	return &WorkerFile{current, reads}
 }
