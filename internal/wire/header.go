@@ -56,12 +56,17 @@ func Get(h Header, name string) string {
 // event's attributes; "" stands for what is not there.
 type RequestHeader struct {
 	Timeout, Defaults, Traceparent, Tracestate, Wait, Retry, Turn, Baggage string
+	// Size is how many bytes all headers have, also those that nobody reads.
+	Size int
 }
 
 // ReadRequestHeader reads them in one pass, their names in any case.
 func ReadRequestHeader(h Header) RequestHeader {
 	var out RequestHeader
 	for name, values := range h {
+		for _, value := range values {
+			out.Size += len(name) + len(value)
+		}
 		if len(values) == 0 {
 			continue
 		}

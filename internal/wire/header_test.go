@@ -23,7 +23,7 @@ func TestHeadersAreReadInAnyCase(t *testing.T) {
 	if got := wire.Get(h, wire.HeaderRetry); got != "" {
 		t.Errorf("a header without values reads as %q", got)
 	}
-	want := wire.RequestHeader{Timeout: "5", Defaults: "{}", Traceparent: "00-1"}
+	want := wire.RequestHeader{Timeout: "5", Defaults: "{}", Traceparent: "00-1", Size: 62}
 	if diff := cmp.Diff(want, wire.ReadRequestHeader(h)); diff != "" {
 		t.Errorf("ReadRequestHeader (-want +got):\n%s", diff)
 	}

@@ -42,7 +42,7 @@ func TestWhatWaitsKeepsLittle(t *testing.T) { // not parallel: it measures memor
 		t.Helper()
 		header := nats.Header{
 			"ce-specversion": {"1.0"}, "ce-id": {fmt.Sprint("e", event)}, "ce-source": {"/a"}, "ce-type": {"tool:pre"}, "ce-subject": {fmt.Sprint("s", event)},
-			"Hook-Wait-Ms": {wait}, "Hook-Nonce": {"n"}, "Hook-Retry": retry, "x-junk": {strings.Repeat("j", 200_000)},
+			"Hook-Wait-Ms": {wait}, "Hook-Nonce": {"n"}, "Hook-Retry": retry, "x-junk": {strings.Repeat("j", 60_000)},
 		}
 		m := &nats.Msg{Subject: "hooks.execute.tool.pre", Header: header, Data: command("ls")}
 		if wait == "1" {
@@ -89,7 +89,7 @@ func TestSessionsKeepLittle(t *testing.T) { // not parallel: it measures memory
 	for i := range sessions {
 		header := nats.Header{
 			"ce-specversion": {"1.0"}, "ce-id": {fmt.Sprint("e", i)}, "ce-source": {"/a"}, "ce-type": {"tool:pre"}, "ce-subject": {fmt.Sprint("s", i)},
-			"ce-hookparent": {fmt.Sprint("p", i)}, "x-junk": {strings.Repeat("j", 200_000)},
+			"ce-hookparent": {fmt.Sprint("p", i)}, "x-junk": {strings.Repeat("j", 60_000)},
 		}
 		if reply, err := nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks.emit.tool.pre", Header: header, Data: command("ls")}); err != nil || !strings.Contains(string(reply.Data), "continue") {
 			t.Fatalf("%+v, %v", reply, err)
@@ -99,5 +99,20 @@ func TestSessionsKeepLittle(t *testing.T) { // not parallel: it measures memory
 	t.Logf("%d bytes for each session", n)
 	if n > 50_000 {
 		t.Errorf("a session keeps %d bytes", n)
+	}
+}
+
+// All headers of a request count, also those that no router reads.
+func TestHeadersAreBounded(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{}, natsx.Options{Inbox: "_INBOX_router"})
+	nc, ctx := natstest.Conn(t, s), testkit.Within(t, testkit.Patience)
+	for junk, want := range map[int]string{60_000: "", 70_000: "413"} {
+		header := nats.Header{"ce-specversion": {"1.0"}, "ce-id": {"e"}, "ce-source": {"/a"}, "ce-type": {"tool:pre"}, "x-junk": {strings.Repeat("j", junk)}}
+		reply, err := nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks.emit.tool.pre", Header: header, Data: command("ls")})
+		if err != nil || reply.Header.Get("Nats-Service-Error-Code") != want {
+			t.Errorf("%d bytes: %+v, %v; want %q", junk, reply, err, want)
+		}
 	}
 }

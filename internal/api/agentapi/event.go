@@ -58,9 +58,15 @@ func (a *API) ReadEvent(name, sender string, header wire.Header, data []byte) (d
 	return in, nil
 }
 
+// maxHeaders bounds all headers of a request, in bytes: they stay in memory while it is handled.
+const maxHeaders = 64 << 10
+
 // ReadHeader reads the headers of a request about an event.
 func (a *API) ReadHeader(sender string, header wire.Header) (in dispatch.Request, err error) {
 	h := wire.ReadRequestHeader(header)
+	if h.Size > maxHeaders {
+		return in, wire.Errorf(wire.TooLarge, "the headers have %d bytes in total: at most %d are allowed", h.Size, maxHeaders)
+	}
 	in = dispatch.Request{
 		Emitter: sender, Retry: h.Retry == "1",
 		Traceparent: h.Traceparent, Tracestate: h.Tracestate, Turn: h.Turn,
