@@ -25,8 +25,8 @@ func (s *collector) patchTexts(c shell.Command, texts []shell.Word) {
 			texts = append(texts, r.Here)
 		}
 	}
-	dirs, told := patchDirs(c)
-	known := len(texts) > 0 && told
+	dirs, certain := patchDirs(c)
+	known := len(texts) > 0 && certain
 	for _, w := range texts {
 		data, err := json.Marshal(map[string]string{"tool_name": "apply_patch", "tool_input": w.Text})
 		tool, _ := events.ToolOf(events.ToolPre, data)
@@ -44,9 +44,9 @@ func (s *collector) patchTexts(c shell.Command, texts []shell.Word) {
 }
 
 // patchDirs are the directories below which a patch names its files: that of the command, and
-// those of -d and --directory, with a / behind. told is false where one can't be known.
-func patchDirs(c shell.Command) (dirs []string, told bool) {
-	dirs, told = []string{""}, true
+// those of -d and --directory, with a / behind. certain is false if one is not known.
+func patchDirs(c shell.Command) (dirs []string, certain bool) {
+	dirs, certain = []string{""}, true
 	next := false
 	const long = "--directory"
 	for _, w := range c.Args() {
@@ -66,10 +66,10 @@ func patchDirs(c shell.Command) (dirs []string, told bool) {
 			joined = false
 		}
 		if joined {
-			dirs, told = append(dirs, value+"/"), told && w.Known
+			dirs, certain = append(dirs, value+"/"), certain && w.Known
 		}
 	}
-	return dirs, told
+	return dirs, certain
 }
 
 // readsPatch reports whether a command applies a patch that stands in the line.
