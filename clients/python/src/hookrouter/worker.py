@@ -173,7 +173,7 @@ class Worker:
         reply, transport = message.reply, self.client.transport
         if reply and (not reply.startswith(("_INBOX", "_R_")) or transport.own_inbox(reply)):
             self._discovery.dropped += 1
-            self.client.log.warning("call of hook %s dropped: its reply subject is not an inbox of the sender", hook.reg.id)
+            self.client.log.warning("call of hook %s dropped: its reply subject is not the sender's inbox", hook.reg.id)
             return
         task = _start(self._call(hook, message))
         if not task.done():
