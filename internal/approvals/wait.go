@@ -122,7 +122,7 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 
 // relabel passes a request that is to be permitted to [Options.Relabel].
 func (s *Service) relabel(ctx context.Context, r *held.Event) error {
-	if len(r.Adds) == 0 || s.options.Relabel == nil {
+	if len(r.AddedLabels) == 0 || s.options.Relabel == nil {
 		return nil
 	}
 	return s.options.Relabel(ctx, r)

@@ -125,7 +125,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		}
 	}
 	if len(s.Unlabel) > 0 {
-		if s.Unlabeling, err = d.labels.AskToRemove(ctx, labeled(ev.request), s.Unlabel); err != nil {
+		if s.AskedAt, err = d.labels.AskToRemove(ctx, labeled(ev.request), s.Unlabel); err != nil {
 			d.noteRefused(ev)
 			return v, nil, err
 		}
@@ -258,7 +258,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 		severally(&s.Request, needs)
 	}
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
-	s.Emitter, s.Labels, s.Unlabel, s.Adds = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), unlabel, adds
+	s.Emitter, s.Labels, s.Unlabel, s.AddedLabels = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), unlabel, adds
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Content, s.Root = ev.grantContent(asker, object), cmp.Or(ev.request.Event.Extensions[events.AttrRoot], s.Session)
 	s.Data, s.Changes = v.Data, changes

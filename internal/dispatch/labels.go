@@ -197,7 +197,7 @@ func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approv
 		return nil
 	}
 	name := labels.Name(s.Emitter, s.Session)
-	again, err := d.labels.LabelsAgain(name, s.Unlabel, s.Unlabeling)
+	again, err := d.labels.LabelsAgain(name, s.Unlabel, s.AskedAt)
 	if err != nil {
 		return err
 	}
@@ -211,13 +211,13 @@ func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approv
 	if err := d.recordLabels(ctx, s, decision, "removed", remove); err != nil {
 		return err
 	}
-	return d.labels.RemoveLabels(ctx, name, remove, s.Unlabeling)
+	return d.labels.RemoveLabels(ctx, name, remove, s.AskedAt)
 }
 
 // Relabel gives the session of an approved event the labels again that the event's hooks added.
 // The approvals service calls it before the event's agent is permitted.
 func (d *Dispatcher) Relabel(ctx context.Context, s *held.Event) error {
-	_, err := d.labels.AddLabels(ctx, labels.Name(s.Emitter, s.Session), s.Adds)
+	_, err := d.labels.AddLabels(ctx, labels.Name(s.Emitter, s.Session), s.AddedLabels)
 	return err
 }
 

@@ -37,13 +37,13 @@ type Event struct {
 	Trace string
 	// Unlabel are labels that the session loses if a person allows the event.
 	Unlabel []string
-	// Unlabeling is when the session's labels were noted as asked about; zero without Unlabel.
+	// AskedAt is when the session's labels were noted as asked about; zero without Unlabel.
 	// Labels that the session gets after that stay.
-	Unlabeling time.Time
-	// Adds are the labels that the event's hooks added, each with the first hook that did. The
+	AskedAt time.Time
+	// AddedLabels are the labels that the event's hooks added, each with the first hook that did. The
 	// session gets them again before the event is permitted: a person may have removed them while
 	// it waited.
-	Adds map[string]string
+	AddedLabels map[string]string
 	// Content is the digest of what else an "Allow always" covers, besides the hook and the
 	// prompt; empty if they are all.
 	Content string
@@ -67,14 +67,14 @@ func (s *Event) Append(buf []byte) []byte {
 	w.Text("trace", s.Trace)
 	if len(s.Unlabel) > 0 {
 		w.Texts("unlabel", s.Unlabel)
-		w.String("unlabeling", s.Unlabeling.UTC().Format(time.RFC3339Nano))
+		w.String("unlabel_asked", s.AskedAt.UTC().Format(time.RFC3339Nano))
 	}
-	if len(s.Adds) > 0 {
+	if len(s.AddedLabels) > 0 {
 		adds := events.NewObjectWriter(nil)
-		for _, label := range slices.Sorted(maps.Keys(s.Adds)) {
-			adds.String(label, s.Adds[label])
+		for _, label := range slices.Sorted(maps.Keys(s.AddedLabels)) {
+			adds.String(label, s.AddedLabels[label])
 		}
-		w.Raw("adds", adds.End())
+		w.Raw("added_labels", adds.End())
 	}
 	w.Text("content_sha256", s.Content)
 	w.Text("root", s.Root)
@@ -86,21 +86,21 @@ func (s *Event) Append(buf []byte) []byte {
 // Decode reads the form that [Event.Append] writes.
 func Decode(text []byte) (*Event, error) {
 	var raw struct {
-		Record     approval.Record `json:"question"`
-		Sent       string          `json:"sent_sha256"`
-		Arrived    time.Time       `json:"arrived"`
-		Segment    int             `json:"segment"`
-		Epoch      int             `json:"epoch"`
-		Trace      string          `json:"trace"`
-		Labels     []string        `json:"labels"` // in requests of older routers
-		Unlabel    []string        `json:"unlabel"`
-		Unlabeling time.Time       `json:"unlabeling"`
-		Content    string          `json:"content_sha256"`
-		Root       string          `json:"root"`
-		Called     int             `json:"called"`
-		Verdict    verdict.Verdict `json:"verdict"`
+		Record  approval.Record `json:"question"`
+		Sent    string          `json:"sent_sha256"`
+		Arrived time.Time       `json:"arrived"`
+		Segment int             `json:"segment"`
+		Epoch   int             `json:"epoch"`
+		Trace   string          `json:"trace"`
+		Labels  []string        `json:"labels"` // in requests of older routers
+		Unlabel []string        `json:"unlabel"`
+		AskedAt time.Time       `json:"unlabel_asked"`
+		Content string          `json:"content_sha256"`
+		Root    string          `json:"root"`
+		Called  int             `json:"called"`
+		Verdict verdict.Verdict `json:"verdict"`
 
-		Adds map[string]string `json:"adds"`
+		AddedLabels map[string]string `json:"added_labels"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
@@ -108,7 +108,7 @@ func Decode(text []byte) (*Event, error) {
 	if raw.Record.Labels == nil {
 		raw.Record.Labels = raw.Labels
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.Unlabeling, raw.Adds, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.AskedAt, raw.AddedLabels, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where the search for its decision starts.

@@ -124,7 +124,7 @@ func (t target) examine(ctx context.Context, e *cli.Env, path string) (list find
 	if len(missing) > 0 {
 		list.say("fail", "%s has no hook for %s: connect again", path, strings.Join(missing, ", "))
 	}
-	t.intact(path, e.Getenv("HOME"), text, h, &list)
+	t.checkHooks(path, e.Getenv("HOME"), text, h, &list)
 	if t.ofProject(path, e.Getenv("HOME")) && !isOurs(h.program, e.Getenv("PATH")) {
 		list.say("fail", "%s starts %s, which was not tried: it is neither the hook-agent beside hookctl nor the one in PATH, and whoever writes to the project can name any program", path, h.program)
 		return list

@@ -141,8 +141,8 @@ func ttyChange(hooks string, connect bool) (change, error) {
 	return change{path: path, before: now, after: after, original: original, keep: true}, nil
 }
 
-// switched finds the features that keep Codex from asking.
-func (t target) switched(path, home string, list *findings) {
+// checkFeatures finds the features that keep Codex from asking.
+func (t target) checkFeatures(path, home string, list *findings) {
 	set := func(file string) map[string]any {
 		text, _ := read(file)
 		all, _ := features(text) // Codex doesn't start with a file that is broken
@@ -162,7 +162,7 @@ func (t target) switched(path, home string, list *findings) {
 	if here, err := filepath.Abs(filepath.Join(".codex", config)); err == nil {
 		files = append(files, here) // counts more than the person's
 	}
-	t.disabled(path, filepath.Join(home, ".codex", config), list)
+	t.checkDisabled(path, filepath.Join(home, ".codex", config), list)
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
 		all := set(file)
@@ -175,9 +175,9 @@ func (t target) switched(path, home string, list *findings) {
 	}
 }
 
-// disabled finds our gated hooks that a person has disabled with /hooks, which Codex keeps in the
+// checkDisabled finds our gated hooks that a person has disabled with /hooks, which Codex keeps in the
 // person's settings by file, event and place.
-func (t target) disabled(path, person string, list *findings) {
+func (t target) checkDisabled(path, person string, list *findings) {
 	var states struct {
 		Hooks struct {
 			State map[string]struct {

@@ -63,8 +63,8 @@ func (t target) replaced(path string, h hooks) (files []string) {
 	return files
 }
 
-// intact finds what keeps an agent from running the hooks as connect writes them.
-func (t target) intact(path, home string, settings []byte, h hooks, list *findings) {
+// checkHooks finds what keeps an agent from running the hooks as connect writes them.
+func (t target) checkHooks(path, home string, settings []byte, h hooks, list *findings) {
 	switch {
 	case t.dialect == "opencode":
 		if _, args := pluginOf(string(settings)); agenthook.Plugin(h.program, args) != string(settings) {
@@ -80,7 +80,7 @@ func (t target) intact(path, home string, settings []byte, h hooks, list *findin
 		}
 	}
 	if t.dialect == "codex" {
-		t.switched(path, home, list)
+		t.checkFeatures(path, home, list)
 	}
 	if path == "/"+t.paths[managed] {
 		return // people can't switch these off

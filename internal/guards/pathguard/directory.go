@@ -14,10 +14,11 @@ import (
 // leavesRoot asks about a line that moves a persistent shell out of the agent's directory. The agent
 // still names its directory in later calls, which would be judged as if they ran there.
 func (p policy) leavesRoot(ev events.Event, tool events.Tool, script shell.Script) decision.Finding {
-	if tool.Class != events.ClassShell || p.root.Text == "" || !isPersistent(ev, tool) {
+	if tool.Class != events.ClassShell || p.root.Text == "" {
 		return decision.Finding{}
 	}
-	if script.Ends != nil && !slices.ContainsFunc(script.Ends, func(dir string) bool { return !paths.Resolve(dir, tool.Cwd).Below(p.root) }) {
+	outside := func(dir string) bool { return !paths.Resolve(dir, tool.Cwd).Below(p.root) }
+	if script.Ends != nil && !slices.ContainsFunc(script.Ends, outside) || !isPersistent(ev, tool) {
 		return decision.Finding{}
 	}
 	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("its shell stays outside of %s, and later calls do not say so", clip(p.root.Name())), Rule: decision.Option("unclear")}

@@ -39,11 +39,10 @@ func NewShares(limit, shortest int, flooded func(account string)) *Shares {
 
 // Own bounds what the router's own account has under way, whose senders nobody can tell apart:
 // workers. Call it before the shares are used.
-func (s *Shares) Own(limit int) *Shares {
+func (s *Shares) Own(limit int) {
 	if s != nil {
 		s.own = limit
 	}
-	return s
 }
 
 // take takes a place for a request of a sender. The zero Sender, of the router's own account,
