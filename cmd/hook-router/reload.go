@@ -152,14 +152,22 @@ func (f *ruleFiles) Shadow(facts approval.Facts) (approval.Rule, bool) {
 }
 
 // masker masks records by the rules in force; nil without a file.
-func (f *ruleFiles) masker() recorder.Masker {
+func (f *ruleFiles) masker() recorder.Masker { return f.maskWith(f.mask.Load) }
+
+// approvalMasker masks what a person approves by the rules in force; nil without a file.
+func (f *ruleFiles) approvalMasker() recorder.Masker {
+	return f.maskWith(func() *redact.Rules { return f.mask.Load().ForApproval() })
+}
+
+func (f *ruleFiles) maskWith(rules func() *redact.Rules) recorder.Masker {
 	if f.auditRedact == "" {
 		return nil
 	}
-	return masker{f}
+	return masker(rules)
 }
 
-type masker struct{ files *ruleFiles }
+// masker masks by the rules that it returns.
+type masker func() *redact.Rules
 
-func (m masker) Object(raw []byte) ([]byte, int) { return m.files.mask.Load().Object(raw) }
-func (m masker) Text(text string) (string, int)  { return m.files.mask.Load().Text(text) }
+func (m masker) Object(raw []byte) ([]byte, int) { return m().Object(raw) }
+func (m masker) Text(text string) (string, int)  { return m().Text(text) }

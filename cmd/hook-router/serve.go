@@ -299,7 +299,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
 			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
 			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, People: files.people, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), LabelMemory: s.labelMemory(), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
-			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), AuditKey: key,
+			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), ApprovalMask: files.approvalMasker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},
 		Log: log,

@@ -39,10 +39,10 @@ type Masker interface {
 }
 
 // Mask masks the secrets in a request's data and in what hooks say about it. A nil mask uses the
-// default rules.
+// default rules for approvals.
 func (p PublishData) Mask(mask Masker) func(*approval.Record) {
 	if mask == nil {
-		mask = redact.Default()
+		mask = redact.Default().ForApproval()
 	}
 	return func(record *approval.Record) {
 		record.Prompt, _ = mask.Text(record.Prompt)

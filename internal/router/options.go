@@ -89,6 +89,9 @@ type Options struct {
 	// secrets masked by AuditMask, which defaults to the usual rules.
 	AuditData recorder.Data
 	AuditMask recorder.Masker
+	// ApprovalMask masks approval requests for people; nil means the usual rules, which leave
+	// every command visible.
+	ApprovalMask recorder.Masker
 	// AuditKey signs the audit log; nil means no checkpoints.
 	AuditKey *signer.Key
 	// Requests is the connection on which requests come; nil means that of the router. With one

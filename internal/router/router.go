@@ -110,7 +110,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 		},
 		Relabel: func(ctx context.Context, s *held.Event) error { return r.dispatch.Relabel(ctx, s) },
 		Decided: func(ctx context.Context, s *held.Event, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
-		Mask:    r.opts.PublishData.Mask(r.opts.AuditMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
+		Mask:    r.opts.PublishData.Mask(r.opts.ApprovalMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
 		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply, r.registry.NobodyListens), Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,

@@ -155,3 +155,36 @@ func TestNoCommandIsHidden(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the quoting, what a person approves shows every word that a shell could run.
+func TestNoCommandIsHiddenFromApproval(t *testing.T) {
+	const hidden = "[REDACTED:assignment]"
+	for text, want := range map[string]string{
+		"TOKEN=a;sh</tmp/evil":                  "TOKEN=" + hidden + ";sh</tmp/evil",
+		"TOKEN=a|bash":                          "TOKEN=" + hidden + "|bash",
+		`PASSWORD='a1\';reboot;:''`:             "PASSWORD='" + hidden + `\';reboot;:''`,
+		`PASSWORD=\"a1;reboot;\"`:               `PASSWORD=\"` + hidden + `;reboot;\"`,
+		`env "PASSWORD="a rm -rf x""`:           `env "PASSWORD="` + hidden + ` rm -rf x""`,
+		"curl https://u:p1;reboot@host/":        "curl https://u:[REDACTED:url-password];reboot@host/",
+		": Cookie: a=1; PATH=/tmp/evil; ls":     ": Cookie: " + hidden + "; PATH=/tmp/evil; ls",
+		`export PASSWORD="hunter2" && make all`: `export PASSWORD="` + hidden + `" && make all`,
+	} {
+		for range 2 { // what is masked already stays
+			got, _ := redact.Default().ForApproval().Text(text)
+			if got != want {
+				t.Errorf("%q\nbecomes %q\nwant    %q", text, got, want)
+			}
+			text = got
+		}
+	}
+	custom, err := redact.ParseRules("rules.yaml", []byte("patterns:\n- {name: ticket, pattern: 'T-[^ ]+'}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := custom.ForApproval().Text("T-1;reboot"); got != "[REDACTED:ticket];reboot" {
+		t.Errorf("a rule of the file hides %q", got)
+	}
+	if got, _ := custom.Text("T-1;reboot"); got != "[REDACTED:ticket]" {
+		t.Errorf("the log shows %q", got)
+	}
+}

@@ -36,6 +36,12 @@ func (r *Rules) Text(text string) (redacted string, replaced int) {
 	return r.matcher().text(text)
 }
 
+// ForApproval returns the rules for what a person approves: they hide no part of a command. A
+// value known by its name, or by an expression of a rules file, is masked up to the first
+// character with which a shell could begin another word or command; what follows stays visible,
+// even if it is the rest of a password. The result may be shared.
+func (r *Rules) ForApproval() *Rules { return &Rules{m: r.matcher().forApproval()} }
+
 func (r *Rules) matcher() *matcher {
 	if r == nil || r.m == nil {
 		return defaults()
@@ -105,6 +111,11 @@ func build(s settings) *matcher {
 			m.always = append(m.always, p)
 		}
 	}
+	m.forApproval = sync.OnceValue(func() *matcher {
+		shown := *m
+		shown.approval = true
+		return &shown
+	})
 	return m
 }
 

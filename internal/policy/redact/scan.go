@@ -83,10 +83,13 @@ type matcher struct {
 	email    bool
 	assigned bool // members named like secrets are assignments, too
 	nested   bool // see Options.Nested
-	always   []*pattern
-	keys     keySet
-	allow    allowList
-	markers  []string
+	approval bool // see Rules.ForApproval
+
+	forApproval func() *matcher
+	always      []*pattern
+	keys        keySet
+	allow       allowList
+	markers     []string
 }
 
 func (m *matcher) add(t trigger) {
@@ -224,6 +227,11 @@ func (m *matcher) search(text []byte, found []span) []span {
 	}
 	for _, p := range hinted {
 		found = p.search(text, found)
+	}
+	if m.approval {
+		for i := range found {
+			found[i].end = harmlessEnd(text, found[i])
+		}
 	}
 	if len(found) == 0 {
 		return found
