@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -94,60 +93,6 @@ func decodeMode(name string, header map[string][]string, body []byte) (Event, Ob
 	return ev, data, nil
 }
 
-func isStructured(header map[string][]string) bool {
-	for k, v := range header {
-		if strings.EqualFold(k, "content-type") && len(v) > 0 &&
-			strings.HasPrefix(strings.ToLower(v[0]), ce.ApplicationCloudEventsJSON) {
-			return true
-		}
-	}
-	return false
-}
-
-// looksLikeEnvelope reports whether data has what every CloudEvents envelope
-// must have.
-func looksLikeEnvelope(data Object) bool {
-	version, _ := data.GetString("specversion")
-	id, _ := data.GetString("id")
-	source, _ := data.GetString("source")
-	return version == ce.CloudEventsVersionV1 && id != "" && source != ""
-}
-
-// decodeEnvelope reads a structured-mode body.
-func decodeEnvelope(body []byte) (Event, Object, error) {
-	envelope, err := ParseEnvelope(body)
-	if err != nil {
-		return Event{}, Object{}, err
-	}
-	if _, ok := envelope.Get(""); ok { // the SDK would stop reading here
-		return Event{}, Object{}, errors.New("the CloudEvent is not valid: an attribute has no name")
-	}
-	var cloud ce.Event
-	if err := cloud.UnmarshalJSON(body); err != nil {
-		return Event{}, Object{}, fmt.Errorf("the CloudEvent is not valid: %s", oneLine(err))
-	}
-	if err := cloud.Validate(); err != nil {
-		return Event{}, Object{}, fmt.Errorf("the CloudEvent is not valid: %s", oneLine(err))
-	}
-	if v := cloud.SpecVersion(); v != ce.CloudEventsVersionV1 {
-		return Event{}, Object{}, fmt.Errorf("the CloudEvents specversion is %q: only 1.0 is known", clip(v))
-	}
-	raw, ok := envelope.Get("data")
-	if !ok && len(cloud.DataEncoded) > 0 { // as data_base64
-		raw, ok = cloud.DataEncoded, true
-	}
-	if !ok {
-		return Event{}, Object{}, errors.New("the CloudEvent has no data: it must be a JSON object")
-	}
-	data, err := ParseObject(raw)
-	if err != nil {
-		return Event{}, Object{}, err
-	}
-	ev := fromCloudEvent(cloud)
-	ev.Data = data.Bytes()
-	return ev, data, nil
-}
-
 // sessionOf applies the rule for the session id.
 func sessionOf(data Object, subject string) (string, error) {
 	session := subject
@@ -196,28 +141,6 @@ func (e Event) CloudEvent() ce.Event {
 	cloud.DataEncoded = e.Data
 	cloud.SetDataContentType(ce.ApplicationJSON)
 	return cloud
-}
-
-func fromCloudEvent(cloud ce.Event) Event {
-	ev := Event{ID: cloud.ID(), Source: cloud.Source(), Name: cloud.Type(), Session: cloud.Subject()}
-	if t := cloud.Time(); !t.IsZero() {
-		ev.Time = t.Format(time.RFC3339Nano)
-	}
-	for k, v := range cloud.Extensions() {
-		if ev.Extensions == nil {
-			ev.Extensions = map[string]string{}
-		}
-		ev.Extensions[k] = fmt.Sprint(v)
-	}
-	return ev
-}
-
-// oneLine joins the lines of an error, which come in any order, into one that is always the
-// same.
-func oneLine(err error) string {
-	lines := strings.Split(err.Error(), "\n")
-	slices.Sort(lines)
-	return clip(strings.Join(strings.Fields(strings.Join(lines, " ")), " "))
 }
 
 // Decode reads the event's data into v, which is one of the types of this

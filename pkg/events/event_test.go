@@ -69,6 +69,16 @@ func TestDecode(t *testing.T) {
 			`{"specversion":"1.0","id":"e1","source":"/agent","type":"tool:pre","data_base64":"eyJhIjoxfQ=="}`,
 			Event{ID: "e1", Source: "/agent", Name: "tool:pre", Data: json.RawMessage(`{"a":1}`)},
 		},
+		"structured mode, data in base64, with white space and escapes as some libraries write them": {
+			header("content-type", structuredType),
+			`{ "data_base64" : "eyJhIjoi8J\u002BYgCJ9", "specversion" : "1.0", "id" : "e1", "source" : "/agent", "type" : "tool:pre" }`,
+			Event{ID: "e1", Source: "/agent", Name: "tool:pre", Data: json.RawMessage(`{"a":"😀"}`)},
+		},
+		"structured mode, data in base64 behind its content type": {
+			header("content-type", structuredType),
+			`{"specversion":"1.0","id":"e1","source":"/agent","type":"tool:pre","datacontenttype":"application/json","data_base64": "eyJhIjoxfQ=="}`,
+			Event{ID: "e1", Source: "/agent", Name: "tool:pre", Data: json.RawMessage(`{"a":1}`)},
+		},
 		"structured mode, data of 64 levels": {
 			header("content-type", structuredType),
 			`{"specversion":"1.0","id":"e1","source":"/agent","type":"tool:pre","data":` + nested(64) + `}`,
@@ -166,6 +176,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"structured, version 0.3":               {structured, `{"specversion":"0.3","id":"1","source":"/a","type":"tool:pre","data":{}}`, "only 1.0"},
 		"structured, data is text":              {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data":"x"}`, "not a string"},
 		"structured, text in base64":            {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data_base64":"eA=="}`, "not JSON"},
+		"structured, data_base64 is an object":  {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data_base64":{}}`, "must be a string"},
+		"structured, data_base64 is no base64":  {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data_base64":"e30"}`, "data_base64"},
 		"structured, an attribute twice":        {structured, `{"specversion":"1.0","id":"1","id":"2","source":"/a","type":"tool:pre","data":{}}`, "twice"},
 		"structured, an attribute without name": {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","":1,"subject":"s1","data":{}}`, "no name"},
 		"structured, data of 65 levels":         {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data":` + nested(65) + `}`, "deeper than"},
