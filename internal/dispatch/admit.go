@@ -50,6 +50,7 @@ type event struct {
 	defaulted bool                     // data has fields that were not sent
 	late      []chain.ContextInjection // injections of earlier events that this verdict delivers
 	lateWaits bool                     // late may be filled from the session
+	ended     bool                     // its session was ended
 	chainID   string
 	timeout   time.Duration
 	admitted  time.Time

@@ -70,7 +70,8 @@ func (ev *event) approvalID() string {
 
 // ask turns a chain that ends with a question into a verdict. It decides at once if nobody can
 // be asked or an earlier "Allow always" applies; else it opens an approval request. The records
-// of the chain are written before anybody is asked.
+// of the chain are written before anybody is asked. A session:end ends its session before
+// somebody is asked, so that the answer is not remembered, but not before its grants had a say.
 func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, *pending, error) {
 	if v.Action != verdict.Pending {
 		return v, nil, nil
@@ -88,6 +89,9 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		return v, nil, err
 	}
 	if open != nil { // a repeated event waits for the request it has
+		if err := d.endSession(ctx, ev); err != nil {
+			return v, nil, err
+		}
 		if err := d.record(ctx, ev, d.requested(ev, out, v, open, true)); err != nil {
 			return v, nil, err
 		}
@@ -115,6 +119,9 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	if err := approval.Check(s.Prompt, s.Options); err != nil {
 		d.log.WarnContext(ev.trace.Context(), "approval request invalid; denied", "hook", s.HookID, "error", err, "event", ev.name(), "session_id", ev.session())
 		return denied(v, approval.Reason(s.Request, approval.Decision{Error: err.Error()})), nil, nil
+	}
+	if err := d.endSession(ctx, ev); err != nil {
+		return v, nil, err
 	}
 	if err := d.record(ctx, ev, d.requested(ev, out, v, s, false)); err != nil {
 		return v, nil, err

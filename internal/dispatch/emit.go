@@ -106,12 +106,15 @@ func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	return nil
 }
 
-// endSession drops the state of a session that ended, after its chain.
+// endSession drops the state of a session that ended, after its chain. It does so once for an
+// event.
 func (d *Dispatcher) endSession(ctx context.Context, ev *event) error {
-	if ev.session() == "" || ev.name() != events.SessionEnd {
+	if ev.session() == "" || ev.name() != events.SessionEnd || ev.ended {
 		return nil
 	}
-	return d.sessions.End(ctx, ev.owned)
+	err := d.sessions.End(ctx, ev.owned)
+	ev.ended = err == nil
+	return err
 }
 
 // mountedLimits reads the limits in the mount plan of session:start. It ignores values that are

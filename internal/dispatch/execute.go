@@ -26,11 +26,11 @@ func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) 
 		if err != nil {
 			return nil, err
 		}
-		if err := d.endSession(ctx, ev); err != nil {
-			return nil, err
-		}
 		v, asked, err := d.ask(ctx, ev, out, v)
 		if err != nil {
+			return nil, err
+		}
+		if err := d.endSession(ctx, ev); err != nil {
 			return nil, err
 		}
 		if asked == nil {

@@ -171,6 +171,13 @@ func TestAllowAlwaysStaysInItsLife(t *testing.T) {
 	if v := executed(t, nc, "tool:pre", event("e4", "Hook-Wait-Ms", "1"), `{}`); v.Action != verdict.Continue || !v.Approval.Cached {
 		t.Errorf("in the new life it is not remembered: %+v %+v", v, v.Approval)
 	}
+	ending = event("end2", "Hook-Wait-Ms", "1", "ce-type", "session:end")
+	if v := executed(t, nc, "session:end", ending, `{}`); v.Action != verdict.Continue || !v.Approval.Cached {
+		t.Errorf("session:end itself is not in the session: %+v %+v", v, v.Approval)
+	}
+	if v := executed(t, nc, "tool:pre", event("e5", "Hook-Wait-Ms", "1"), `{}`); v.Action != verdict.Pending {
+		t.Errorf("it outlived its session: %+v %+v", v, v.Approval)
+	}
 }
 
 // An event that came at the moment of the end came before it; every bit of the
