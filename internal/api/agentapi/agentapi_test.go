@@ -106,6 +106,19 @@ func TestReadSession(t *testing.T) {
 	}
 }
 
+func TestRequestsAboutTheSendersSessionNameNoOther(t *testing.T) {
+	a := agentapi.New(agentapi.Options{}) // without sessions: it must not get to them
+	for _, member := range []string{`"agent":"nats agent/coder"`, `"hook":"a"`, `"prompt":"p"`, `"grants":true`, `"approval_id":"a"`} {
+		body := []byte(`{"session_id":"s1",` + member + `}`)
+		if err := a.Turn(t.Context(), "", nil, body); wire.CodeOf(err) != http.StatusBadRequest {
+			t.Errorf("a turn with %s: %v", member, err)
+		}
+		if err := a.EndSession(t.Context(), "", nil, body); wire.CodeOf(err) != http.StatusBadRequest {
+			t.Errorf("an end with %s: %v", member, err)
+		}
+	}
+}
+
 func TestHeadersOfAnAnswer(t *testing.T) {
 	a := agentapi.New(agentapi.Options{AuditMode: "strict"})
 	answer := &dispatch.Answer{EventID: "a b", ChainID: "c", Called: 2, DeniedBy: "guard", FailedOpen: []string{"x", "y"}}

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// SessionRequest is the body of the requests about a session.
+// SessionRequest is the body of an operator's requests about a session.
 type SessionRequest struct {
 	Session string `json:"session_id"`
 	Hook    string `json:"hook"`
@@ -20,7 +20,7 @@ type SessionRequest struct {
 	Approval string `json:"approval_id"`
 }
 
-// ReadSession reads the body of a request about a session.
+// ReadSession reads the body of an operator's request about a session.
 func ReadSession(header wire.Header, data []byte) (body SessionRequest, err error) {
 	if err := ReadBody(header, data, &body); err != nil {
 		return body, err
@@ -39,21 +39,33 @@ func (r SessionRequest) Check() error {
 	return nil
 }
 
+// readOwn reads the session of the sender that a request is about. What the requests of operators
+// may say besides, such as whose session they mean, is unknown here.
+func readOwn(header wire.Header, data []byte) (session string, err error) {
+	var body struct {
+		Session string `json:"session_id"`
+	}
+	if err := ReadBody(header, data, &body); err != nil {
+		return "", err
+	}
+	return body.Session, SessionRequest{Session: body.Session}.Check()
+}
+
 // Turn begins a turn of a session of the sender.
 func (a *API) Turn(ctx context.Context, sender string, header wire.Header, data []byte) error {
-	body, err := ReadSession(header, data)
+	session, err := readOwn(header, data)
 	if err != nil {
 		return err
 	}
-	_, err = a.o.Sessions.Begin(ctx, sessionkey.Of(sender, body.Session), "")
+	_, err = a.o.Sessions.Begin(ctx, sessionkey.Of(sender, session), "")
 	return err
 }
 
 // EndSession ends a session of the sender; no hook is called.
 func (a *API) EndSession(ctx context.Context, sender string, header wire.Header, data []byte) error {
-	body, err := ReadSession(header, data)
+	session, err := readOwn(header, data)
 	if err != nil {
 		return err
 	}
-	return a.o.Sessions.End(ctx, sessionkey.Of(sender, body.Session))
+	return a.o.Sessions.End(ctx, sessionkey.Of(sender, session))
 }
