@@ -17,14 +17,17 @@ import (
 // ErrInvalidResult is wrapped by every error of [ParseResult].
 var ErrInvalidResult = errors.New("invalid result")
 
-// ParseResult reads a hook's reply. An empty reply and null mean continue. A reply is invalid if
-// it is not a JSON object, has duplicate names, nests deeper than event data may, or has a known
-// field of a wrong type or value (null only where the specification allows it). Unknown fields
-// are ignored, nothing is coerced. The result keeps no reference to reply.
+// ParseResult reads a hook's reply. A reply of no bytes and null mean continue. A reply is invalid
+// if it is not a JSON object, has duplicate names, nests deeper than event data may, or has a
+// known field of a wrong type or value (null only where the specification allows it). Unknown
+// fields are ignored, nothing is coerced. The result keeps no reference to reply.
 func ParseResult(reply []byte) (Result, error) {
+	if len(reply) == 0 {
+		return Result{}, nil
+	}
 	reply = bytes.Trim(reply, " \t\r\n")
 	switch string(reply) {
-	case "", "null":
+	case "null":
 		return Result{}, nil
 	case usualReply:
 		return Result{Action: Continue}, nil

@@ -275,7 +275,7 @@ func (r Result) unlabeled() Result {
 // failureDenial is the denial of a hook that failed closed. It names the hook, not the cause:
 // that is for the operator.
 func failureDenial(call Call) Result {
-	return Denial(fmt.Sprintf("hook %q failed (%s) and its on_failure is deny", call.Entry.Title(), call.Failure))
+	return Denial(fmt.Sprintf("hook \"%s\" failed (%s) and its on_failure is deny", call.Entry.Title(), call.Failure))
 }
 
 // sum merges the results of a chain without a denial.

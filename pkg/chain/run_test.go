@@ -113,6 +113,11 @@ func TestRun(t *testing.T) {
 			[]string{"guard" + d},
 			Denial(`hook "The Guard" failed (error) and its on_failure is deny`), "guard",
 		},
+		"a name stands in that denial as it is written": {
+			[]fake{hook("guard", Result{}).called("C:\\q \"é\u3000名\"").failing(errBroken).closed()},
+			[]string{"guard" + d},
+			Denial("hook \"C:\\q \"é\u3000名\"\" failed (error) and its on_failure is deny"), "guard",
+		},
 		"a shadow hook is not called in the chain, an observer neither": {
 			[]fake{hook("a", Denial("a")).in(Shadow), hook("b", Denial("b")).in(Observe), hook("c", Result{}).in(Enforce)},
 			[]string{"c" + d},

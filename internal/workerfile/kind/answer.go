@@ -1,19 +1,21 @@
 package kind
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ParseAnswer reads a HookResult that a program of somebody else wrote. It is stricter
+// ParseAnswer reads a HookResult that a program of somebody else wrote. White space alone, such
+// as the line break of an empty echo, means continue. Otherwise it is stricter
 // than what a router reads (see [chain.ParseResult]), so that a guard whose answer was
 // misspelt, or is of another system, does not let pass by accident: an answer that says
 // something has an action, and the action has what it needs. The error wraps
 // [chain.ErrInvalidResult].
 func ParseAnswer(raw []byte) (chain.Result, error) {
-	r, err := chain.ParseResult(raw)
+	r, err := chain.ParseResult(bytes.Trim(raw, " \t\r\n"))
 	switch {
 	case err != nil:
 		return chain.Result{}, err
