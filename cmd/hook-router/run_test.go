@@ -67,6 +67,9 @@ func TestRunServesUntilItIsToldToStop(t *testing.T) {
 					t.Errorf("the output has no %q:\n%s", want, out.String())
 				}
 			}
+			if _, after, stopping := strings.Cut(log.String(), `"msg":"stopping: no new requests are accepted","drain_timeout":"30s"`); !stopping || !strings.Contains(after, `"msg":"stopped"`) {
+				t.Errorf("the log does not say that it stops:\n%s", log.String())
+			}
 		})
 	}
 }

@@ -126,5 +126,6 @@ func (s serve) runPolicy(ctx context.Context, p process, client *hookrouter.Clie
 		wg.Go(func() { follower.Run(following) })
 		say.follows(s.Policy, o.NATS)
 	}
+	defer say.stops(ctx)()
 	return hooks.Run(ctx, client, o)
 }

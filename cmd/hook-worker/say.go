@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -65,4 +66,26 @@ func (t teller) follows(policy, nats string) {
 		return
 	}
 	t.log.Info("worker follows policy", "version", version.Number(), "policy", policy, "nats", nats)
+}
+
+// stops says when the worker begins to stop; the function that it returns says when it has.
+func (t teller) stops(ctx context.Context) func() {
+	tell := func(text string) {
+		if t.people() {
+			term.Say(t.out, text)
+			return
+		}
+		t.log.Info(text)
+	}
+	said := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(said)
+		tell("stopping: no new calls are accepted")
+	})
+	return func() {
+		if !stop() {
+			<-said
+		}
+		tell("stopped")
+	}
 }

@@ -70,6 +70,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	if unwatched != nil {
 		log.Warn("file watch failed; send SIGHUP to reload", "error", unwatched)
 	}
+	defer say.stops(ctx)()
 	return hooks.Run(ctx, client, hooks.Options{
 		File: file, Path: s.Config, Read: s.readAgain(file, host), Watch: watch, Reload: p.signals.Reload,
 		NATS: natsx.RedactURL(s.url(file)), Prefix: s.prefix(file), Metrics: tel.WorkerFile(), Remind: p.remind, Registered: say.registered, Log: log,

@@ -96,3 +96,14 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 		})
 	}
 }
+
+func TestAWorkerSaysThatItStops(t *testing.T) {
+	t.Parallel()
+	stderr, stop := start(t, listen(t), write(t, "hooks:\n  - {id: a, events: [x], cel: {rules: [{deny: 'no'}]}}\n"))
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, after, stopping := strings.Cut(stderr.String(), `"msg":"stopping: no new calls are accepted"`); !stopping || !strings.Contains(after, `"msg":"stopped"`) {
+		t.Errorf("the log does not say that it stops:\n%s", stderr)
+	}
+}

@@ -502,8 +502,8 @@ func TestAsks(t *testing.T) {
 			if !blocks(out) || !strings.Contains(string(out.Stdout), "nobody has answered") {
 				t.Errorf("%s; want a block that says who was waited for", out.Stdout)
 			}
-			if !strings.Contains(h.notes.String(), "waiting for a person: Deploy?") {
-				t.Errorf("noted %q; want that it waits", h.notes.String())
+			if note := h.notes.String(); !strings.Contains(note, "waiting for a person: Deploy?") || !strings.Contains(note, " OPTION)") {
+				t.Errorf("noted %q; want that it waits, and how to answer", note)
 			}
 		})
 	}

@@ -119,10 +119,13 @@ func Find(name string) (Dialect, bool) {
 // try the way to the router.
 const Probe = "hookctl-doctor"
 
+// ProbeName is what [Probe] is called on the bus.
+const ProbeName = "hook-agent:doctor"
+
 // Event returns the event that the agent calls native.
 func (d Dialect) Event(native string) (Event, bool) {
 	if native == Probe {
-		return Event{Native: Probe, Name: "hook-agent:doctor", Deny: Stops}, true
+		return Event{Native: Probe, Name: ProbeName, Deny: Stops}, true
 	}
 	i := slices.IndexFunc(d.Events, func(e Event) bool { return e.Native == native })
 	if i < 0 {

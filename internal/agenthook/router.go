@@ -149,7 +149,7 @@ func (h *Hook) connect(ctx context.Context) (*hookrouter.Client, error) {
 
 // waiting tells the user that the agent waits.
 func (h *Hook) waiting(r verdict.Approval) {
-	h.note(own(chain.LevelInfo, "waiting for a person: %s (answer with: hookctl approvals answer %s)", r.Prompt, r.ID))
+	h.note(own(chain.LevelInfo, "waiting for a person: %s (answer with: hookctl approvals answer %s OPTION)", r.Prompt, r.ID))
 }
 
 // failed is the answer where the router gave none.

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
+	"github.com/hookrouter/hookrouter/internal/natscreds"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/approver"
@@ -108,6 +109,9 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { e.Tell("NATS reconnected") }))
 	b, err := natsx.Connect(natsx.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, Role: cmp.Or(e.Role, "admin"), Getenv: e.Getenv, NATS: options})
+	if errors.Is(err, natsx.ErrURL) || errors.Is(err, natscreds.ErrFormat) {
+		return nil, err // nobody was asked
+	}
 	if err != nil {
 		return nil, Disconnected(err)
 	}
@@ -148,11 +152,19 @@ func (e *Env) Agent(ctx context.Context, o agent.Options) (*agent.Agent, error) 
 	return agent.New(client, o)
 }
 
+// advice says what helps where the identity has too few rights.
+func (c *Connection) advice() string {
+	if c.Creds == "" {
+		return "ask whoever runs it for that permission"
+	}
+	return fmt.Sprintf("the credentials in %s do not allow it: name others with --creds or NATS_CREDS", c.Creds)
+}
+
 // asyncError handles errors of the server that answer no request.
 func (e *Env) asyncError(sub *nats.Subscription, err error) {
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
-		e.Cancel(Disconnected(fmt.Errorf("use NATS: %w: %s", err, cmp.Or(e.Forbidden, "ask whoever runs it for that permission"))))
+		e.Cancel(Disconnected(fmt.Errorf("use NATS: %w: %s", err, cmp.Or(e.Forbidden, e.Connection.advice()))))
 	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
 		e.Tell("too slow: some messages on %s are lost", sub.Subject)
 	default:

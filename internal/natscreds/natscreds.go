@@ -21,6 +21,9 @@ const (
 	Seed = "NKEY SEED"
 )
 
+// ErrFormat means that a file holds no credentials.
+var ErrFormat = errors.New("malformed")
+
 // Read reads the block of a credentials file whose first line ends with a label.
 func Read(path, label string) ([]byte, error) {
 	text, err := os.ReadFile(path)
@@ -48,7 +51,7 @@ func block(text []byte, label string) ([]byte, error) {
 		}
 		break
 	}
-	return nil, errors.New("it has no " + label + " as `hookctl auth` and `nsc` write it")
+	return nil, fmt.Errorf("%w: it has no %s as `hookctl auth` and `nsc` write it", ErrFormat, label)
 }
 
 // heldLine is the content of a block, which is one line before the line that ends the block; nil

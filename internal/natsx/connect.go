@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/url"
 	"strings"
 	"time"
 
@@ -21,7 +22,10 @@ var ErrUnreachable = errors.New("no answer")
 
 // ErrCredentials means that the NATS server asks who is there, and was not told, or does not
 // take who was named.
-var ErrCredentials = errors.New("the credentials are not accepted")
+var ErrCredentials = errors.New("no valid credentials")
+
+// ErrURL means that the address of the NATS server is none.
+var ErrURL = errors.New("not a server address")
 
 // DefaultURL is where a server is where nothing says so.
 const DefaultURL = nats.DefaultURL
@@ -237,7 +241,10 @@ func (c *Conn) Close() {
 func hint(err error) error {
 	_, isNet := errors.AsType[net.Error](err)
 	_, isFile := errors.AsType[*fs.PathError](err)
+	address, isURL := errors.AsType[*url.Error](err)
 	switch {
+	case isURL && address.Op == "parse": // it is a net.Error too
+		return fmt.Errorf("%w: %w", ErrURL, err)
 	case isFile: // of the credentials; it is a net.Error too
 		return fmt.Errorf("%w: %w", ErrCredentials, err)
 	case errors.Is(err, nats.ErrNoServers):

@@ -27,7 +27,7 @@ func credentialsFile(path string) nats.Option {
 			defer natscreds.Wipe(seed)
 			_, raw, err := nkeys.DecodeSeed(seed)
 			if err != nil {
-				return nil, fmt.Errorf("read the key in %s: %w", path, err)
+				return nil, fmt.Errorf("read the key in %s: %w: %w", path, natscreds.ErrFormat, err)
 			}
 			defer natscreds.Wipe(raw)
 			return ed25519.Sign(ed25519.NewKeyFromSeed(raw), nonce), nil

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookrouter/hookrouter/internal/natscreds"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
@@ -101,6 +102,8 @@ func TestCredentialsFile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		case c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails) || !strings.Contains(err.Error(), file)):
 			t.Errorf("%s: %v; want %q and the file's name", name, err, c.fails)
+		case c.fails != "" && (!errors.Is(err, natscreds.ErrFormat) || errors.Is(err, natsx.ErrUnreachable)):
+			t.Errorf("%s: %v; want ErrFormat", name, err)
 		case err != nil && strings.Contains(err.Error(), seed[10:20]):
 			t.Errorf("%s: the error shows the key: %v", name, err)
 		}
@@ -115,6 +118,15 @@ func TestMissingCredentialsAreNoUnreachableServer(t *testing.T) {
 	_, err := natsx.Connect(natsx.Options{URL: url, Creds: filepath.Join(t.TempDir(), "none.creds")})
 	if !errors.Is(err, natsx.ErrCredentials) || errors.Is(err, natsx.ErrUnreachable) {
 		t.Errorf("%v; want ErrCredentials", err)
+	}
+}
+
+// An address that is none is no unreachable server either.
+func TestAnAddressThatIsNone(t *testing.T) {
+	t.Parallel()
+	_, err := natsx.Connect(natsx.Options{URL: "localhost:port"})
+	if !errors.Is(err, natsx.ErrURL) || errors.Is(err, natsx.ErrUnreachable) {
+		t.Errorf("%v; want ErrURL", err)
 	}
 }
 

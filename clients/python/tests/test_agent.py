@@ -24,6 +24,21 @@ from hookrouter import (
 )
 
 
+async def test_a_hook_is_called_like_its_id(hook_router):
+    registry = HookRegistry()
+
+    @registry.on("tool:pre", id="no-force-push")
+    async def no_force_push(event, data):
+        return HookResult()
+
+    @registry.on("tool:pre")
+    async def other(event, data):
+        return HookResult()
+
+    assert registry.list_handlers() == {"tool:pre": ["no-force-push", "other"]}
+    await registry.close()
+
+
 async def test_the_registry_is_amplifier_cores(hook_router):
     registry = HookRegistry()
     seen = []

@@ -123,7 +123,10 @@ func (p place) write(e *cli.Env, changes []change) (done bool, err error) {
 	}
 	if !p.Yes {
 		fmt.Fprint(e.Stderr, "Write this? [y/N] ")
-		answer, _ := bufio.NewReader(e.Stdin).ReadString('\n')
+		answer, err := bufio.NewReader(e.Stdin).ReadString('\n')
+		if err != nil { // the line of the question is not ended
+			fmt.Fprintln(e.Stderr)
+		}
 		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 			return false, errors.New("nothing was written; --yes writes without asking")
 		}

@@ -343,6 +343,9 @@ func TestAsksBeforeItWrites(t *testing.T) {
 		if o.code != 1 || !strings.Contains(o.stdout, `  +     "PreToolUse": [`) || !strings.Contains(o.stderr, "nothing was written") || !equal(before, m.files()) {
 			t.Errorf("%q: %+v", answer, o)
 		}
+		if ended := strings.Contains(o.stderr, "[y/N] \n"); ended != (answer == "") {
+			t.Errorf("%q: %q; want a new line where nobody typed one", answer, o.stderr)
+		}
 	}
 	if o := m.run("y\n", args...); o.code != 0 {
 		t.Errorf("%+v", o)

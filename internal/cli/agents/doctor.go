@@ -39,7 +39,7 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 		}
 		for _, scope := range []string{user, project, managed} {
 			t, path, err := t.configuration(scope, e.Getenv("HOME"))
-			if err != nil {
+			if err != nil || t.repeats(scope, e.Getenv("HOME")) {
 				continue
 			}
 			text, _ := read(path)

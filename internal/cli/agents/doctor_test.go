@@ -269,6 +269,18 @@ func TestDoctorOfOneAgent(t *testing.T) {
 	}
 }
 
+// In the home, the file of the project is that of the person: it is shown and tried once.
+func TestTheHomeIsNoProject(t *testing.T) {
+	m := newMachine(t)
+	t.Chdir(m.home)
+	m.connect("claude-code")
+	for _, args := range [][]string{{"--text", "connect"}, {"--text", "doctor"}} {
+		if o := m.run("", args...); !strings.Contains(o.stdout, "user") || strings.Contains(o.stdout, "project") {
+			t.Errorf("%v: %+v", args, o)
+		}
+	}
+}
+
 // Guards that no worker serves deny what the agent does, though the router answers the probe.
 func TestDoctorNamesGuardsThatNobodyServes(t *testing.T) {
 	t.Parallel()

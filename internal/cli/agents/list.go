@@ -48,11 +48,18 @@ func list(e *cli.Env) error {
 func (t target) scopes(home string) []string {
 	list := []string{}
 	for _, scope := range []string{user, project, managed} {
-		if t, path, err := t.configuration(scope, home); err == nil && t.connected(path) {
+		if t, path, err := t.configuration(scope, home); err == nil && !t.repeats(scope, home) && t.connected(path) {
 			list = append(list, scope)
 		}
 	}
 	return list
+}
+
+// repeats reports whether a scope is the file of the person: the project is the home.
+func (t target) repeats(scope, home string) bool {
+	own, err := t.path(user, home)
+	path, projectErr := t.path(project, home)
+	return scope == project && err == nil && projectErr == nil && path == own
 }
 
 // connected reports whether a configuration has hook-agent in it.

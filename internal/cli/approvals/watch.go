@@ -44,6 +44,9 @@ func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
 	if interactive(e) {
 		err = c.ask(ctx, e, a, status)
 	} else {
+		if !e.Out.JSON {
+			fmt.Fprintln(e.Stderr, "watching approval requests; Ctrl-C ends")
+		}
 		err = a.Watch(ctx, c.of(func(n approval.Notice) { showNotice(e.Out, n) }))
 	}
 	if err != nil {

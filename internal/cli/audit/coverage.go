@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/agenthook"
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -49,7 +50,9 @@ type covered struct {
 }
 
 // Help is what --help adds.
-func (CoverageCmd) Help() string { return "Without --since and --last it counts the last 24 hours." }
+func (CoverageCmd) Help() string {
+	return "Without --since and --last it counts the last 24 hours, without the events of hookctl doctor."
+}
 
 // Run reads the audit log of all routers, and lists the agents in it.
 func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
@@ -68,7 +71,7 @@ func (c *CoverageCmd) Run(ctx context.Context, e *cli.Env) error {
 	doc := Coverage{Since: since, Agents: []covered{}}
 	agents := map[sender]*covered{}
 	err = l.Query(ctx, query.Filter{Since: since, Kinds: []audit.Kind{audit.ChainResult}}, func(r query.Record) error {
-		if r.Err == nil && !doc.count(agents, &r) {
+		if r.Err == nil && r.Event != agenthook.ProbeName && !doc.count(agents, &r) {
 			doc.Left++
 		}
 		return nil

@@ -113,7 +113,7 @@ func (c *ThawCmd) Run(ctx context.Context, e *cli.Env) error {
 	case done.Thawed:
 		e.Out.Print("thawed: %s\n", c.scope)
 	default:
-		e.Out.Print("%s was not frozen by an order of its own.\n`hookctl freeze` lists what is frozen.\n", c.scope)
+		e.Out.Print("no order freezes %s; `hookctl freeze` lists what is frozen\n", c.scope)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (c *unpinCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	switch shown := e.Out.Document(done); {
 	case done.InFile:
-		return fmt.Errorf("guard %s %s, and stays pinned: the file of hook-router --guards names it. Remove it there, on every router", term.Printable(c.ID), what)
+		return fmt.Errorf("guard %s %s, and stays pinned by a file, which is that of hook-router --guards or the policy of hook-router up: remove it there, on every router", term.Printable(c.ID), what)
 	case shown:
 	case done.Unpinned:
 		e.Out.Print("unpinned: %s\n", term.Printable(c.ID))

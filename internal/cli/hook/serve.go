@@ -90,6 +90,6 @@ func showLeft(e *cli.Env, reg chain.Registration) {
 		e.Out.Print("hook %s stays registered and, with nobody to serve it, denies %s: `hookctl hook rm %s` removes it\n",
 			reg.ID, strings.Join(reg.Events, ", "), reg.ID)
 	default:
-		e.Out.Print("hook %s is gone from here\n", reg.ID)
+		e.Out.Print("hook %s is no longer served from here\n", reg.ID)
 	}
 }

@@ -160,6 +160,7 @@ func TestApprovalsWatchWritesLines(t *testing.T) {
 		}
 	}
 	see(lines, `{"kind":"asked",`+question+`}`)
+	see(people, "watching approval requests; Ctrl-C ends")
 	see(people, `CLOCK QUESTION  s1         deploy-guard: Really?⟨U+202E⟩  asked, SPAN left`)
 	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait")
 	f.Run("approvals", "answer", first, "Deny", "--by", "ada")

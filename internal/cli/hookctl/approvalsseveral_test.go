@@ -47,6 +47,7 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 			t.Errorf("the watch says %q; want %q", line, want)
 		}
 	}
+	watched.Line() // that it watches
 	heard("(0 of 2; needs 2 of owners) Deploy?")
 	if got := f.Run("approvals", "answer", id, "Allow"); got.Code == cli.ExitOK || !strings.Contains(got.Stderr, "does not count") {
 		t.Errorf("nobody proven allows: %+v", got)

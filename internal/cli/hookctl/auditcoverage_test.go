@@ -33,6 +33,8 @@ func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
 	emit("/asks", "tool:post")
 	emit("/never", "tool:post")
 	emit("/never", "tool:post")
+	emit("/never", "hook-agent:doctor") // by hookctl doctor, not by an agent
+	emit("/tried", "hook-agent:doctor")
 
 	got := f.Run("coverage", "--json")
 	var doc auditcli.Coverage

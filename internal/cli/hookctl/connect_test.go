@@ -72,6 +72,8 @@ func TestIdentities(t *testing.T) {
 		"a context that is elsewhere": {nil, "--context ../x", cli.ExitLocal, "not a valid context name"},
 		"a context with nsc":          {nil, "--context nsc", cli.ExitLocal, "give a server and a credentials file"},
 		"a context without a home":    {map[string]string{"XDG_CONFIG_HOME": ""}, "--context ada", cli.ExitLocal, "neither XDG_CONFIG_HOME nor HOME is set"},
+		"no address":                  {nil, "-s localhost:port", cli.ExitLocal, "not a server address"},
+		"no credentials":              {nil, "-s " + url + " --creds " + dir + "/nats/context/broken.json", cli.ExitLocal, "it has no USER JWT"},
 		"a broken context":            {nil, "--context broken", cli.ExitLocal, "unexpected end of JSON input"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,7 +59,7 @@ type commands struct {
 	Why           why.Cmd                `cmd:"" group:"audit" help:"Tell why something was denied or allowed, by any id: which hook and rule, what changed, who approved, and what to type next."`
 	Audit         auditCmd               `cmd:"" group:"audit" help:"Read, export and prove the audit log."`
 	Trace         trace.Cmd              `cmd:"" group:"audit" help:"Show a chain as a waterfall of timings, from Jaeger or the audit log."`
-	Freeze        freeze.Cmd             `cmd:"" group:"operate" help:"Permit nothing any more, to anybody, an agent or in a session; without a scope, list what is frozen."`
+	Freeze        freeze.Cmd             `cmd:"" group:"operate" help:"Deny every action of all agents, of one agent or in one session; without a scope, list what is frozen."`
 	Thaw          freeze.ThawCmd         `cmd:"" group:"operate" help:"Lift a freeze."`
 	Auth          auth.Cmd               `cmd:"" group:"operate" help:"Create and end credentials for agents, workers and people."`
 	Completion    completion.Command     `cmd:"" tree:"" group:"operate" help:"Print a completion script for a shell."`

@@ -4,7 +4,7 @@ import "strings"
 
 // Closest is the known word that a misspelt one was probably meant to be, or empty.
 func Closest(word string, known []string) string {
-	return ClosestWithin(1+len(word)/3, word, known)
+	return ClosestWithin(min(1+len(word)/3, max(1, len(word)/2)), word, known)
 }
 
 // ClosestWithin is [Closest] with the most edits that it may be away: letters that

@@ -101,7 +101,7 @@ class HookRegistry:
             return decorate
         if not callable(handler):
             raise TypeError("the handler of a hook must be a function")
-        name = str(name or getattr(handler, "__name__", type(handler).__name__))
+        name = str(name or options.get("id") or getattr(handler, "__name__", type(handler).__name__))
         if options.get("on_failure") == "deny" and not options.get("id"):
             raise ValueError(f"hook {name!r}: on_failure='deny' needs an id of its own on the bus: id='path-guard'")
         patterns = [event] if isinstance(event, str) else list(event)
