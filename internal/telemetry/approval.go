@@ -79,10 +79,10 @@ func (a Approval) about() []attribute.KeyValue {
 	}
 	about := []attribute.KeyValue{
 		KeyApproval.String(a.ID), KeyChain.String(a.ChainID), KeyHook.String(a.Hook), KeyEvent.String(a.Event),
-		KeyAction.String(action), KeyDecidedBy.String(a.DecidedBy), KeyTimedOut.Bool(a.TimedOut),
+		KeyAction.String(action), KeyDecidedBy.String(clipped(a.DecidedBy)), KeyTimedOut.Bool(a.TimedOut),
 	}
 	if a.Session != "" {
-		about = append(about, KeySession.String(a.Session))
+		about = append(about, KeySession.String(clipped(a.Session)))
 	}
 	return about
 }

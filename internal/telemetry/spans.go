@@ -10,6 +10,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -49,6 +50,12 @@ var kinds = [...]trace.SpanStartOption{
 	trace.SpanKindServer:      trace.WithSpanKind(trace.SpanKindServer),
 	trace.SpanKindClient:      trace.WithSpanKind(trace.SpanKindClient),
 }
+
+// maxAttribute bounds an attribute that a sender chooses, in bytes: spans wait in memory while the
+// collector does not take them.
+const maxAttribute = 256
+
+func clipped(text string) string { return shorten.Bytes(text, maxAttribute, "…") }
 
 // make makes one span.
 func (t *Tracer) make(in trace.TraceID, parent trace.SpanContext, s span) {
@@ -118,15 +125,16 @@ func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why stri
 	about = append(about,
 		semconv.MessagingSystemKey.String("nats"),
 		semconv.MessagingDestinationName(t.prefix+"."+c.Verb),
-		semconv.CloudEventsEventID(c.EventID), semconv.CloudEventsEventSource(c.Source),
+		semconv.CloudEventsEventID(clipped(c.EventID)), semconv.CloudEventsEventSource(clipped(c.Source)),
 		semconv.CloudEventsEventType(c.Event), semconv.CloudEventsEventSpecVersion("1.0"),
 		KeyEvent.String(c.Event), KeyChain.String(c.ChainID), KeyAudit.String(c.AuditMode),
 	)
 	if c.Session != "" {
-		about = append(about, KeySession.String(c.Session), semconv.CloudEventsEventSubject(c.Session))
+		session := clipped(c.Session)
+		about = append(about, KeySession.String(session), semconv.CloudEventsEventSubject(session))
 	}
 	if c.Root != "" {
-		about = append(about, KeyRoot.String(c.Root), KeyDepth.Int(c.Depth))
+		about = append(about, KeyRoot.String(clipped(c.Root)), KeyDepth.Int(c.Depth))
 	}
 	name := c.Event
 	if c.Channel != "" {

@@ -52,6 +52,25 @@ const (
 	unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 )
 
+// Spans wait in memory for the collector, so what a sender chooses is cut.
+func TestWhatSendersChooseIsCutInSpans(t *testing.T) {
+	made := &spans{}
+	shown := start(t, telemetry.Options{Spans: made})
+	c := three()
+	long := strings.Repeat("x", 16<<10)
+	c.Source, c.EventID, c.Session, c.Root, c.Depth = "/"+long, long, long, long, 1
+	tr := shown.Tracer.Begin(telemetry.Sender{Traceparent: parent, ChainID: c.ChainID})
+	shown.Tracer.Chain(tr, c)
+	shown.Tracer.Decided(context.Background(), telemetry.Approval{ID: "a", Trace: tr.Header(), Session: long, DecidedBy: long, Asked: c.Came, Decided: c.End})
+	for _, one := range made.list {
+		for _, kv := range one.Attributes() {
+			if n := len(kv.Value.AsString()); n > 300 {
+				t.Errorf("%s has the attribute %s with %d bytes", one.Name(), kv.Key, n)
+			}
+		}
+	}
+}
+
 func TestSpansAreMadeUnderTheIdsThatHooksWereTold(t *testing.T) {
 	made := &spans{}
 	shown := start(t, telemetry.Options{Spans: made})

@@ -11,9 +11,9 @@
 //
 // # What it tells
 //
-// A text of a few fields of the event, without control characters, cut, and with known
-// forms of secrets masked. A webhook gets it as JSON, in the member text, signed as
-// Standard Webhooks has it where there is a secret. It is tried once: redirects are not
+// A text of a few fields of the event, cut, with known forms of secrets masked, and without
+// control characters, links and mentions. A webhook gets it as JSON, in the member text, signed
+// as Standard Webhooks has it where there is a secret. It is tried once: redirects are not
 // followed, and what fails is a failure of the hook, which is counted.
 //
 // # How often

@@ -100,10 +100,15 @@ func (n *notifier) compose(ev events.Event, data events.Object) string {
 	if name == "" {
 		name, _ = data.GetString("tool_name")
 	}
-	text := strings.NewReplacer("{event}", clean(ev.Name, maxField), "{session}", clean(ev.Session, maxField), "{tool}", clean(name, maxField),
-		"{message}", clean(message, maxField), "{time}", clean(ev.Time, maxField)).Replace(n.text)
+	field := func(text string) string { return plain.Replace(clean(text, maxField)) }
+	text := strings.NewReplacer("{event}", field(ev.Name), "{session}", field(ev.Session), "{tool}", field(name),
+		"{message}", field(message), "{time}", field(ev.Time)).Replace(n.text)
 	return clean(text, maxText)
 }
+
+// plain takes from a text what chat rooms act on: <url|text> and [text](url) are links, which may
+// lead elsewhere than they say; <!channel> and @all alert everybody.
+var plain = strings.NewReplacer("<", "‹", ">", "›", "](", "] (", "@", "＠")
 
 // clean masks secrets, before anything is cut, and makes one line of a text.
 func clean(text string, limit int) string {

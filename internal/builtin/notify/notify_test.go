@@ -71,6 +71,21 @@ func TestWebhookGetsASignedMaskedMessage(t *testing.T) {
 	}
 }
 
+// An agent must not write a link, or alert a room, where the webhook is one of a chat.
+func TestAMessageIsPlainTextInChatRooms(t *testing.T) {
+	hook, got := webhook(t, 200, notify.Options{Text: "<!here> {message}"})
+	if err := tell(t, hook, events.UserNotification, `{"message":"<!channel> @all <https://evil.example|Approve> [Approve](https://evil.example) a < b"}`); err != nil {
+		t.Fatal(err)
+	}
+	var body struct{ Text string }
+	if err := json.Unmarshal([]byte(strings.SplitN((*got)[0], "|", 3)[2]), &body); err != nil {
+		t.Fatal(err)
+	}
+	if want := "<!here> ‹!channel› ＠all ‹https://evil.example|Approve› [Approve] (https://evil.example) a ‹ b"; body.Text != want {
+		t.Errorf("the webhook got %q; want %q", body.Text, want)
+	}
+}
+
 func TestRepeatedMessagesAreSentOnceAndLimited(t *testing.T) {
 	hook, got := webhook(t, 200, notify.Options{PerMinute: 3})
 	for range 3 {
