@@ -219,7 +219,7 @@ func injectedText(r query.Record) string {
 
 // approvalLines is an approval request and who decided it, and when.
 func approvalLines(a approvalView) (lines []term.Cell) {
-	lines = append(lines, term.Cells(term.PrintableLines(a.Prompt, term.MaxLines), term.Bold)...)
+	lines = append(lines, term.Cells(term.Quoted(term.PrintableLines(a.Prompt, term.MaxLines)), term.Bold)...)
 	if q := a.request; q != nil {
 		text := fmt.Sprintf("%s  by %s: %s; until %s, then %s", a.Asked, term.Printable(q.Hook), term.Printable(strings.Join(q.Options, " | ")),
 			q.Expires.UTC().Format(RecordTime), term.Printable(q.Default))

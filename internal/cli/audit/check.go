@@ -38,7 +38,7 @@ type Checked struct {
 	Size      int64           `json:"size,omitempty"` // of the log that was signed
 	Signed    string          `json:"signed,omitempty"`
 	Witnessed bool            `json:"witnessed"`
-	Keys      []string        `json:"keys"`
+	Keys      []string        `json:"keys"` // that have signed it; if it is not proved, those that are known
 	Record    json.RawMessage `json:"record,omitempty"`
 }
 
@@ -76,10 +76,12 @@ func (c *CheckCmd) Run(e *cli.Env) error {
 	}
 	x.Proved, x.Origin, x.Seq, x.Position, x.Witnessed = true, checkpoint.Origin, receipt.Seq, receipt.Position, witnessed
 	x.Size, x.Signed, x.Record = checkpoint.Size, checkpoint.Time.Format(RecordTime), json.RawMessage(receipt.Line)
+	signers := t.signers(receipt)
+	x.Keys = verifierkeys.Texts(signers)
 	if e.Out.Document(x) {
 		return nil
 	}
-	e.Out.Table(x.rows(t))
+	e.Out.Table(x.rows(c.whose(signers, pins)))
 	e.Out.Print("\n")
 	record := query.Decode([]byte(receipt.Line))
 	record.Seq, record.Position = receipt.Seq, receipt.Position
@@ -113,7 +115,37 @@ func notProved(e *cli.Env, x Checked, err error) error {
 	return nil
 }
 
-func (x Checked) rows(t trusted) [][]term.Cell {
+// signers are the keys of routers that have signed the checkpoint of a receipt: pins of several logs
+// of one name have the keys of them all.
+func (t trusted) signers(r audit.Receipt) (list []verifierkeys.Key) {
+	for _, k := range t.routers {
+		keys := audit.Keys{Routers: verifierkeys.Verifiers([]verifierkeys.Key{k})}
+		if _, _, err := keys.Open([]byte(r.Checkpoint)); err == nil {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// whose names the keys, and the log whose pin has them.
+func (c *CheckCmd) whose(signers []verifierkeys.Key, pins []*pinFile) string {
+	text := verifierkeys.Names(signers)
+	if len(c.Key) > 0 {
+		return text
+	}
+	for _, pin := range pins {
+		if !pin.of(signers) {
+			continue
+		}
+		text += ", of the log that was verified in " + term.Printable(pin.From)
+		if pin.OnTrust {
+			text += ", taken on trust when it was first seen"
+		}
+	}
+	return text
+}
+
+func (x Checked) rows(keys string) [][]term.Cell {
 	witnessed := "no known witness has signed it too"
 	if x.Witnessed {
 		witnessed = "a witness has signed it too"
@@ -121,6 +153,6 @@ func (x Checked) rows(t trusted) [][]term.Cell {
 	return [][]term.Cell{
 		{(term.Bold + ";" + term.Green).Cell("PROVED"), term.Bold.Cell(fmt.Sprintf("the record stands at %d:%d of the log %s", x.Seq, x.Position, term.Printable(x.Origin)))},
 		{term.Dim.Cell("signed"), term.Plain.Cell(fmt.Sprintf("%s, with %s; %s", x.Signed, term.Plural(int(x.Size), "message"), witnessed))},
-		{term.Dim.Cell("keys"), term.Plain.Cell(verifierkeys.Names(t.routers))},
+		{term.Dim.Cell("keys"), term.Plain.Cell(keys)},
 	}
 }

@@ -3,20 +3,26 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
+	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 )
 
 // identify finds the keys that tell the log from others of the same name, such as that of a
-// second installation: those of --key, else those of the running routers that a pin has, else
-// those of the only pin, or of the one whose key an export names.
+// second installation: those of --key, else those of the log that was verified at this address,
+// else those of the running routers that a pin has, else those of the only pin, or of the one whose
+// key an export names.
 func (v *verification) identify() error {
 	if v.cmd.NoPin || v.cmd.Pin != "" {
 		return nil
 	}
 	given, err := v.cmd.trust(nil)
 	if v.whose = given.routers; err != nil || len(v.whose) > 0 {
+		return err
+	}
+	if replaced, err := v.replaced(); replaced || err != nil {
 		return err
 	}
 	var pins []*pinFile
@@ -50,6 +56,36 @@ func (v *verification) identify() error {
 	}
 	v.whose, err = own.addKeys(nil, own.Keys)
 	return err
+}
+
+// replaced reports whether the routers tell no key of the logs that were verified where they are:
+// whoever puts another log there, with another key, also answers for the routers. Then the log must
+// be the one that was verified there.
+func (v *verification) replaced() (bool, error) {
+	if v.ask == nil {
+		return false, nil
+	}
+	var here []*pinFile
+	var bad error
+	err := eachPin(v.env.Getenv, v.parts[0].header.Prefix, func(_ int, path string) {
+		switch pin, err := readPin(path); {
+		case err != nil:
+			bad = err
+		case pin != nil && slices.Contains(v.at, pin.From):
+			here = append(here, pin)
+		}
+	})
+	if err = errors.Join(err, bad); err != nil || len(here) == 0 {
+		return false, err
+	}
+	told, err := v.ask()
+	if err != nil || len(told) == 0 || slices.ContainsFunc(here, func(pin *pinFile) bool { return pin.of(told) }) {
+		return false, err
+	}
+	v.parts[0].odd = append(v.parts[0].odd, fmt.Sprintf("another log of this name was verified here %s, and its routers now tell the key %s: where the log or the key was replaced on purpose, give the key with --key",
+		here[0].Verified.Format(RecordTime), verifierkeys.Names(told)))
+	v.whose, err = here[0].addKeys(nil, here[0].Keys)
+	return true, err
 }
 
 // ownPin is the one of several pins that has a key which the exports name. That is their own word,

@@ -120,6 +120,29 @@ func readPins(getenv func(string) string, origin string) ([]*pinFile, error) {
 	return pins, nil
 }
 
+// eachPin calls take with the pins of all segments of a prefix's logs, whatever their keys: with the
+// segment's number and the file.
+func eachPin(getenv func(string) string, prefix string, take func(number int, path string)) error {
+	origin := audit.Origin(prefix, segmentName(prefix, 1))
+	dir, err := pinDir(getenv)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for pins: %w", err)
+	}
+	for _, entry := range entries {
+		name, isPin := strings.CutSuffix(entry.Name(), ".json")
+		name, _, _ = strings.Cut(name, keyMark)
+		after, named := strings.CutPrefix(name, pinBase(origin))
+		if n := numberOf(audit.Header{Origin: origin + after, Prefix: prefix}); isPin && named && n > 0 {
+			take(n, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return nil
+}
+
 // globEscape escapes a path for filepath.Glob.
 func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)

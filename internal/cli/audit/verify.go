@@ -99,6 +99,7 @@ type verification struct {
 	ask     func() ([]verifierkeys.Key, error) // the routers that are there for their keys; nil in files
 	whose   []verifierkeys.Key                 // the keys that tell the log from others of its name; nil: there are none
 	from    string                             // where the log stands; empty: in files
+	at      []string                           // all addresses of the servers that it is on
 	signed  int                                // number of a segment after the last that there is, of which the log has checkpoints; 0: none
 	gone    []string                           // what is not proved, since it was before the first segment
 }

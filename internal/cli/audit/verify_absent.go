@@ -1,14 +1,9 @@
 package audit
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -132,23 +127,10 @@ func (v *verification) pinned(prefix string) (map[int]string, error) {
 		}
 		return pins, err
 	}
-	origin := audit.Origin(prefix, segmentName(prefix, 1))
-	dir, err := pinDir(v.env.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("look for pins: %w", err)
-	}
-	for _, entry := range entries {
-		name, isPin := strings.CutSuffix(entry.Name(), ".json")
-		name, _, _ = strings.Cut(name, keyMark)
-		after, named := strings.CutPrefix(name, pinBase(origin))
-		path := filepath.Join(dir, entry.Name())
-		if n := numberOf(audit.Header{Origin: origin + after, Prefix: prefix}); isPin && named && n > 0 && v.ours(path) {
+	err := eachPin(v.env.Getenv, prefix, func(n int, path string) {
+		if v.ours(path) {
 			pins[n] = path
 		}
-	}
-	return pins, nil
+	})
+	return pins, err
 }

@@ -30,6 +30,7 @@ func (v *verification) live(ctx context.Context) error {
 		return err
 	}
 	v.from = natsx.RedactURL(b.Conn().ConnectedUrl())
+	v.at = append(b.Conn().Servers(), v.from)
 	segments, err := l.Segments(ctx)
 	if err != nil {
 		return err

@@ -64,6 +64,18 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	if got := first.Run("audit", "verify", export(third, 1)); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "none has a key that this one names, hook-router+") {
 		t.Errorf("an export of a third one: %+v", got)
 	}
+	// A receipt says which of the two logs it is from.
+	receipt := filepath.Join(t.TempDir(), "receipt.json")
+	if got := second.Run("audit", "prove", "1:0", "-o", receipt, "--wait", "200ms"); got.Code != cli.ExitOK {
+		t.Fatal(got)
+	}
+	got := first.Run("audit", "check", receipt, "--json")
+	if !strings.Contains(got.Stdout, second.Keys.Text) || strings.Contains(got.Stdout, first.Keys.Text) {
+		t.Errorf("a receipt of the second: %+v", got)
+	}
+	if got := first.Run("audit", "check", receipt, "--text", "--wide"); !strings.Contains(got.Stdout, "of the log that was verified in nats://") || !strings.Contains(got.Stdout, "on trust") {
+		t.Errorf("a receipt of the second: %+v", got)
+	}
 	// The one that was pinned, cut off: its key finds the pin.
 	cut := clibus.NewAudit(t, hookctl.Run)
 	cut.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
@@ -71,5 +83,55 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	cut.Announce(cut.Keys.Text)
 	if v, _ := verdictOf(cut); v.Verdict.OK() {
 		t.Errorf("a log with the key of the first, cut off: %+v", v)
+	}
+}
+
+// Another log at the address of one that was verified, with another key that its routers tell, is
+// not taken for a second installation.
+func TestAuditLogReplacedAtItsAddress(t *testing.T) {
+	t.Parallel()
+	first, second := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
+	second.Keys = clibus.NewKey(t, 9, "hook-router")
+	first.Fill(3)
+	second.Fill(3)
+	first.Announce(first.Keys.Text)
+	second.Announce(second.Keys.Text)
+	verdictOf(first)
+	verdictOf(second)
+	address := func(b *clibus.AuditFixture) (path, pin, in string) {
+		path = filepath.Join(b.Env["XDG_STATE_HOME"], "hookctl", "audit", "hooks__HOOKS_AUDIT.json")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(text), `"verified_in": "`)
+		in, _, _ = strings.Cut(after, `"`)
+		return path, string(text), in
+	}
+	path, pin, old := address(first)
+	_, _, replaced := address(second)
+	if old == replaced || replaced == "" {
+		t.Fatalf("the logs are at %q and %q", old, replaced)
+	}
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(pin, old, replaced)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
+	for range 2 {
+		v, got := verdictOf(second, "--require", "any")
+		if v.Verdict != audit.Diverged {
+			t.Errorf("%+v", got)
+		}
+		if len(v.Parts[0].Notes) != 1 || !strings.Contains(v.Parts[0].Notes[0], "give the key with --key") {
+			t.Errorf("notes %q", v.Parts[0].Notes)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want audit.Verdict
+	}{{[]string{"--key", second.Keys.Text}, audit.OKUnanchored}, {nil, audit.OKPinned}} {
+		if v, _ := verdictOf(second, c.args...); v.Verdict != c.want {
+			t.Errorf("%q: %+v", c.args, v)
+		}
 	}
 }
