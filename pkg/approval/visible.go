@@ -5,25 +5,33 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// Bounds of what stands in a text without being seen: more than these push the rest out of
-// sight, and are told as a number.
+// Bounds of what stands in a text without being seen, or on top of what is: more than these push
+// the rest out of sight or cover it, and are told as a number.
 const (
 	maxBlanks     = 80 // in a row
 	maxEmptyLines = 8
+	maxMarks      = 8 // on one character
 )
 
 var (
+	marks      = regexp.MustCompile(fmt.Sprintf(`(?:\p{M}[\x{200c}\x{200d}]?){%d,}`, maxMarks+1))
 	blanks     = regexp.MustCompile(fmt.Sprintf(`[ \t]{%d,}`, maxBlanks+1))
 	emptyLines = regexp.MustCompile(fmt.Sprintf(`\n([ \t]*\n){%d,}`, maxEmptyLines+1))
 )
 
 // Visible is a text for somebody who must judge it: what is not seen, hides or moves what is
 // around it, has a sign of its own, such as ⟨U+202E⟩, ␛ for escape, and ⟨2000 blanks⟩ for as many
-// in a row. Line breaks and tabs stay, and so do joiners of emoji and of scripts that need them.
-// A text that is visible already is returned as it is.
+// in a row. Line breaks and tabs stay, and so do joiners of emoji and of scripts that need them, and
+// what [Styles] an emoji. A text that is visible already is returned as it is.
 func Visible(text string) string {
+	if strings.ContainsFunc(text, unicode.IsMark) {
+		text = marks.ReplaceAllStringFunc(text, func(run string) string {
+			return fmt.Sprintf("⟨%d marks⟩", utf8.RuneCountInString(run))
+		})
+	}
 	if strings.ContainsFunc(text, func(r rune) bool { return Unseen(r) && r != '\n' && r != '\t' }) {
 		text = signs(text)
 	}
@@ -37,11 +45,12 @@ func Visible(text string) string {
 func signs(text string) string {
 	var b strings.Builder
 	runes := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n"))
+	before := rune(0) // the last character, 0 if it has a sign
 	for i, r := range runes {
+		stays := !Unseen(r) || r == '\n' || r == '\t' || Styles(before, r) ||
+			(r == '\u200c' || r == '\u200d') && i+1 < len(runes) && (before == emojiStyle || joined(before)) && joined(runes[i+1])
 		switch {
-		case !Unseen(r) || r == '\n' || r == '\t':
-			b.WriteRune(r)
-		case (r == '\u200c' || r == '\u200d') && i > 0 && i+1 < len(runes) && joined(runes[i-1]) && joined(runes[i+1]):
+		case stays:
 			b.WriteRune(r)
 		case r < ' ':
 			b.WriteRune('␀' + r)
@@ -49,6 +58,9 @@ func signs(text string) string {
 			b.WriteRune('␡')
 		default:
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		}
+		if before = r; !stays {
+			before = 0
 		}
 	}
 	return b.String()
@@ -59,8 +71,22 @@ func joined(r rune) bool {
 	return !Unseen(r) && unicode.In(r, unicode.Letter, unicode.Mark, unicode.So, unicode.Sk) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
 
+const (
+	textStyle  = '\ufe0e'
+	emojiStyle = '\ufe0f'
+)
+
+// Styles reports whether a character does no more than choose between the emoji and the text form
+// of the symbol before it.
+func Styles(before, r rune) bool {
+	return (r == textStyle || r == emojiStyle) && before > unicode.MaxASCII &&
+		(before == 'ℹ' || unicode.In(before, unicode.So, unicode.Sm, unicode.Po, unicode.Pd))
+}
+
 // Unseen reports whether a character does something else than stand there and be seen. Blanks
-// other than the usual one are among them: a command may hide in front of them.
+// other than the usual one are among them: a command may hide in front of them. So are variation
+// selectors, which make another name of a file that looks the same.
 func Unseen(r rune) bool {
-	return r == unicode.ReplacementChar || r == '\u2800' || !unicode.IsPrint(r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
+	return r == unicode.ReplacementChar || r == '\u2800' || r == '\U0001d159' || !unicode.IsPrint(r) ||
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -476,6 +477,8 @@ func TestTextIsShownSafely(t *testing.T) {
 		"unseen spaces are seen":        {"visible", "a\u200bb\ufeffc\u00add\u2028e\u3164", "a⟨U+200B⟩b⟨U+FEFF⟩c⟨U+00AD⟩d⟨U+2028⟩e⟨U+3164⟩"},
 		"tags are seen":                 {"visible", "a\U000E0041", "a⟨U+E0041⟩"},
 		"a joiner of an emoji stays":    {"visible", "👩\u200d💻 ❤\ufe0f\u200d🔥", "👩\u200d💻 ❤\ufe0f\u200d🔥"},
+		"selectors of variants":         {"visible", "/tmp/a\U000e0101 b\ufe0f ᠠ\u180b ⚠\ufe0f\ufe0f", "/tmp/a⟨U+E0101⟩ b⟨U+FE0F⟩ ᠠ⟨U+180B⟩ ⚠\ufe0f⟨U+FE0F⟩"},
+		"marks that cover the rest":     {"visible", "a" + strings.Repeat("\u0336\u20dd", 50) + "b", "a⟨100 marks⟩b"},
 		"a joiner between letters":      {"visible", "می\u200cخواهم", "می\u200cخواهم"},
 		"a joiner elsewhere is seen":    {"visible", "a \u200d b\u200d", "a ⟨U+200D⟩ b⟨U+200D⟩"},
 		"plain text stays":              {"visible", "Grüße, 世界 <b>&amp;</b>", "Grüße, 世界 <b>&amp;</b>"},

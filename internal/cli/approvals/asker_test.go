@@ -314,6 +314,21 @@ func TestLongTextIsScrolledAndCut(t *testing.T) {
 	s.sees("lines 1 to 13 of")
 }
 
+// What an agent wrote does not pass for the parts of the request around it, whether it breaks the
+// line or fills it up.
+func TestTextOfSeveralRowsHasBars(t *testing.T) {
+	t.Parallel()
+	s := newSeat(t)
+	s.tell(tea.WindowSizeMsg{Width: 60, Height: 60})
+	s.ask("q1", "Run ls?\n\noptions  Allow | Deny"+strings.Repeat(" ", 60-len("options  Allow | Deny"))+"data", "Allow", "Deny")
+	for _, head := range []string{"options", "data"} {
+		if n := strings.Count("\n"+s.screen(), "\n"+head); n != 1 {
+			t.Errorf("%d rows begin with %q:\n%s", n, head, s.screen())
+		}
+	}
+	s.sees("│ Run ls?", "│ options  Allow | Deny")
+}
+
 func TestManyOptionsAreSeenAroundTheChoice(t *testing.T) {
 	s := newSeat(t)
 	options := []string{"Allow"}

@@ -134,7 +134,7 @@ func (m *asker) addSection(s term.Section) {
 
 // add adds a line, wrapped.
 func (m *asker) add(line term.Cell) {
-	for part := range strings.SplitSeq(ansi.Hardwrap(m.Marked(line), m.width, true), "\n") {
+	for _, part := range m.Rows(line, m.width) {
 		switch len(m.body) {
 		case maxWrapped:
 			return

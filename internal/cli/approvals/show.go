@@ -126,13 +126,13 @@ func decision(d approval.Decision) term.Cell {
 func sections(r approval.Record) (judged, more []term.Section) {
 	v := approvalview.Of(r)
 	for _, s := range v.Subject {
-		judged = append(judged, term.Section{Head: s.Name, Lines: term.Cells(term.PrintableLines(s.Text, term.MaxLines), term.Bold+";"+term.Yellow)})
+		judged = append(judged, term.Section{Head: s.Name, Lines: term.Cells(term.Quoted(term.PrintableLines(s.Text, term.MaxLines)), term.Bold+";"+term.Yellow)})
 	}
 	for _, e := range v.Edits {
 		head := fmt.Sprintf("%s: %s removed, %d added", term.Printable(e.Name), term.Plural(e.Diff.Removed, "line"), e.Diff.Added)
 		judged = append(judged, term.Section{Head: head, Lines: jsonedit.Diff(e.Diff)})
 	}
-	judged = append(judged, term.Section{Head: "prompt", Lines: term.Cells(term.PrintableLines(approval.Visible(r.Prompt), term.MaxLines), term.Bold)})
+	judged = append(judged, term.Section{Head: "prompt", Lines: term.Cells(term.Quoted(term.PrintableLines(approval.Visible(r.Prompt), term.MaxLines)), term.Bold)})
 	more = append(more, term.Section{Head: "changed by hooks", Lines: jsonedit.DiffLines(approvalview.ByHooks(r))})
 	data := jsonedit.Rest(v.Rest)
 	if v.Masked {

@@ -10,16 +10,19 @@ import (
 // Printable makes foreign text fit for the terminal of somebody who must judge
 // it: one line, in which nothing acts on the terminal, turns the direction of
 // writing or hides. What would is shown by a sign of its own: ␛ for escape, ⏎
-// for a line break, ⟨U+202E⟩ for what has none. Nothing is removed.
+// for a line break, ⟨U+202E⟩ for what has none. Nothing is removed but what [approval.Styles] an
+// emoji: terminals disagree on how wide that makes it.
 func Printable(text string) string {
 	if !strings.ContainsFunc(text, Unseen) {
 		return text
 	}
 	var b strings.Builder
+	before := rune(0)
 	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
 		switch {
 		case !Unseen(r):
 			b.WriteRune(r)
+		case approval.Styles(before, r):
 		case r == '\n':
 			b.WriteRune('⏎')
 		case r == '\t':
@@ -27,6 +30,7 @@ func Printable(text string) string {
 		default:
 			b.WriteString(approval.Visible(string(r)))
 		}
+		before = r
 	}
 	return b.String()
 }

@@ -20,6 +20,8 @@ func TestPrintable(t *testing.T) {
 		"letters that are not seen":            {"a\u3164\u115f", "a⟨U+3164⟩⟨U+115F⟩"},
 		"tags":                                 {"x\U000e0041", "x⟨U+E0041⟩"},
 		"blanks that are none":                 {"a\u00a0b\u3000c\u2028d", "a⟨U+00A0⟩b⟨U+3000⟩c⟨U+2028⟩d"},
+		"selectors of variants":                {"/tmp/a\U000e0101 1\ufe0f ᠠ\u180b", "/tmp/a⟨U+E0101⟩ 1⟨U+FE0F⟩ ᠠ⟨U+180B⟩"},
+		"the style of an emoji":                {"⚠️ Deploy? ⚠\ufe0f\ufe0f", "⚠ Deploy? ⚠⟨U+FE0F⟩"},
 		"what is no UTF-8":                     {"a\xff\xfeb", "a⟨U+FFFD⟩b"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

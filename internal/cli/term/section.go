@@ -1,10 +1,16 @@
 package term
 
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
 // Section is a part of an approval request's text.
 type Section struct {
 	Head  string
 	Lines []Cell
-	Prose bool // lines that the width has no room for are folded; others stand as they are
+	Prose bool // lines that the width has no room for are folded; others are broken into [Printer.Rows]
 }
 
 // Section writes a section, nothing where it has no lines.
@@ -14,13 +20,44 @@ func (p *Printer) Section(s Section) {
 	}
 	p.Print("\n%s\n", p.Paint(Dim, s.Head))
 	for _, line := range s.Lines {
-		text := p.Paint(line.Color, p.Marked(line))
 		if s.Prose {
-			p.Fold(text)
-		} else {
-			p.Print("%s\n", text)
+			p.Fold(p.Paint(line.Color, p.Marked(line)))
+			continue
+		}
+		width := 0
+		if p.indented { // a terminal, which would break the line itself
+			width = p.Width
+		}
+		for _, row := range p.Rows(line, width) {
+			p.Print("%s\n", p.Paint(line.Color, row))
 		}
 	}
+}
+
+// bar stands before each row of a foreign text of several, so that none passes for what stands
+// around it.
+const bar = "│ "
+
+// Quoted puts a bar before each line of a foreign text, if there are several.
+func Quoted(lines []string) []string {
+	if len(lines) < 2 {
+		return lines
+	}
+	quoted := make([]string, len(lines))
+	for i, line := range lines {
+		quoted[i] = bar + line
+	}
+	return quoted
+}
+
+// Rows breaks a line that is wider than width, which 0 makes unlimited, into rows with a bar.
+func (p *Printer) Rows(line Cell, width int) []string {
+	text := p.Marked(line)
+	if width <= 0 || ansi.StringWidth(text) <= width {
+		return []string{text}
+	}
+	text = ansi.Hardwrap(strings.TrimPrefix(text, bar), max(width-ansi.StringWidth(bar), 1), true)
+	return Quoted(strings.Split(text, "\n"))
 }
 
 // Cells are lines in one color.

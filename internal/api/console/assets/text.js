@@ -2,20 +2,23 @@
 
 // What a reader would not see, or what would move the text around it. A joiner
 // between emoji or letters of scripts that need it stays. Blanks other than the usual one
-// are signs too: a command may hide in front of them.
+// are signs too: a command may hide in front of them. What chooses the form of an emoji stays, and
+// other variation selectors are signs.
 const hidden = new RegExp(
+  "(?<=\\p{Extended_Pictographic})[\\uFE0E\\uFE0F]|" +
   "(?<![\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}])(?<=[\\p{L}\\p{M}\\p{Emoji_Modifier}\\p{Extended_Pictographic}\\uFE0F])[\\u200C\\u200D](?![\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}])(?=[\\p{L}\\p{Extended_Pictographic}])|" +
-  "([\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Co}\\p{Cn}\\u034F\\u115F\\u1160\\u17B4\\u17B5\\u3164\\uFFA0\\uFFFD\\u2800\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000\\u{E0100}-\\u{E01EF}])", "gu");
+  "([\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Co}\\p{Cn}\\u034F\\u115F\\u1160\\u17B4\\u17B5\\u3164\\uFFA0\\uFFFD\\u2800\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000\\u180B-\\u180D\\u180F\\uFE00-\\uFE0F\\u{1D159}\\u{E0100}-\\u{E01EF}])", "gu");
 
 const named = { "\0": "NUL", "\x07": "BEL", "\b": "BS", "\t": "TAB", "\n": "LF", "\r": "CR", "\x1b": "ESC", "\x7f": "DEL" };
 
-// What pushes the rest of a text out of sight.
-const blanks = /[ \t]{81,}/g, emptyLines = /\n([ \t]*\n){9,}/g;
+// What pushes the rest of a text out of sight, or covers it.
+const marks = /(?:\p{M}[\u200C\u200D]?){9,}/gu, blanks = /[ \t]{81,}/g, emptyLines = /\n([ \t]*\n){9,}/g;
 
-// visible shows control, bidi and other unseen characters as signs, and long runs of blanks
-// and empty lines as their number. Line breaks and tabs stay where lines is true.
+// visible shows control, bidi and other unseen characters as signs, and long runs of blanks,
+// empty lines and marks as their number. Line breaks and tabs stay where lines is true.
 export function visible(text, lines = false) {
   return String(text)
+    .replace(marks, (run) => "⟨" + [...run].length + " marks⟩")
     .replace(emptyLines, (run) => "\n⟨" + (run.split("\n").length - 2) + " empty lines⟩\n")
     .replace(blanks, (run) => "⟨" + run.length + " blanks⟩").replace(hidden, (all, bad) => {
     if (bad === undefined || (lines && (bad === "\n" || bad === "\t"))) return all;
