@@ -24,11 +24,11 @@ command
 make deploy
 
 prompt
-Run this command?
-
-make deploy
-
-Asked because: it reaches production
+│ Run this command?
+│
+│ make deploy
+│
+│ Asked because: it reaches production
 
 hook     deploy-guard (ask)
 tool     Bash
