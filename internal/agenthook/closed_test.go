@@ -254,6 +254,25 @@ func TestUnknownEvent(t *testing.T) {
 	}
 }
 
+// An event that another agent has, or that is spelled otherwise, is blocked where it would be
+// gated there: hook-agent is set up wrongly, and would let all pass.
+func TestAnotherAgentsEvent(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ dialect, native, document string }{
+		{"claude-code", "", `{"hook_event_name":"pre_tool_use","tool_name":"Bash"}`},
+		{"claude-code", "", `{"hook_event_name":"PreToolUse ","tool_name":"Bash"}`},
+		{"claude-code", "", `{"hook_event_name":"BeforeTool","tool_name":"write_file"}`},
+		{"copilot", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`},
+		{"gemini", "", `{"hook_event_name":"PreToolUse","tool_name":"run_shell_command"}`},
+		{"opencode", "", `{"hook_event_name":"PreToolUse","tool_name":"bash"}`},
+	} {
+		h := newCall(t, c.dialect, c.native, "nats://127.0.0.1:1")
+		if out := h.Answer(t.Context(), []byte(c.document)); !blocks(out) || !strings.Contains(out.Stderr, "set up for another agent") {
+			t.Errorf("%s %s: %s%s; want a block that says why", c.dialect, c.document, out.Stdout, out.Stderr)
+		}
+	}
+}
+
 // The event that a document names counts, whatever the command line says.
 func TestTheDocumentNamesTheEvent(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,9 @@ package agenthook
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Dialect is how one agent speaks to its hooks.
@@ -103,6 +105,35 @@ func (a answer) empty() bool {
 // Dialects returns all dialects.
 func Dialects() []Dialect {
 	return []Dialect{claudeCode(), codex(), gemini(), copilot(), goose(), qwen(), opencode()}
+}
+
+// agentEvent is an event of an agent.
+type agentEvent struct {
+	agent string
+	event Event
+}
+
+// gatedElsewhere finds a gated event of any agent by its letters alone: agents differ in the case
+// of a name, and in what stands between its words.
+func gatedElsewhere(native string) (agentEvent, bool) {
+	for _, d := range Dialects() {
+		for _, e := range d.Events {
+			if e.Gated() && letters(e.Native) == letters(native) {
+				return agentEvent{d.Agent, e}, true
+			}
+		}
+	}
+	return agentEvent{}, false
+}
+
+// letters are those of a name, in small.
+func letters(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c = unicode.ToLower(c); c < 'a' || c > 'z' {
+			return -1
+		}
+		return c
+	}, name)
 }
 
 // Find returns the dialect of a name.

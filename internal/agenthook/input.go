@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -48,6 +49,9 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 	case native == "":
 		return in, fmt.Errorf("the agent's message does not say which event it is: name it on the command line, as in hook-agent %s EVENT", d.Name)
 	case !in.known:
+		if of, gated := gatedElsewhere(native); gated {
+			return in, fmt.Errorf("%q is no event of %s, but like %s of %s, at which nothing may pass unasked: hook-agent is set up for another agent, or for another spelling", shorten.Bytes(native, maxName, "…"), d.Agent, of.event.Native, of.agent)
+		}
 		in.event = Event{Native: native, Name: customName(d.Name, native)}
 	}
 	if text, ok := members.GetString(in.event.Skip); ok && text == "" {

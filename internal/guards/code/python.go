@@ -16,7 +16,7 @@ var python = &language{
 	forms: map[string]func(*reader, int) (int, bool){
 		"import": (*reader).pythonImport, "from": (*reader).pythonFrom, "os": (*reader).pythonOS, "sys": (*reader).pythonSys, "subprocess": (*reader).pythonCalls, "urllib": (*reader).pythonFetch,
 		"sqlite3": (*reader).pythonBase, "execute": (*reader).pythonQuery, "open": (*reader).pythonOpen, "Path": (*reader).pythonPath, "glob": (*reader).pythonGlob, "requests": (*reader).pythonGet, "httpx": (*reader).pythonGet,
-		"ZipFile": (*reader).pythonZip, "Stats": (*reader).pythonStats, "write": (*reader).pythonWrite, "load": (*reader).pythonLoad, "drop": (*reader).pythonDrop, "query": (*reader).pythonFrameText, "compile": (*reader).pythonCompile, "type": (*reader).pythonType, "replace": (*reader).pythonReplace, "format": (*reader).pythonFormatted, "format_map": (*reader).pythonFormatted, "importlib": (*reader).pythonMetadata, "reset": (*reader).pythonDrop,
+		"ZipFile": (*reader).pythonZip, "Stats": (*reader).pythonStats, "write": (*reader).pythonWrite, "load": (*reader).pythonLoad, "drop": (*reader).pythonDrop, "query": (*reader).pythonFrameText, "sql": (*reader).pythonDuck, "compile": (*reader).pythonCompile, "type": (*reader).pythonType, "replace": (*reader).pythonReplace, "format": (*reader).pythonFormatted, "format_map": (*reader).pythonFormatted, "importlib": (*reader).pythonMetadata, "reset": (*reader).pythonDrop,
 	},
 	check:   (*reader).checkPython,
 	prepare: (*reader).preparePython,
@@ -140,7 +140,7 @@ func (r *reader) preparePython() bool {
 		return false
 	}
 	for name := range r.given {
-		if r.refused[name] || r.forms[name] != nil && name != "load" && name != "query" && name != "reset" && name != "drop" && name != "execute" && name != "replace" && name != "format" && name != "write" && name != "Stats" && name != "ZipFile" || strings.HasPrefix(name, "__") {
+		if r.refused[name] || r.forms[name] != nil && name != "load" && name != "query" && name != "sql" && name != "reset" && name != "drop" && name != "execute" && name != "replace" && name != "format" && name != "write" && name != "Stats" && name != "ZipFile" || strings.HasPrefix(name, "__") {
 			return false // it would mean something else
 		}
 	}
@@ -234,6 +234,7 @@ var telling = wordset.Of("print repr str isinstance issubclass id")
 func (r *reader) pythonZip(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
 	mode := r.at(i + 4)
+	r.zips = true
 	r.opens(name, r.at(i+3).kind == ',' && !(mode.kind == 't' && mode.value == "r"))
 	return 2, ok && r.at(i+1).kind == '('
 }
@@ -244,10 +245,12 @@ func (r *reader) pythonStats(i int) (more int, ok bool) {
 	return 2, ok && r.follow(i+1, "(t)")
 }
 
-// pythonWrite is what a file that is open is given, or the name of one that XML goes to.
+// pythonWrite is what a file that is open is given, or the name of one that XML goes to, or that is packed.
 func (r *reader) pythonWrite(i int) (more int, ok bool) {
 	if name, plain := r.text(i + 2); plain && r.alias["xml"] != "" && r.member(i) {
 		r.opens(name, true)
+	} else if plain && r.zips {
+		r.opens(name, false)
 	}
 	return 0, true
 }

@@ -275,11 +275,27 @@ func (r *reader) pythonDrop(i int) (more int, ok bool) { return 0, r.frames && r
 
 // pythonFrameText: pandas evaluates a query.
 func (r *reader) pythonFrameText(i int) (more int, ok bool) {
+	if slices.Contains(r.reach.Modules, "duckdb") {
+		return r.pythonDuck(i)
+	}
 	if !r.frames || !r.member(i) || r.at(i+1).kind != '(' {
 		return 0, true
 	}
 	_, ok = r.text(i + 2)
 	return 0, ok
+}
+
+// pythonDuck is what DuckDB is asked, which names files: judged as if the program were given it.
+func (r *reader) pythonDuck(i int) (more int, ok bool) {
+	if !slices.Contains(r.reach.Modules, "duckdb") {
+		return 0, true
+	}
+	t := r.at(i + 2)
+	if !r.follow(i+1, "(t") || !t.plain {
+		return 0, false
+	}
+	r.runs("duckdb", "-c", t.value)
+	return 2, true
 }
 
 func (r *reader) pythonCompile(i int) (more int, ok bool) { return 0, r.member(i) }

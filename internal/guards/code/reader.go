@@ -25,6 +25,7 @@ type reader struct {
 	paths   bool              // pathlib is used
 	joins   int               // slashes by which paths may be joined, but for those that were read
 	writes  bool              // a path is written
+	zips    bool              // an archive is open
 	writer  *bool             // what [reader.writing] found; nil: nobody asked
 	asked   map[string]bool   // modules that may be asked for their version
 	base    string            // the file of a database that is open

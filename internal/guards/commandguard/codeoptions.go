@@ -10,9 +10,9 @@ import (
 
 var (
 	// runsCommand are long options that take a command, whichever program has them.
-	runsCommand = regexp.MustCompile(`(?i)^--?(on-?(success|failure|change|error|exit|first-?success|compilation\w*)|(pre|post)-?(run-?)?(command|cmd|hook|exec)|pager|cmd|(build\.)?(cmd|full_bin|pre_cmd|post_cmd)|helm-command|enable-exec|enable-alpha-plugins|shell-cmd|external-\w+|diff-?(cmd|program|tool)|use-compress-program)(=|$)`)
+	runsCommand = regexp.MustCompile(`(?i)^--?(on-?(success|failure|change|error|exit|first-?success|compilation\w*)|(pre|post)-?(run-?)?(command|cmd|hook|exec)|pager|cmd|(build\.)?(cmd|full_bin|pre_cmd|post_cmd)|helm-command|enable-exec|enable-alpha-plugins|shell-cmd|external-\w+|init-hook|diff-?(cmd|program|tool)|use-compress-program)(=|$)`)
 	// loadsFile are long options that take a file of code, or a name under which some is installed.
-	loadsFile = regexp.MustCompile(`^--?(post-renderer|lua-filter|plugin|rcfile|init-file|init-script|require|import|loader|experimental-loader|node-options|script-file|rulesdir|config-file)(=|$)`)
+	loadsFile = regexp.MustCompile(`^--?(post-renderer|lua-filter|plugin|rcfile|init-file|init-script|require|import|bazelrc|loader|experimental-loader|node-options|script-file|rulesdir|config-file)(=|$)`)
 
 	// commandOptions are further ones that take a command or code, by the program; an option whose
 	// value follows in its own word is found joined to it, too.
@@ -21,16 +21,19 @@ var (
 		"clojure": "-Sdeps", "clj": "-Sdeps", "pio": "upload", "blender": "--python-expr --python-text --python-console", "west": "flash", "openssl": "-config -engine -provider -provider-path", "rustc": "-Clinker -Clink-arg -Clink-args -Zcodegen-backend", "gcc": "-B -wrapper -fplugin -specs", "g++": "-B -wrapper -fplugin -specs", "cc": "-B -wrapper -fplugin -specs -Xclang", "clang": "-B -Xclang -fplugin -fpass-plugin -load", "clang++": "-B -Xclang -fplugin -fpass-plugin -load",
 		"vim": "-s -c --cmd -S", "nvim": "-s -c --cmd -S -l", "vi": "-s -c", "jupyter": "--existing --ServerApp.token --NotebookApp.token --ServerApp.password", "dvc": "--run",
 		"nyc": "--hook-command", "patchelf": "--add-needed --set-interpreter --replace-needed", "7z": "-sdel", "py-spy": "--locals",
+		"rsync": "--daemon", "code": "tunnel serve-web chat --open-url", "dlv": "attach connect", "act": "--container-options",
 		"terraform": "-force-copy -migrate-state", "tofu": "-force-copy -migrate-state", "drizzle-kit": "drop --force", "celery": "purge control", "pre-commit": "try-repo", "helm": "--show-secrets",
 	}
 	// fileOptions are further ones that take a file of code.
 	fileOptions = map[string]string{
-		"cmake": "-P -C", "blender": "--python -P", "godot": "--script -s", "pandoc": "--filter -F -L", "vim": "-u", "nvim": "-u", "vi": "-u", "gradle": "-I", "gradlew": "-I", "node": "-r", "nodejs": "-r", "nm": "--plugin", "ar": "--plugin", "luajit": "-l", "kustomize": "--helm-command",
+		"cmake": "-P -C", "blender": "--python -P", "godot": "--script -s", "pandoc": "--filter -F -L", "vim": "-u", "nvim": "-u", "vi": "-u", "gradle": "-I", "gradlew": "-I", "node": "-r", "nodejs": "-r", "nm": "--plugin", "ar": "--plugin", "luajit": "-l", "kustomize": "--helm-command", "javac": "-processorpath --processor-path", "rollup": "-p --configPlugin",
 	}
 	// cmakeTools are what cmake -E does that removes nothing and runs nothing.
 	cmakeTools = strings.Fields("make_directory copy copy_if_different copy_if_newer copy_directory copy_directory_if_different create_symlink create_hardlink touch touch_nocreate echo echo_append cat compare_files md5sum sha1sum sha256sum sha512sum tar capabilities sleep true false")
 	// plugin is the name of something that is installed.
 	plugin = regexp.MustCompile(`^(NONE|@?[\w.-]+(/[\w.-]+)?)$`)
+	// scriptURL is code of JavaScript as an address.
+	scriptURL = regexp.MustCompile(`^(--?[\w-]+=)?data:(text|application)/(java|type)script`)
 	// subscript is one that a shell evaluates, and runs the command within.
 	subscript = regexp.MustCompile("\\[[^\\]]*(\\$\\(|`)")
 	// globCode is a qualifier of a pattern by which zsh runs code.
@@ -53,7 +56,7 @@ func takesCode(c shell.Command) bool {
 			next = args[i+1].Text
 		}
 		switch {
-		case slices.Contains(builtins, name) && w.Known && subscript.MatchString(w.Text), w.Glob && globCode.MatchString(w.Text):
+		case slices.Contains(builtins, name) && w.Known && subscript.MatchString(w.Text), w.Glob && globCode.MatchString(w.Text), scriptURL.MatchString(w.Text):
 			return true
 		case runsCommand.MatchString(w.Text) && !harmlessValue(value, next), hasOption(commands, w.Text), option == "-C" && hasOption(commands, "-C"+next):
 			return true
@@ -85,11 +88,14 @@ func harmlessValue(value, next string) bool {
 	if value == "" {
 		value = next
 	}
-	return slices.Contains(strings.Fields("cat never less more always auto true false"), value)
+	return slices.Contains(strings.Fields("cat never less more always auto true false"), value) || extendsPath.MatchString(value)
 }
+
+// extendsPath is code for pylint that adds a directory of the project.
+var extendsPath = regexp.MustCompile(`^['"]?(import sys|from pathlib import Path|; ?|sys\.path\.(append|insert)\((\d, ?)?['"](\.|\w[\w/-]*)['"]\))+['"]?$`)
 
 // loadsOwn reports whether a file of code is one of the project, or something installed.
 func loadsOwn(c shell.Command, file string) bool {
 	file = file[strings.LastIndexByte(file, '=')+1:]
-	return file != "" && (plugin.MatchString(file) || ownFile(file, c.Dirs)) && !strings.Contains(file, "..") && !strings.HasPrefix(file, "-")
+	return file != "" && (plugin.MatchString(file) || ownFile(file, c.Dirs)) && !strings.Contains(file, "..") && !strings.HasPrefix(file, "-") && !strings.ContainsAny(file, "{(")
 }

@@ -19,7 +19,7 @@ var (
 // safeContainerCommand reports whether docker shows no variables, removes only stopped containers that are
 // named, and leaves those of the router and of NATS alone.
 func safeContainerCommand(c shell.Command) bool {
-	if namesGuards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
+	if elsewhereRuns(c) || namesGuards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
 		return false
 	}
 	switch verbs := c.Verbs(2); {
@@ -37,6 +37,27 @@ func safeContainerCommand(c shell.Command) bool {
 		return !w.Known || w.Glob || strings.HasPrefix(w.Text, "-") && (w.Text != "-f" && w.Text != "--force" || slices.Contains(c.Verbs(1), "rmi"))
 	})
 }
+
+// elsewhereRuns reports whether docker is told, before its verb, to speak to another machine.
+func elsewhereRuns(c shell.Command) bool {
+	args := c.Args()
+	for i, w := range args {
+		option, value, joined := strings.Cut(w.Text, "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1].Text
+		}
+		switch {
+		case slices.Contains(c.Verbs(1), w.Text):
+			return false
+		case strings.HasPrefix(w.Text, "-H"), option == "--host", (option == "-c" || option == "--context") && !ownContext.MatchString(value):
+			return true
+		}
+	}
+	return false
+}
+
+// ownContext is one of docker on this machine.
+var ownContext = regexp.MustCompile(`^(default|desktop-linux|rootless|orbstack|colima[\w-]*|rancher-desktop)$`)
 
 // ends reports whether a command stops containers.
 func ends(c shell.Command) bool {

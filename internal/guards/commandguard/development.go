@@ -201,7 +201,7 @@ func module(c shell.Command) shell.Command {
 var (
 	modular = regexp.MustCompile(`^[a-z_][\w.]*$`)
 	// foreignModules reach further than the project.
-	foreignModules = strings.Fields("twine keyring dotenv awscli ansible nats smtpd smtplib ftplib telnetlib xmlrpc.server wsgiref webbrowser code ensurepip zipapp torch.distributed.run pyftpdlib")
+	foreignModules = strings.Fields("twine keyring dotenv awscli ansible nats smtpd smtplib ftplib telnetlib xmlrpc.server wsgiref webbrowser code ensurepip zipapp torch.distributed.run pyftpdlib netrc httpx websockets aiosmtpd paramiko fabric idlelib idlelib.idle")
 )
 
 // listsModules is an option of PHP that prints what it is made of.

@@ -37,6 +37,8 @@ var (
 	schemes = regexp.MustCompile(`^(https?|ftps?)://|^file://[^\[{]*$|^[\w.-]+(:\d+)?/`)
 	// cookieFile is a file of cookies.
 	cookieFile = regexp.MustCompile(`(?i)(cookie|jar|\.txt$)`)
+	// hostPattern is the host of an address that curl fills in: it may be any.
+	hostPattern = regexp.MustCompile(`^[a-zA-Z]+:/+([^/?#]*\{|[^/?#\[]+\[|\[\w-)|^[\d.]*\.[{\[]|^[{\[][\w,-]+[}\]]\.`)
 	// guessedProtocol are names of hosts by which curl takes a protocol that mail and directories speak.
 	guessedProtocol = regexp.MustCompile(`(?i)^(dict|ldap|imap|smtp|pop3)\.`)
 )
@@ -48,6 +50,9 @@ func fetchesOnly(c shell.Command) bool {
 		address := strings.TrimPrefix(w.Text, "--url=")
 		if strings.Contains(address, " ") {
 			return false // a header
+		}
+		if c.Name() == "curl" && hostPattern.MatchString(address) {
+			return true
 		}
 		return scheme.MatchString(address) && !strings.HasPrefix(address, "-") && !schemes.MatchString(address) || guessedProtocol.MatchString(address)
 	}) && (!sendsData(c) || speaksToItself(c))

@@ -36,6 +36,11 @@ var crates = regexp.MustCompile(`^(cargo-(nextest|edit|watch|audit|deny|machete|
 // initializers are what well-known packages create-… begin a project with.
 var initializers = regexp.MustCompile(`^(vite|vite-extra|next-app|react-app|react-router|svelte|astro|remix|vue|nuxt|nuxt-app|t3-app|expo-app|playwright|cloudflare|docusaurus|tauri-app|solid|qwik|preact|hono|electron-app|storybook|turbo|nx-workspace|strapi-app|elysia)$`)
 
+var nodeManagers = []string{"npm", "pnpm", "yarn", "bun"}
+
+// onGitHub is a package that these take from a repository of GitHub: owner/name.
+var onGitHub = regexp.MustCompile(`^[\w-][\w.-]*/[\w.-]+(#.*)?$`)
+
 // wellKnown reports whether all the packages that a program fetches, to run them or for the
 // whole user, are ones that many use. Whether a project depends on one isn't known here.
 func wellKnown(c shell.Command) bool {
@@ -48,6 +53,8 @@ func wellKnown(c shell.Command) bool {
 		words = words[at+1:]
 	}
 	switch name := c.Name(); {
+	case slices.Contains(nodeManagers, name) && slices.Contains([]string{"install", "i", "add"}, verb):
+		return !slices.ContainsFunc(words, func(w shell.Word) bool { return onGitHub.MatchString(w.Text) })
 	case name == "go" && (verb == "install" || verb == "run" || verb == "tool"):
 		return !slices.ContainsFunc(words, func(w shell.Word) bool {
 			return (strings.Contains(w.Text, "@") || !w.Known && verb == "install") && !goModules.MatchString(w.Text)

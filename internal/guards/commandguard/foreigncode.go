@@ -5,16 +5,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
 var (
 	// foreignWords are words by which a program runs or brings code from an address.
 	foreignWords = map[string]*regexp.Regexp{
-		"mlflow": namedURL, "shadcn": namedURL, "docker": fetchedContext, "podman": fetchedContext,
+		"mlflow": namedURL, "streamlit": namedURL, "shadcn": namedURL, "docker": fetchedContext, "podman": fetchedContext,
 		"mvn": mavenElsewhere, "mvnw": mavenElsewhere, "mvnd": mavenElsewhere,
 		"degit": regexp.MustCompile(`^(https?://|git@|[\w-]+:)`),
 	}
+	// builders fetch what a build runs, from where an option says.
+	builders = strings.Fields("mvn mvnw mvnd gradle gradlew sbt dotnet composer bundle conda mamba corepack asdf deno")
+	// loadsAgent is an option that has the JVM, or a build of .NET, run something else.
+	loadsAgent     = regexp.MustCompile(`(?i)-(javaagent|agentpath):|(^|[:-])groovy[\w-]*:(.*:)?execute$|^[-/]+p(roperty)?:((pre|post)build|custom(before|after))`)
 	fetchedContext = regexp.MustCompile(`^(https?|git|ssh)://|^git@|^github\.com/`)
 	mavenElsewhere = regexp.MustCompile(`^-D(remoteRepositories|altDeploymentRepository|sonar\.host\.url|showPasswords|maven\.ext\.class\.path|exec\.executable)\b|[:.-]dependency-plugin:.*:get$|^dependency:get$|^help:system$`)
 
@@ -40,6 +45,8 @@ func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 		c.Words = c.Words[:min(2, len(c.Words))]
 	}
 	switch {
+	case slices.Contains(builders, name) && fetchesElsewhere(c):
+		return true
 	case (name == "npm" || name == "pnpm" || name == "yarn" || name == "bun") && !slices.Contains(told, "env"):
 	case has(secretWords[name]):
 		return true
@@ -58,6 +65,20 @@ func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 		return !has(unverified) // else it sends what it finds
 	default:
 		return has(foreignWords[name])
+	}
+	return false
+}
+
+// fetchesElsewhere reports whether a build takes packages from an address that is not the usual one, or
+// an agent. What stands behind a -- is the program's.
+func fetchesElsewhere(c shell.Command) bool {
+	for _, w := range c.Args() {
+		if w.Text == "--" {
+			return false
+		}
+		if loadsAgent.MatchString(w.Text) || slices.ContainsFunc(namedURL.FindAllString(w.Text, -1), func(url string) bool { return !addresses.Loopback(url) && !usualHost.MatchString(url) }) {
+			return true
+		}
 	}
 	return false
 }

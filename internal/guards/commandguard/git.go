@@ -29,6 +29,9 @@ func safeGitCommand(c shell.Command) bool {
 		return slices.ContainsFunc(options, func(o string) bool { return shell.Option(behind(c, verb), o) != shell.No })
 	}
 	words := operands(behind(c, verb))
+	if slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return strings.HasPrefix(w.Text, "--git-dir") && !ownRepository(c, w) }) {
+		return false // its settings may run a program
+	}
 	if slices.Contains(naming, verb) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		return forcing.MatchString(w.Text) || !w.Known && unnamed.MatchString(w.Text)
 	}) {
@@ -48,6 +51,8 @@ func safeGitCommand(c shell.Command) bool {
 		})
 	case "push":
 		return pushesHere(behind(c, verb))
+	case "lfs":
+		return len(words) < 2 || words[0].Text != "push" || words[1].Text == "origin"
 	case "maintenance":
 		return len(words) > 0 && words[0].Text == "run"
 	case "reset":
@@ -64,6 +69,18 @@ func safeGitCommand(c shell.Command) bool {
 		})
 	}
 	return movesNothing(verb, words, has)
+}
+
+// gitDirectory is where git keeps a repository of a project, and path-guard its settings.
+var gitDirectory = regexp.MustCompile(`(^|/)\.git(/(worktrees|modules)/[\w./-]+)?/?$`)
+
+// ownRepository reports whether the option --git-dir names such a directory.
+func ownRepository(c shell.Command, option shell.Word) bool {
+	_, dir, joined := strings.Cut(option.Text, "=")
+	if at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == option.Text }); !joined && at+1 < len(c.Args()) {
+		dir = c.Args()[at+1].Text
+	}
+	return strings.Trim(option.Text, "-") == "git-dir" && c.Verb() == "rev-parse" || gitDirectory.MatchString(dir) && !strings.Contains(dir, "/../")
 }
 
 // movesNothing reports whether branches stay where they are, and what is fetched comes from a remote

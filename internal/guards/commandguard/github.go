@@ -15,6 +15,16 @@ var (
 	mutation = regexp.MustCompile(`(?i)\bmutation\b`)
 )
 
+// cloneOption is an option of git clone that runs a program, or sets what git runs.
+var cloneOption = regexp.MustCompile(`^(-[a-zA-Z]*[uc]|--(u|co|te))`)
+
+// clonesOtherwise reports whether gh gives git such an option, behind a --.
+func clonesOtherwise(c shell.Command) bool {
+	args := c.Args()
+	at := slices.IndexFunc(args, func(w shell.Word) bool { return w.Text == "--" })
+	return at >= 0 && c.Verb() == "repo" && slices.ContainsFunc(args[at:], func(w shell.Word) bool { return !w.Known || cloneOption.MatchString(w.Text) })
+}
+
 // asksGitHub reports whether gh api only reads: by GET, or a query of GraphQL that stands there.
 // What gh is told to send from a file leaves the machine.
 func asksGitHub(c shell.Command) bool {
@@ -22,7 +32,7 @@ func asksGitHub(c shell.Command) bool {
 		return shell.Option(c, "--failed") == shell.Yes
 	}
 	if c.Verb() != "api" {
-		return true
+		return !clonesOtherwise(c)
 	}
 	if shell.Option(c, "--input") != shell.No {
 		return false

@@ -15,11 +15,11 @@ var (
 	nullDevice        = regexp.MustCompile(`^/dev/(null|zero|u?random)$`)
 	cloudSecret       = regexp.MustCompile(`(?i)secret|task-definition|instance-attribute|user-?data|parameter`)
 	remote            = regexp.MustCompile(`^[^/]*:`)
-	fromElsewhere     = regexp.MustCompile(`(?i)^(git\+|git@|[a-z]+:/|github:|gitlab:|bitbucket:|file:)`)
+	fromElsewhere     = regexp.MustCompile(`(?i)(^|@ ?)(git\+|git@|[a-z]+:/|github:|gitlab:|bitbucket:|file:)`)
 	keyName           = regexp.MustCompile(`(?i)_auth|token|passw`)
 	unsafePermissions = regexp.MustCompile(`^0?[0-7]?[0-7]?[0-7]?(777|666|000)$|^0?[2-7][0-7]{3}$|[+=][rwxX]*[st]|^(a|o|ugo|go)?[+=][rxX]*w`)
 	guardNames        = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)|nats|h.{0,4}ook|:(4222|8222|6222)`)
-	ofHooks           = regexp.MustCompile(`(?i)^(hook_?router|nats_)`)
+	ofHooks           = regexp.MustCompile(`(?i)^(hook_?(router|agent|worker)|nats_)`)
 	environment       = regexp.MustCompile(`ENVIRON|\$ENV|(^|[^.\w])(env|strenv|envsubst)\b`)
 	remoteAddress     = regexp.MustCompile(`://`)
 	readingVerb       = regexp.MustCompile(`^(list|describe|read)$`)
@@ -33,6 +33,7 @@ var (
 	scanOptions       = regexp.MustCompile(`^((-h|-p|-n) [\w.-]+ )*--scan( --(pattern|count) \S+)*$`)
 	routerName        = regexp.MustCompile(`(?i)\brouter\b`)
 	servers           = regexp.MustCompile(`^(postgres(ql)?|mysqld?|mariadbd?|mongod|redis-server|nginx|dockerd?|containerd|kubelet|systemd|sshd|launchd|WindowServer|Finder|loginwindow|Xorg)$`)
+	shadow            = regexp.MustCompile(`shadow`)
 	zeroVerb          = regexp.MustCompile(`^zero$`)
 	everyProcess      = regexp.MustCompile(`^1$|^[.^$*]+$`)
 )
@@ -61,6 +62,8 @@ var limits = map[string]func(shell.Command) bool{
 	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
 	"nc":        func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
 	"mysqldump": func(c shell.Command) bool { return shell.Option(c, "--no-data") == shell.Yes },
+	"tshark":    func(c shell.Command) bool { return shell.Option(c, "-r") == shell.Yes },
+	"getent":    func(c shell.Command) bool { return !aimsAt(c, shadow) },
 	"tcpdump":   func(c shell.Command) bool { return shell.Option(c, "-r") == shell.Yes },
 	"promtool": func(c shell.Command) bool {
 		return !aimsAt(c, remoteAddress) || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Loopback(w.Text) })
@@ -71,7 +74,7 @@ var limits = map[string]func(shell.Command) bool{
 	"deno": func(c shell.Command) bool { return !aimsAt(c, fromElsewhere) && wellKnown(c) },
 	"cargo": func(c shell.Command) bool {
 		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No && shell.Option(c, "--registry") == shell.No && wellKnown(c) &&
-			(!slices.Contains(c.Verbs(1), "watch") || shell.Option(c, "-s") == shell.No && shell.Option(c, "--shell") == shell.No)
+			(!slices.Contains(c.Verbs(1), "watch") || shell.Option(c, "-s") == shell.No && shell.Option(c, "--shell") == shell.No && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--" }))
 	},
 	"date": func(c shell.Command) bool {
 		return shell.Option(c, "-s") == shell.No && shell.Option(c, "--set") == shell.No
@@ -108,8 +111,8 @@ var limits = map[string]func(shell.Command) bool{
 	"alembic": rollsBackOneStep, "knex": rollsBackOneStep, "mix": rollsBackOneStep, "artisan": rollsBackOneStep,
 	"local": declaresVariables, "printenv": printsVariables,
 	"make": printsNoVariables, "gmake": printsNoVariables,
-	"http.server": servesProject,
-	"strace":      tracesOwnProcess, "ltrace": tracesOwnProcess, "gdb": debugsOwnProcess,
+	"http.server": servesProject, "http-server": servesProject, "serve": servesProject,
+	"strace": tracesOwnProcess, "ltrace": tracesOwnProcess, "gdb": debugsOwnProcess,
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nullDevice) },
 	"tar": keepsSources, "bsdtar": keepsSources, "gtar": keepsSources,
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },

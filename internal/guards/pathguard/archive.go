@@ -41,6 +41,9 @@ func archives(c shell.Command) bool {
 // containers run programs that see directories of the machine.
 var containers = []string{"docker", "podman", "nerdctl"}
 
+// media are programs that are told in front of a file how it is read: text:notes, concat:a.
+var media = []string{"magick", "convert", "identify", "mogrify", "composite", "montage", "ffmpeg", "ffprobe", "ffplay"}
+
 // mounted are the files of the machine that a word gives to a container: ~/.ssh of
 // ~/.ssh:/s, and of type=bind,src=~/.ssh,dst=/s.
 func mounted(text string) (all []string, readonly bool) {

@@ -37,6 +37,7 @@ func (s *collector) command(c shell.Command) {
 	v := &invocation{Command: c, does: does, below: goesDown(c), file: known && does != unknown && !runner[c.Name()]}
 	started := s.dirs
 	s.contains = slices.Contains(containers, c.Name())
+	s.prefixed = slices.Contains(media, c.Name())
 	s.enter(c.Name(), c.Args())
 	s.unnamed(c)
 	args, patterns := wordingOf(c).files(c)
@@ -80,13 +81,17 @@ func (s *collector) matching(pattern string) {
 // finds with the files that they may name, and operands. The command began in the directories
 // started, before its option -C.
 func (s *collector) arguments(v *invocation, args []shell.Word, started []string) {
-	written := outputs[v.Name()]
+	written, listed := outputs[v.Name()]
+	usual := !listed && (v.does == unknown || v.does == runs)
 	if isTar(v.Command) && !archives(v.Command) {
 		written = output{}
 	}
 	named := false // the word before names an output
 	for _, w := range args {
 		target, next := written.of(w.Text)
+		if option, value, joined := strings.Cut(w.Text, "="); usual && slices.Contains(writing, option) {
+			target, next = value, !joined
+		}
 		switch option := len(w.Text) > 1 && w.Text[0] == '-'; {
 		case named || target != "":
 			w.Text = cmp.Or(target, w.Text)
@@ -167,6 +172,9 @@ func (s *collector) operand(v *invocation, w shell.Word, a access) {
 		s.matching(magic.ReplaceAllString(w.Text, ""))
 	}
 	if _, file, found := strings.Cut(w.Text, ":"); found { // as in HEAD:file
+		if said := magic.FindString(w.Text); !strings.Contains(said, "exclude") {
+			file = strings.TrimPrefix(file, strings.TrimPrefix(said, ":")) // as in :(top)file
+		}
 		s.words(shell.Word{Text: file, Known: w.Known}, a, false)
 	}
 }

@@ -174,6 +174,7 @@ func TestAgentsGiveThemselvesNoRights(t *testing.T) {
 		" .gemini/hooks/x.sh .gemini/agents/x.md .qwen/extensions/x/qwen-extension.json .codex/hooks/x.sh .github/copilot/settings.local.json .github/agents/x.agent.md .kiro/agents/x.json .kiro/settings/mcp.json" +
 		" .factory/settings.json .factory/hooks.json .augment/settings.json .windsurf/hooks.json .amp/settings.json .amp/plugins/x.ts crush.json .crush.json .pi/settings.json .pi/extensions/x.ts .amplifier/settings.yaml" +
 		" .roo/mcp.json .zed/settings.json .trae/mcp.json .kilocode/mcp.json .amazonq/mcp.json .junie/mcp/mcp.json .warp/mcp.json .codebuddy/settings.json .iflow/settings.json .aider.conf.yml .claude/workflows/x.js .cursor/environment.json" +
+		" .git/commondir .git/worktrees/x/commondir .agents/skills/x/SKILL.md .cline/hooks/PreToolUse .roomodes .openhands/hooks.json .openhands/setup.sh .factory/droids/x.md .amazonq/cli-agents/x.json .continue/mcpServers/mcp.json .qoder/settings.json x.code-workspace" +
 		" .git/rebase-merge/git-rebase-todo .git/index .venv/lib/python3.12/site-packages/sitecustomize.py" +
 		// The same file to macOS and to Windows.
 		" .claude-plugin/plugin.json plugins/x/.claude-plugin/marketplace.json plugins/x/hooks/hooks.json .goose/config.yaml .cl\u200caude/settings.json .git/con\ufefffig" +

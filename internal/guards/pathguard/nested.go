@@ -2,6 +2,7 @@ package pathguard
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,27 +30,36 @@ func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	}
 	whole = true
 	input, _ := data.ToolInput()
-	var look func(value jsontext.Value, level int)
+	var look func(member string, value jsontext.Value, level int)
 	object := func(o events.Object, level int) {
-		for _, value := range o.All() {
-			look(value, level)
+		for member, value := range o.All() {
+			look(member, value, level)
 		}
 	}
-	look = func(value jsontext.Value, level int) {
+	look = func(member string, value jsontext.Value, level int) {
 		if len(all) == maxValues || level == maxLevels {
 			whole = false
 			return
 		}
 		switch value.Kind() {
 		case '"':
-			if text := ""; json.Unmarshal(value, &text) == nil && isPath(text) {
+			text := ""
+			switch err := json.Unmarshal(value, &text); {
+			case err != nil:
+			case fileMember.MatchString(member) && isWord(text) && strings.ContainsAny(text, "*?[{"):
+				names, a := filter(text)
+				for _, name := range names {
+					a.path = paths.Resolve(name, tool.Cwd)
+					all = append(all, a)
+				}
+			case isPath(text), fileMember.MatchString(member) && isWord(text):
 				all = append(all, access{path: paths.Resolve(text, tool.Cwd), reads: true})
 			}
 		case '[':
 			var held []jsontext.Value
 			_ = json.Unmarshal(value, &held) // it was read before
 			for _, v := range held {
-				look(v, level+1)
+				look(member, v, level+1)
 			}
 		case '{':
 			if inner, err := events.ParseObject(value); err == nil {
@@ -59,6 +69,14 @@ func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	}
 	object(input, 0)
 	return all, whole
+}
+
+// fileMember is a member that names files, by a word or a pattern too.
+var fileMember = regexp.MustCompile(`(?i)path|file|glob|include|document|target|location`)
+
+// isWord reports whether a text may be the name of a file, or a pattern for names.
+func isWord(text string) bool {
+	return text != "" && len(text) < 256 && !strings.ContainsAny(text, " \n<>:")
 }
 
 // isPath reports whether a text may be a path, and is none of words or an address.

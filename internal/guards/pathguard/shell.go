@@ -36,6 +36,7 @@ type collector struct {
 	budget   *budget
 	dirs     []string // nil: nobody knows
 	contains bool     // words may name files that a container sees
+	prefixed bool     // words may say in front of a file how it is read
 	all      []access
 	unclear  []string
 }

@@ -138,7 +138,9 @@ var (
 	archive  = output{tarFlags + "cru", []string{"-f", "--file", "-g", "--listed-incremental", "--index-file"}}
 	compiler = output{options: []string{"-o"}}
 	copier   = output{"abdfHilLnpPrRsuvxZDTC", []string{"-t", "--target-directory"}}
-	outputs  = map[string]output{
+	// writing are options by which most programs are told where to write.
+	writing = strings.Fields("--out-dir --outdir --outDir --output-dir --output-path --output-file --outfile --out-file --target-dir --metadata-file --pack-destination --coverageDirectory --junitxml --cpu-prof-dir --diagnostic-dir")
+	outputs = map[string]output{
 		"curl":   {"#012346aBfgGiIjJklLnNOpqRsSvZ", []string{"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc", "--ssl-sessions"}},
 		"wget":   {"bdcFhHkKLmnNpqrSvVxE", []string{"-O", "--output-document", "-P", "--directory-prefix", "-o", "--output-file", "-a", "--append-output", "--save-cookies", "--rejected-log", "--warc-file"}},
 		"base64": {"dDi", []string{"-o", "--output"}},
@@ -147,7 +149,7 @@ var (
 		"less": {options: []string{"-o", "-O", "--log-file", "--LOG-FILE"}}, "time": {"apqvV", []string{"-o", "--output"}}, "strace": {"cCdfFhiknqrtTvVwxyzZ", []string{"-o", "--output"}},
 		"tree": {"adfilpsughDFqNQrtUvACSnXJ", []string{"-o"}}, "javac": {options: []string{"-d"}}, "rustc": {options: []string{"-o", "--out-dir", "--emit"}},
 		"git": {options: []string{"--output"}}, "tar": archive, "bsdtar": archive,
-		"go":  {options: []string{"-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir"}},
+		"go":  {options: []string{"-o", "-coverprofile", "-cpuprofile", "-memprofile", "-blockprofile", "-mutexprofile", "-trace", "-outputdir"}},
 		"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "clang": compiler, "clang++": compiler, "ld": compiler,
 	}
 )

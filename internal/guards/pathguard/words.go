@@ -20,6 +20,9 @@ func (s *collector) words(w shell.Word, a access, file bool) {
 			}
 			continue
 		}
+		if _, behind, found := strings.Cut(text, ":"); found && s.prefixed {
+			text = behind
+		}
 		s.word(w, strings.TrimLeft(text, "@<"), a, file) // curl -d @file
 	}
 }

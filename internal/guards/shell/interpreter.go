@@ -49,7 +49,7 @@ var interpreters = map[string]interpreter{
 	"swift":     {"-e", true, "Swift", "-I -L -F -D -target -sdk -module-name -Xcc -Xfrontend -framework"},
 	"ts-node":   {"-e -p --eval --print", true, "TypeScript", "-r -P -C -I -D -O --require --project --compiler --ignore --ignore-diagnostics --compiler-options --cwd"},
 	"tsx":       {"-e -p --eval --print", true, "TypeScript", nodeValues + " --tsconfig"},
-	"ipython":   {"-c", true, "Python", "--profile --ext"},
+	"ipython":   {"-c", true, "IPython", "--profile --ext"}, // it has commands of a shell, too
 	"irb":       {"-e", true, "Ruby", "-r -I -E --prompt --context-mode --back-trace-limit"},
 	"jshell":    {"", true, "Java", ""},
 	"gnuplot":   {"-e", true, "gnuplot", "-geometry"},
@@ -95,6 +95,9 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 	}
 	if of.name == "Python" && slices.ContainsFunc(c.Args(), func(w Word) bool { return warningModule.MatchString(w.Text) }) {
 		c.doubt("python loads a module that a filter of warnings names")
+	}
+	if at := slices.IndexFunc(c.Args(), func(w Word) bool { return w.Text == "IPython" }); at >= 0 && slices.ContainsFunc(c.Args()[at:], func(w Word) bool { return strings.HasPrefix(w.Text, "-c") }) {
+		c.doubt("code in IPython is not read here")
 	}
 	if ctx.feed != nil && slices.ContainsFunc(c.Args(), func(w Word) bool { return interactive[w.Text] }) {
 		c.doubt(c.Name() + " runs what it reads")

@@ -10,7 +10,7 @@ var runners = map[string]string{
 	"watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
 	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
-	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console c", "manage.py": "shell shell_plus dbshell", "django-admin": "shell dbshell", "django": "shell shell_plus dbshell", "flask": "shell", "artisan": "tinker", "mix": "-e --eval eval cmd", "wp": "eval eval-file shell", "rake": "-e -E --execute --execute-print",
+	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console c", "manage.py": "shell shell_plus dbshell", "django-admin": "shell dbshell", "django": "shell shell_plus dbshell", "flask": "shell", "artisan": "tinker", "mix": "-e --eval eval cmd", "firebase": "emulators:exec", "wp": "eval eval-file shell", "rake": "-e -E --execute --execute-print",
 	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V new-session new",
 }
 
@@ -19,7 +19,8 @@ var runners = map[string]string{
 var helpers = map[string][]string{
 	"tar":   {"--to-command*", "--checkpoint-action*", "-I*", "--use-compress-program*", "--info-script*", "--new-volume-script*", "-F*", "--rsh-command*"},
 	"rsync": {"-e*", "--rsh*", "--rsync-path*"}, "scp": {"-S*"}, "sftp": {"-S*", "-D*"},
-	"rg":   {"--pre", "--pre=*"},
+	"rg": {"--pre", "--pre=*", "--hostname-bin*"}, "helm": {"--post-renderer*"},
+	"bazel": {"--run_under*", "--workspace_status_command*"}, "bazelisk": {"--run_under*", "--workspace_status_command*"}, "java": {"-XX:OnError*", "-XX:OnOutOfMemoryError*"}, "javac": {"-J-javaagent*", "-J-agent*", "-J-XX:On*"},
 	"sort": {"--compress-program*"}, "split": {"--filter*"}, "man": {"-P*", "--pager*", "-H*"}, "zip": {"-TT*", "--unzip-command*"}, "nc": {"-e*", "-c*"}, "ncat": {"-e*", "-c*", "--exec*", "--sh-exec*"},
 	"netcat": {"-e*", "-c*"}, "entr": {"-s*"}, "vim": {"-c*", "+*", "--cmd*", "-S*"}, "vi": {"-c*", "+*", "--cmd*"}, "nvim": {"-c*", "+*", "--cmd*", "-S*"}, "gdb": {"-ex*", "--eval-command*", "-x*"}, "less": {"+*"},
 	"erl": {"-eval*"}, "lldb": {"-o*", "-O*", "--one-line*"}, "gnuplot": {"-e*"},

@@ -107,6 +107,9 @@ func (s source) runArguments(c *Command, name string, ctx context) {
 	case slices.Contains(declares, name):
 		s.declared(name, args)
 	default:
+		if name == "make" || name == "gmake" {
+			s.assignments(slices.DeleteFunc(slices.Clone(args), namesCompiler))
+		}
 		s.program(c, name, ctx)
 	}
 }

@@ -16,6 +16,7 @@ type wrapper struct {
 	login         bool   // without a command it runs a shell
 	free          bool   // its options are not known, and have no values in words of their own
 	verbs         string // words, one of which has to stand before the command
+	names         string // programs whose name in the first place is the command's
 	fetches       bool   // the command is the name of a package, with a version
 	dir           string // options that name the directory where the command runs
 	home          string // options with which it runs in a home directory; * is always
@@ -88,7 +89,7 @@ var wrappers = map[string]wrapper{
 	"poetry":  {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},
 	"docker": container, "podman": container, "docker-compose": container, "podman-compose": container, "nix": {verbs: "-c --command"},
 	"bundle": {verbs: "exec"}, "rbenv": {verbs: "exec"}, "pyenv": {verbs: "exec"}, "asdf": {verbs: "exec"}, "direnv": {verbs: "exec", operands: 1}, "ip": {verbs: "exec", operands: 1},
-	"npm": {verbs: "exec x", fetches: true, flags: "yq", long: "yes no package= quiet"}, "pnpm": {verbs: "exec dlx", fetches: true, flags: "r", long: "package= recursive"}, "yarn": {verbs: "exec dlx", fetches: true, flags: "q", values: "p"},
+	"npm": {verbs: "exec x", fetches: true, flags: "yq", long: "yes no package= quiet"}, "pnpm": {verbs: "exec dlx", names: "node", fetches: true, flags: "r", long: "package= recursive"}, "yarn": {verbs: "exec dlx", names: "node", fetches: true, flags: "q", values: "p"},
 	"npx": {fetches: true, flags: "yq", values: "p", long: "yes no no-install package= quiet ignore-existing prefer-offline"}, "bunx": {fetches: true, long: "bun"}, "pnpx": {fetches: true}, "uvx": {fetches: true, flags: "q", values: "p", long: "from= with= python= quiet"},
 	"xargs": {
 		flags: "0oprtx", values: "adEILlnPsSRJ", more: true,
@@ -99,6 +100,9 @@ var wrappers = map[string]wrapper{
 // wrapped returns the words that a wrapper runs. ok is false where its options are
 // not known, so that it can't be said where its command begins.
 func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
+	if len(words) > 0 && slices.Contains(strings.Fields(w.names), words[0].Text) {
+		return words, true
+	}
 	if w.verbs != "" {
 		at := slices.IndexFunc(words, func(word Word) bool { return slices.Contains(strings.Fields(w.verbs), word.Text) })
 		if at < 0 || at > 0 && len(words[at].Text) == 1 {
