@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
 	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
+	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -131,6 +132,8 @@ func routerFlags(flags *flag.FlagSet, o *agenthook.Options, timeout string) (unr
 func complete(o *agenthook.Options, unreachable *string) error {
 	if o.Server == "" {
 		environment(o, unreachable)
+	} else {
+		o.Home = natscontext.OwnHome()
 	}
 	if !slices.Contains([]string{"", "block", "allow"}, *unreachable) {
 		return fmt.Errorf("--on-unreachable is block or allow, not %q", *unreachable)

@@ -19,6 +19,9 @@ import (
 type Options struct {
 	Server string // NATS servers, comma-separated; empty means nats://127.0.0.1:4222
 	Creds  string // NATS credentials file; empty for none
+	// Home is a directory in which to look for credentials before the variables count; empty
+	// for none. It matters only if Creds is empty.
+	Home   string
 	Prefix string // first token of the router's subjects; empty means hooks
 	// Timeout is how long the agent waits for an answer, in total; 0 means nine tenths of
 	// what the agent allows a hook by default.

@@ -9,13 +9,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // maxInput bounds the document of an agent, in bytes. A router takes less; see its server's
 // max_payload.
-const maxInput = 64 << 20
+const maxInput = supervisor.MaxDocument
 
 // maxName bounds an event's name in messages about it.
 const maxName = 64

@@ -34,16 +34,22 @@ func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost
 			return nil, fmt.Sprintf("The policy wants this done with another %s, which can't be put in place here. It wants: %s", name, shorten.Bytes(asText(now), maxReason, "…"))
 		}
 	}
+	if _, there := in.members.Get(e.Modify); !there && e.Modify != "" {
+		now, _ := after.Get(e.Modify) // hooks add what the agent left out
+		changed = json.RawMessage(now)
+	}
 	return changed, ""
 }
 
-// same compares JSON values: spaces and the order of members do not count.
+// same compares JSON values: spaces and the order of members do not count. Each digit of an integer
+// does, also where a float would lose it.
 func same(a, b jsontext.Value) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
 	a, b = a.Clone(), b.Clone()
-	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
+	exact := jsontext.CanonicalizeRawInts(false)
+	return a.Canonicalize(exact) == nil && b.Canonicalize(exact) == nil && bytes.Equal(a, b)
 }
 
 // takesAway reports whether a member of an object is gone, at the level where agents merge.

@@ -11,6 +11,8 @@ function ask(event, data) {
     try {
       const child = spawn(program, [...args, event], { stdio: ["pipe", "pipe", "pipe"] })
       let out = "", err = ""
+      child.stdout.setEncoding("utf8") // else a character on the edge of two pieces is lost
+      child.stderr.setEncoding("utf8")
       child.stdout.on("data", (text) => (out += text))
       child.stderr.on("data", (text) => (err += text))
       child.on("error", (e) => fail("hook-agent can't be started: " + e.message))
@@ -32,8 +34,10 @@ function ask(event, data) {
 
 // OpenCode keeps the objects that it gave: they are changed in place.
 function become(object, value) {
-  for (const name of Object.keys(object)) if (!(name in value)) delete object[name]
-  Object.assign(object, value)
+  for (const name of Object.keys(object)) if (!Object.hasOwn(value, name)) delete object[name]
+  for (const [name, v] of Object.entries(value)) {
+    Object.defineProperty(object, name, { value: v, configurable: true, enumerable: true, writable: true }) // __proto__ too
+  }
 }
 
 const announced = new Set(["session.created", "session.idle", "session.compacted", "session.error", "session.deleted"])

@@ -71,6 +71,37 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
+// What hooks made of the arguments of a tool is what it runs with: each character of them, and no
+// member that hooks took away, whatever its name.
+func TestPluginPutsArgumentsInPlace(t *testing.T) {
+	t.Parallel()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("needs node")
+	}
+	testkit.From(t, testkit.CI)
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"plugin.mjs": agenthook.Plugin(filepath.Join(dir, "hook-agent"), []string{"opencode"}),
+		"hook-agent": "#!/bin/sh\ncat >/dev/null; printf '{\"args\":{\"command\":\"\\303'; sleep 0.2; printf '\\251\",\"__proto__\":1}}'\n",
+		"calls.mjs": `import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({})
+const args = { command: "ls", constructor: "x", toString: "y" }
+await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, { args })
+console.log(JSON.stringify(args))`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.CommandContext(t.Context(), node, "calls.mjs")
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if got := strings.TrimSpace(string(out)); err != nil || got != `{"command":"é","__proto__":1}` {
+		t.Errorf("%v: %s", err, got)
+	}
+}
+
 // A sub-agent of OpenCode names the session that spawned it.
 func TestPluginNamesTheParent(t *testing.T) {
 	t.Parallel()

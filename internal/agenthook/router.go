@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
@@ -24,8 +24,14 @@ const (
 )
 
 // client says how to connect. Empty options are the defaults of the client.
-func (o Options) client() hookrouter.Options {
-	return hookrouter.Options{URL: o.Server, Creds: o.Creds, Prefix: o.Prefix, Name: "hook-agent", Patience: o.patience()}
+func (o Options) client() (hookrouter.Options, error) {
+	c := hookrouter.Options{URL: o.Server, Creds: o.Creds, Prefix: o.Prefix, Name: "hook-agent", Patience: o.patience()}
+	if c.Creds != "" || o.Home == "" || strings.Contains(o.Server, "@") {
+		return c, nil
+	}
+	found, _, err := natscontext.FindBelow(o.Home, os.Getenv, cmp.Or(o.Server, natsx.DefaultURL), string(hookrouter.RoleAgent))
+	c.Creds = found.Creds
+	return c, err
 }
 
 func (o Options) patience() time.Duration {
@@ -134,9 +140,13 @@ func announced(r chain.Result) verdict.Verdict {
 // connect connects, and tries again for a moment: a router that restarts takes its NATS
 // server along.
 func (h *Hook) connect(ctx context.Context) (*hookrouter.Client, error) {
+	options, err := h.Options.client()
+	if err != nil {
+		return nil, err
+	}
 	end := time.Now().Add(h.Options.patience())
 	for {
-		client, err := hookrouter.Connect(ctx, h.Options.client())
+		client, err := hookrouter.Connect(ctx, options)
 		if !errors.Is(err, hookrouter.ErrUnreachable) || ctx.Err() != nil || time.Now().After(end) {
 			return client, err
 		}
@@ -181,33 +191,4 @@ func unreachable(err error) bool {
 		}
 	}
 	return false
-}
-
-// explain says what failed and what a person can do.
-func (o Options) explain(err error) error {
-	var pending *agent.PendingError
-	switch {
-	case errors.Is(err, natsx.ErrCredentials) && o.Creds == "":
-		where := natscontext.File(os.Getenv, cmp.Or(o.Server, natsx.DefaultURL), string(hookrouter.RoleAgent))
-		if _, found := os.Stat(where); found == nil {
-			break
-		}
-		return fmt.Errorf("the hook router asks who this agent is, and there are no credentials at %s; on the router's machine its user has them; "+
-			"elsewhere make some with `hookctl auth add agent NAME` and connect with them: `hookctl connect AGENT --creds FILE` (%w)", cmp.Or(where, "a place below HOME, which is not set"), err)
-	case hookrouter.CodeOf(err) == hookrouter.CodeTooLarge:
-		return fmt.Errorf("it is too large for a hook to judge (%w): ask for less at a time, or have the operator raise --max-data of the router", err)
-	case errors.As(err, &pending):
-		return fmt.Errorf("nobody has answered %q in time; it can be answered with `hookctl approvals answer %s`, then try again", shorten.Bytes(pending.Approval.Prompt, 200, "…"), pending.Approval.ID)
-	case errors.Is(err, hookrouter.ErrPermission):
-		return fmt.Errorf("these credentials are not an agent's: make some with `hookctl auth add agent NAME` and connect with them (%w)", err)
-	case errors.Is(err, hookrouter.ErrNoRouter):
-		return errors.New("NATS is there and no hook router answers: is hook-router running, and may these credentials reach it?")
-	case errors.Is(err, hookrouter.ErrUnreachable):
-		return fmt.Errorf("the hook router can't be reached: %w", err)
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("the hook router did not answer in time (%w)", err)
-	case hookrouter.CodeOf(err) == hookrouter.CodeForbidden:
-		return fmt.Errorf("the hook router does not know this agent: check --creds or NATS_CREDS (%w)", err)
-	}
-	return err
 }

@@ -62,6 +62,21 @@ def test_what_is_no_verdict_permits_nothing(body):
         Execution.parse(body, RUN)
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        b'"data":{"tool_input":{"command":"ls","command":"rm"}}',
+        b'"data":{"list":[{"a":1,"a":1}]}',
+        b'"data":{"a":1},"approval":{"id":"x","data_sha256":"00","data_sha256":"11"}',
+    ],
+)
+def test_a_name_twice_is_refused_at_any_depth(members):
+    with pytest.raises(InvalidReply, match="twice"):
+        Execution.parse(b'{"action":"continue",' + members + b"}", RUN)
+    with pytest.raises(ValueError, match="twice"):
+        _json.decode(b"{" + members + b"}")
+
+
 def test_a_granted_verdict_is_compared_byte_for_byte():
     digest = "5c7cdcd22f0a1e3d8f1ac1d9b8a4e5e0"
     body = b'{"action":"continue","data":{"a": 1.0},"approval":{"id":"x","data_sha256":"%s"}}'

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/hookrouter/hookrouter/internal/natscontext"
 )
 
 const (
@@ -29,7 +31,7 @@ var errElsewhere = errors.New("the router leaves the answer to the second proces
 // error the second process asks, except after [os.ErrDeadlineExceeded]: the router took the
 // question, and did not answer in time.
 func askLocally(args []string, stdin *input) (reply, error) {
-	q, ok := questionOf(args, os.Getenv)
+	q, ok := questionOf(args, os.Getenv, natscontext.OwnHome)
 	if !ok {
 		return reply{}, errElsewhere
 	}

@@ -71,8 +71,11 @@ type question struct {
 // questionOf reads a command line. ok is false if only the second process can ask: the command
 // line or a variable says more than where the router is and who asks, or there are no credentials
 // that name the router.
-func questionOf(args []string, getenv func(string) string) (q question, ok bool) {
-	server, named := "", false
+//
+// The settings of a project may set variables. So where the command line names the server, the
+// credentials are those below home, if it has some.
+func questionOf(args []string, getenv func(string) string, home func() string) (q question, ok bool) {
+	server, named, below := "", false, ""
 	rest := args[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 		name, value, joined := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest[0], "-"), "-"), "=")
@@ -82,7 +85,7 @@ func questionOf(args []string, getenv func(string) string) (q question, ok bool)
 		}
 		switch name {
 		case "server":
-			server, named = value, true
+			server, named = value, value != ""
 		case "timeout":
 			d, err := time.ParseDuration(value)
 			if err != nil || d < time.Millisecond {
@@ -116,7 +119,10 @@ func questionOf(args []string, getenv func(string) string) (q question, ok bool)
 	if !plain(strings.NewReplacer("=", "", ",", "").Replace(q.Sessions)) || unreported(getenv) {
 		return q, false
 	}
-	found, _, err := natscontext.Find(getenv, server, "agent")
+	if named {
+		below = home()
+	}
+	found, _, err := natscontext.FindBelow(below, getenv, server, "agent")
 	if err != nil || found.Creds == "" {
 		return q, false
 	}

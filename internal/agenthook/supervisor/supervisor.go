@@ -17,6 +17,9 @@ const ChildName = "hook-agent: asking"
 // itself.
 const RelayName = "mcp-proxy"
 
+// MaxDocument bounds the message of an agent, in bytes.
+const MaxDocument = 64 << 20
+
 const (
 	// slack is how much later than the second process the first one gives up.
 	slack = 500 * time.Millisecond
@@ -104,7 +107,7 @@ func readAll(from io.Reader) *input {
 	i := &input{done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
-		i.document, _ = io.ReadAll(from) // what is missing is missed by who reads it
+		i.document, _ = io.ReadAll(io.LimitReader(from, MaxDocument+1)) // what is missing is missed by who reads it
 	}()
 	return i
 }

@@ -92,7 +92,7 @@ func TestPeopleHaveNames(t *testing.T) {
 			t.Errorf("%s: decided %+v; want %s", id, d, by.want)
 		}
 	}
-	for _, bad := range []string{"ann:short", "ann:" + long(30) + ",ann:" + long(31), "ann:" + long(30) + ",bob:" + long(30), long(30) + "," + long(31)} {
+	for _, bad := range []string{"ann:short", "ann:" + long(30) + ",ann:" + long(31), "ann:" + long(30) + ",bob:" + long(30), long(30) + "," + long(31), "token:" + long(30)} {
 		if _, _, err := console.ParseTokens(bad); err == nil || strings.Contains(err.Error(), long(30)) {
 			t.Errorf("%s: %v", bad, err)
 		}

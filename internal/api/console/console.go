@@ -144,6 +144,9 @@ func ParseTokens(text string) (token string, people []Person, err error) {
 		if err := CheckToken(one); err != nil {
 			return "", nil, err
 		}
+		if named(name) == Who {
+			return "", nil, fmt.Errorf("a person of the console can't be called %q: records name the holder of the nameless token so", name)
+		}
 		if names[name] || tokens[one] {
 			return "", nil, errors.New("each person of the console needs one token, and another than everybody else's")
 		}

@@ -108,6 +108,7 @@ func TestAProxyNamesItsUsers(t *testing.T) {
 		"a name that is none":        {long(40), []string{"e v e"}, 403, ""},
 		"a name with a line's end":   {long(40), []string{"eve\n"}, 403, ""},
 		"the proxy's own name":       {long(40), []string{"proxy"}, 403, ""},
+		"the nameless token's name":  {long(40), []string{"token"}, 403, ""},
 		"a person who claims to be":  {long(30), []string{"eve"}, 200, "console ann"},
 		"an operator who claims":     {token, []string{"eve"}, 200, console.Who},
 		"somebody without the token": {"wrong", []string{"eve"}, 401, ""},

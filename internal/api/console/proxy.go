@@ -16,8 +16,12 @@ func (c *Console) behindProxy(r *http.Request, who string) (string, error) {
 		return who, nil
 	}
 	names := r.Header.Values(c.o.ProxyHeader)
-	if len(names) != 1 || !userName.MatchString(names[0]) || names[0] == Proxy { // a session of that name would pass for the proxy's
+	if len(names) != 1 || !userName.MatchString(names[0]) || isReserved(names[0]) {
 		return "", wire.Errorf(wire.Forbidden, "the proxy must name its user in one header %s: letters, digits and . _ @ - +, at most 128", c.o.ProxyHeader)
 	}
 	return named(names[0]), nil
 }
+
+// isReserved reports whether a user of that name would pass for the proxy, or for the holder of the
+// nameless token, who has every right.
+func isReserved(name string) bool { return name == Proxy || named(name) == Who }

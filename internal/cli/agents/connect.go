@@ -29,7 +29,7 @@ func (p place) configuration(e *cli.Env, agent string) (target, string, error) {
 	if err != nil {
 		return target{}, "", err
 	}
-	return t.configuration(p.Scope, e.Getenv("HOME"))
+	return t.configuration(p.Scope, e.Getenv)
 }
 
 // ConnectCmd puts hook-agent into the configuration of a coding agent.
@@ -71,6 +71,9 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if !t.installed(e.Getenv("PATH")) {
 		e.Out.Fold(fmt.Sprintf("%s is not in PATH here: the hooks run once it is installed.", t.program))
 	}
+	if at := filepath.Dir(path); c.Scope == user && at != filepath.Dir(filepath.Join(e.Getenv("HOME"), t.paths[user])) {
+		e.Out.Fold(fmt.Sprintf("%s has the settings only where %s leads there. Keep agents from writing them: the starter policy names the usual places.", at, t.moved.variable))
+	}
 	if c.Scope == managed {
 		e.Out.Fold(fmt.Sprintf("This applies to everybody on this machine: let all read %s and its credentials, and only root change them.", h.program))
 		return nil
@@ -98,7 +101,7 @@ func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
 		return err
 	}
 	changes = slices.DeleteFunc(changes, change.nothing)
-	if others := t.scopes(e.Getenv("HOME")); len(changes) == 0 && len(others) > 0 {
+	if others := t.scopes(e.Getenv); len(changes) == 0 && len(others) > 0 {
 		return fmt.Errorf("%s is not connected in the scope %s, but in %s: add --scope %s", c.Agent, c.Scope, strings.Join(others, " and "), others[0])
 	}
 	done, err := c.write(e, changes)

@@ -38,8 +38,8 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 			continue
 		}
 		for _, scope := range []string{user, project, managed} {
-			t, path, err := t.configuration(scope, e.Getenv("HOME"))
-			if err != nil || t.repeats(scope, e.Getenv("HOME")) {
+			t, path, err := t.configuration(scope, e.Getenv)
+			if err != nil || t.repeats(scope, e.Getenv) {
 				continue
 			}
 			text, _ := read(path)
@@ -124,10 +124,14 @@ func (t target) examine(ctx context.Context, e *cli.Env, path string) (list find
 	if len(missing) > 0 {
 		list.say("fail", "%s has no hook for %s: connect again", path, strings.Join(missing, ", "))
 	}
-	t.checkHooks(path, e.Getenv("HOME"), text, h, &list)
-	if t.ofProject(path, e.Getenv("HOME")) && !isOurs(h.program, e.Getenv("PATH")) {
+	t.checkHooks(path, e.Getenv, text, h, &list)
+	ofProject := t.ofProject(path, e.Getenv("HOME"))
+	if ofProject && !isOurs(h.program, e.Getenv("PATH")) {
 		list.say("fail", "%s starts %s, which was not tried: it is neither the hook-agent beside hookctl nor the one in PATH, and whoever writes to the project can name any program", path, h.program)
 		return list
+	}
+	if own, err := arguments(e); ofProject && (err != nil || !slices.Equal(own, h.args)) {
+		list.say("note", "the router is the one that %s names (%s), and whoever writes to the project can name any", path, strings.Join(h.args, " "))
 	}
 	h.tryAll(ctx, e, d, &list)
 	t.limits(d, path, &list)

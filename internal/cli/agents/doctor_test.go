@@ -230,7 +230,7 @@ func TestDoctorFindsWhatTakesTheGateAway(t *testing.T) {
 	}
 }
 
-// A project's settings do not make hookctl run a program of the project.
+// A project's settings do not make hookctl run a program of the project, even if that is in PATH.
 func TestDoctorRunsNoProgramOfAProject(t *testing.T) {
 	m := newMachine(t)
 	t.Chdir(t.TempDir())
@@ -238,14 +238,37 @@ func TestDoctorRunsNoProgramOfAProject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	evil := filepath.Join(dir, "hook-agent")
+	evil := filepath.Join(dir, "bin", "hook-agent")
+	if err := os.Mkdir("bin", 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(evil, []byte("#!/bin/sh\ntouch ran\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	m.must("--text", "connect", "claude-code", "--yes", "--scope", "project", "--hook-agent", evil)
-	code, list := m.doctor()
-	if _, err := os.Stat("ran"); err == nil || code == 0 || !strings.Contains(texts(list, "fail"), "which was not tried") {
-		t.Errorf("exit code %d, %v: %+v", code, err, list)
+	for _, path := range []string{m.env["PATH"], filepath.Dir(evil), filepath.Join(dir, "other", "..", "bin")} {
+		m.env["PATH"] = path
+		code, list := m.doctor()
+		if _, err := os.Stat("ran"); err == nil || code == 0 || !strings.Contains(texts(list, "fail"), "which was not tried") {
+			t.Errorf("PATH %s: exit code %d, %v: %+v", path, code, err, list)
+		}
+	}
+}
+
+// A project's settings may name any router: doctor says which, if it is not the person's own.
+func TestDoctorNamesTheRouterOfAProject(t *testing.T) {
+	s := natstest.Listening(t)
+	routertest.Start(t, s, router.Options{})
+	m := asking(t, s.ClientURL())
+	m.env["PATH"] = filepath.Dir(m.hookAgent)
+	t.Chdir(t.TempDir())
+	m.connect("claude-code", "--scope", "project")
+	if _, list := m.doctor(); strings.Contains(texts(list, "note"), "the router is the one that") {
+		t.Errorf("its own router: %+v", list)
+	}
+	m.env["NATS_URL"] = "nats://127.0.0.1:1"
+	if _, list := m.doctor(); !strings.Contains(texts(list, "note"), "settings.json names (--server="+s.ClientURL()+")") {
+		t.Errorf("another router: %+v", list)
 	}
 }
 

@@ -142,7 +142,7 @@ func ttyChange(hooks string, connect bool) (change, error) {
 }
 
 // checkFeatures finds the features that keep Codex from asking.
-func (t target) checkFeatures(path, home string, list *findings) {
+func (t target) checkFeatures(path string, getenv func(string) string, list *findings) {
 	set := func(file string) map[string]any {
 		text, _ := read(file)
 		all, _ := features(text) // Codex doesn't start with a file that is broken
@@ -158,18 +158,22 @@ func (t target) checkFeatures(path, home string, list *findings) {
 	if t.demands {
 		return // people can't switch these off
 	}
-	files := []string{own, filepath.Join(home, ".codex", config)}
+	files := []string{own}
+	if settings, err := t.path(user, getenv); err == nil {
+		person := filepath.Join(filepath.Dir(settings), config)
+		files = append(files, person)
+		t.checkDisabled(path, person, list)
+	}
 	if here, err := filepath.Abs(filepath.Join(".codex", config)); err == nil {
 		files = append(files, here) // counts more than the person's
 	}
-	t.checkDisabled(path, filepath.Join(home, ".codex", config), list)
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
 		all := set(file)
 		if all["hooks"] == false && demanded["hooks"] != true {
 			list.say("fail", "%s switches all hooks off", file)
 		}
-		if file != own && all[ttyFeature] == true && demanded[ttyFeature] != false && !t.ofProject(path, home) {
+		if file != own && all[ttyFeature] == true && demanded[ttyFeature] != false && !t.ofProject(path, getenv("HOME")) {
 			list.say("fail", "%s has %s = true: %s", file, ttyFeature, ttyUngated)
 		}
 	}

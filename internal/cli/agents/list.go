@@ -23,7 +23,7 @@ func list(e *cli.Env) error {
 	all := []status{}
 	for _, t := range targets() {
 		d, _ := agenthook.Find(t.dialect)
-		s := status{Agent: t.dialect, Name: d.Agent, Installed: t.installed(e.Getenv("PATH")), Connected: t.scopes(e.Getenv("HOME")), Gated: []string{}}
+		s := status{Agent: t.dialect, Name: d.Agent, Installed: t.installed(e.Getenv("PATH")), Connected: t.scopes(e.Getenv), Gated: []string{}}
 		if len(s.Connected) > 0 {
 			for _, event := range d.Events {
 				if event.Gated() {
@@ -45,10 +45,10 @@ func list(e *cli.Env) error {
 }
 
 // scopes are those in which an agent is connected.
-func (t target) scopes(home string) []string {
+func (t target) scopes(getenv func(string) string) []string {
 	list := []string{}
 	for _, scope := range []string{user, project, managed} {
-		if t, path, err := t.configuration(scope, home); err == nil && !t.repeats(scope, home) && t.connected(path) {
+		if t, path, err := t.configuration(scope, getenv); err == nil && !t.repeats(scope, getenv) && t.connected(path) {
 			list = append(list, scope)
 		}
 	}
@@ -56,9 +56,9 @@ func (t target) scopes(home string) []string {
 }
 
 // repeats reports whether a scope is the file of the person: the project is the home.
-func (t target) repeats(scope, home string) bool {
-	own, err := t.path(user, home)
-	path, projectErr := t.path(project, home)
+func (t target) repeats(scope string, getenv func(string) string) bool {
+	own, err := t.path(user, getenv)
+	path, projectErr := t.path(project, getenv)
 	return scope == project && err == nil && projectErr == nil && path == own
 }
 

@@ -3,8 +3,6 @@ package agents
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +25,8 @@ type target struct {
 	merge   bool              // people keep other things in the file too
 	toml    bool              // the file is TOML, not JSON
 	demands bool              // it says what people must not change
+	moved   moved             // what moves the person's
+	instead string            // the variable that names another file than the machine's
 	unit    time.Duration     // of the time-outs
 	entry   func(h hook) any  // of one event
 	files   func(h hooks) map[string]string
@@ -54,18 +54,22 @@ func targets() []target {
 		{
 			dialect: "claude-code", program: "claude", merge: true, unit: time.Second, entry: claudeEntry,
 			paths: map[string]string{user: ".claude/settings.json", project: ".claude/settings.json", managed: "etc/claude-code/managed-settings.json"},
+			moved: moved{"CLAUDE_CONFIG_DIR", ".claude"},
 		},
 		{
 			dialect: "codex", program: "codex", merge: true, unit: time.Second, entry: claudeEntry,
 			paths: map[string]string{user: ".codex/hooks.json", project: ".codex/hooks.json", managed: "etc/codex/" + requirements},
+			moved: moved{"CODEX_HOME", ".codex"},
 		},
 		{
 			dialect: "gemini", program: "gemini", merge: true, unit: time.Millisecond, entry: geminiEntry,
 			paths: map[string]string{user: ".gemini/settings.json", project: ".gemini/settings.json", managed: "etc/gemini-cli/settings.json"},
+			moved: moved{"GEMINI_CLI_HOME", ""}, instead: "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
 		},
 		{
 			dialect: "copilot", program: "copilot", unit: time.Second, files: copilotFiles,
 			paths: map[string]string{user: ".copilot/hooks/hookrouter.json", project: ".github/hooks/hookrouter.json", managed: "etc/github-copilot/policy.d/hookrouter.json"},
+			moved: moved{"COPILOT_HOME", ".copilot"},
 		},
 		{
 			dialect: "goose", program: "goose", unit: time.Second, files: gooseFiles,
@@ -74,10 +78,12 @@ func targets() []target {
 		{
 			dialect: "qwen", program: "qwen", merge: true, unit: time.Second, entry: geminiEntry,
 			paths: map[string]string{user: ".qwen/settings.json", project: ".qwen/settings.json", managed: "etc/qwen-code/settings.json"},
+			moved: moved{"QWEN_HOME", ".qwen"}, instead: "QWEN_CODE_SYSTEM_SETTINGS_PATH",
 		},
 		{
 			dialect: "opencode", program: "opencode", unit: time.Second, files: opencodeFiles,
 			paths: map[string]string{user: ".config/opencode/plugin/hookrouter.js", project: ".opencode/plugin/hookrouter.js"},
+			moved: moved{"XDG_CONFIG_HOME", ".config"},
 		},
 	}
 }
@@ -94,34 +100,6 @@ func find(dialect string) (target, error) {
 		return target{}, fmt.Errorf("there is no agent %q here: use one of %s", dialect, strings.Join(names, ", "))
 	}
 	return all[i], nil
-}
-
-// path is the configuration file of a scope.
-func (t target) path(scope, home string) (string, error) {
-	below, ok := t.paths[scope]
-	switch {
-	case !ok:
-		return "", fmt.Errorf("%s has no hooks of the scope %s that hookctl can write", t.dialect, scope)
-	case scope == project:
-		return filepath.Abs(below)
-	case scope == managed && runtime.GOOS != "linux":
-		return "", fmt.Errorf("hookctl knows the managed settings of %s on Linux only", t.dialect)
-	case scope == managed:
-		return "/" + below, nil
-	case home == "":
-		return "", fmt.Errorf("find the settings of %s: HOME is not set", t.dialect)
-	}
-	return filepath.Join(home, below), nil
-}
-
-// configuration is the file of a scope that has, or is to have, the hooks, and its form.
-func (t target) configuration(scope, home string) (target, string, error) {
-	path, err := t.path(scope, home)
-	if err != nil {
-		return t, "", err
-	}
-	t, path = t.chosen(path)
-	return t, path, nil
 }
 
 // short is how long a hook may take that an agent does not obey.

@@ -66,17 +66,12 @@ func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...
 
 // ofProject reports whether a configuration is that of a project, which others than its user write.
 func (t target) ofProject(path, home string) bool {
-	dir := func(scope string) string {
-		file, err := t.path(scope, home)
-		if err != nil {
-			return ""
-		}
-		return filepath.Dir(file)
-	}
-	return filepath.Dir(path) == dir(project) && dir(project) != dir(user)
+	file, err := filepath.Abs(t.paths[project])
+	return err == nil && t.paths[project] != "" && filepath.Dir(path) == filepath.Dir(file) && file != filepath.Join(home, t.paths[user])
 }
 
-// isOurs reports whether a program is the hook-agent beside this program, or one in PATH.
+// isOurs reports whether a program is the hook-agent beside this program, or one in PATH outside of
+// the project: tools put directories of a project into PATH.
 func isOurs(program, path string) bool {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil || !filepath.IsAbs(program) {
@@ -86,10 +81,31 @@ func isOurs(program, path string) bool {
 	if self, err := os.Executable(); err == nil {
 		dirs = append(dirs, filepath.Dir(self))
 	}
-	for _, dir := range append(dirs, filepath.SplitList(path)...) {
-		if one, err := filepath.EvalSymlinks(filepath.Join(dir, "hook-agent")); filepath.IsAbs(dir) && err == nil && one == real {
-			return true
+	for _, dir := range filepath.SplitList(path) {
+		if !isBelow(dir, ".") {
+			dirs = append(dirs, dir)
 		}
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		one, err := filepath.EvalSymlinks(filepath.Join(dir, "hook-agent"))
+		return filepath.IsAbs(dir) && err == nil && one == real
+	})
+}
+
+// isBelow reports whether a directory is another one, or in it, under any of its names.
+func isBelow(dir, other string) bool {
+	above, err1 := os.Stat(other)
+	dir, err2 := filepath.EvalSymlinks(dir)
+	for err1 == nil && err2 == nil {
+		at, err := os.Stat(dir)
+		up := filepath.Dir(dir)
+		switch {
+		case err == nil && os.SameFile(at, above):
+			return true
+		case up == dir:
+			return false
+		}
+		dir = up
 	}
 	return false
 }

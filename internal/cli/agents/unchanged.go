@@ -64,7 +64,7 @@ func (t target) replaced(path string, h hooks) (files []string) {
 }
 
 // checkHooks finds what keeps an agent from running the hooks as connect writes them.
-func (t target) checkHooks(path, home string, settings []byte, h hooks, list *findings) {
+func (t target) checkHooks(path string, getenv func(string) string, settings []byte, h hooks, list *findings) {
 	switch {
 	case t.dialect == "opencode":
 		if _, args := pluginOf(string(settings)); agenthook.Plugin(h.program, args) != string(settings) {
@@ -80,12 +80,15 @@ func (t target) checkHooks(path, home string, settings []byte, h hooks, list *fi
 		}
 	}
 	if t.dialect == "codex" {
-		t.checkFeatures(path, home, list)
+		t.checkFeatures(path, getenv, list)
 	}
 	if path == "/"+t.paths[managed] {
+		if other := getenv(t.instead); t.instead != "" && other != "" && other != path {
+			list.say("fail", "%s is set: %s reads %s in place of %s", t.instead, t.program, other, path)
+		}
 		return // people can't switch these off
 	}
-	for _, file := range t.switches(path, home) {
+	for _, file := range t.switches(path, getenv) {
 		text, _ := read(file)
 		standard, err := hujson.Standardize(bytes.Clone(text))
 		if err != nil {
@@ -107,18 +110,14 @@ func (t target) checkHooks(path, home string, settings []byte, h hooks, list *fi
 }
 
 // switches are the settings in which people may switch hooks off.
-func (t target) switches(path, home string) []string {
+func (t target) switches(path string, getenv func(string) string) []string {
 	if !t.merge || t.toml || t.dialect == "codex" {
 		return nil
 	}
 	files := []string{path}
-	for _, below := range []string{t.paths[user], strings.TrimSuffix(t.paths[user], ".json") + ".local.json"} {
-		here, err := filepath.Abs(below)
-		if err == nil {
-			files = append(files, here)
-		}
-		if home != "" {
-			files = append(files, filepath.Join(home, below))
+	for _, scope := range []string{user, project} {
+		if file, err := t.path(scope, getenv); err == nil {
+			files = append(files, file, strings.TrimSuffix(file, ".json")+".local.json")
 		}
 	}
 	slices.Sort(files)

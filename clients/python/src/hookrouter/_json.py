@@ -20,7 +20,16 @@ def _finite(text: str) -> float:
     return number
 
 
-_decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its members. A name that is there twice is refused: two readers could find different values."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"it has the name {next(n for n in names if names.count(n) > 1)[:80]!r} twice")
+    return found
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
@@ -52,10 +61,7 @@ def encode_ascii(value: Any) -> str:
 
 
 def members(body: bytes) -> dict[str, tuple[Any, str]]:
-    """Read one JSON object: its members, each with its value and the text of that.
-
-    A name that is there twice is refused: two readers could find different values.
-    """
+    """Read one JSON object: its members, each with its value and the text of that."""
     try:
         return _members(body.decode("utf-8"))
     except RecursionError:

@@ -1,0 +1,56 @@
+package agenthook_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/verdict"
+)
+
+// changing is a router whose hooks replace a text in the data.
+type changing struct{ from, to string }
+
+func (c changing) Emit(_ context.Context, e agenthook.Sent) (chain.Result, error) {
+	return chain.Result{Data: e.Data}, nil
+}
+
+func (c changing) Execute(_ context.Context, e agenthook.Sent) (verdict.Verdict, error) {
+	return verdict.Verdict{Action: verdict.Continue, Data: bytes.Replace(e.Data, []byte(c.from), []byte(c.to), 1)}, nil
+}
+
+// An integer that hooks change counts as changed, also where no float tells it from the old one.
+func TestChangesOfLargeIntegers(t *testing.T) {
+	t.Parallel()
+	const document = `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"pay","budget":9007199254740995,"tool_input":{"account":9007199254740993,"by":1.0}}`
+	for change, want := range map[changing]string{
+		{"0993", "0992"}: `"updatedInput":{"account":9007199254740992,"by":1.0}`,
+		{"0995", "0996"}: `"permissionDecision":"deny"`,
+		{"1.0", "1"}:     "",
+	} {
+		h := newCall(t, "claude-code", "", "")
+		h.Router = change
+		if out := h.Answer(t.Context(), []byte(document)); !strings.Contains(string(out.Stdout), want) || want == "" && len(out.Stdout) > 0 {
+			t.Errorf("%v: %s; want %s", change, out.Stdout, want)
+		}
+	}
+}
+
+// A hook may give a tool the input that the agent left out.
+func TestAnInputThatHooksAdd(t *testing.T) {
+	t.Parallel()
+	const document = `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"list"}`
+	for change, want := range map[changing]string{
+		{`"tool_name"`, `"tool_input":{"limit":1},"tool_name"`}: `"updatedInput":{"limit":1}`,
+		{"x", "y"}: "",
+	} {
+		h := newCall(t, "claude-code", "", "")
+		h.Router = change
+		if out := h.Answer(t.Context(), []byte(document)); !strings.Contains(string(out.Stdout), want) || want == "" && len(out.Stdout) > 0 {
+			t.Errorf("%v: %s; want %s", change, out.Stdout, want)
+		}
+	}
+}
