@@ -311,6 +311,28 @@ func TestAPolicyWithCommands(t *testing.T) {
 	}
 }
 
+// A version in shadow that asks less is no version that answers the same.
+func TestWhatAVersionInShadowDoesNotAskIsCompared(t *testing.T) {
+	t.Parallel()
+	r := newRollout(t)
+	const hook = "  - {id: %s, events: [\"deploy:start\"], on_failure: deny, %scel: {rules: [%s]}}\n"
+	policy := func(hooks ...string) string { return "hooks:\n" + strings.Join(hooks, "") }
+	same := fmt.Sprintf(hook, "same", "", "{inject: x}")
+	one := r.push(policy(same, fmt.Sprintf(hook, "narrowed", "", "{inject: x}"), fmt.Sprintf(hook, "gone", "", "{inject: x}"), fmt.Sprintf(hook, "labels", "", "{labels: [seen]}")))
+	stderr, _ := r.worker(t.TempDir())
+	says(t, stderr, `"policy taken over","policy":"`+one)
+	two := r.push(policy(same, fmt.Sprintf(hook, "narrowed", "match: \"false\", ", "{inject: x}"), fmt.Sprintf(hook, "labels", "", "{when: \"false\", labels: [seen]}")), "--shadow")
+	says(t, stderr, `"policy taken over","policy":"`+two)
+	r.policies(connect(t, r.url), "deploy:start")
+	testkit.Eventually(t, "all hooks are compared", func() bool {
+		o := r.Run("policy", "compare", "production")
+		return o.Code == 8 && strings.Contains(o.Stdout, `"compared":4,"differ":3`) &&
+			strings.Contains(o.Stdout, `"hook":"narrowed","enforced":"inject_context","shadow":"continue"`) &&
+			strings.Contains(o.Stdout, `"hook":"gone","enforced":"inject_context","shadow":"continue"`) &&
+			strings.Contains(o.Stdout, `"hook":"labels","enforced":"continue, labels seen","shadow":"continue"`)
+	})
+}
+
 func TestAPolicyInShadow(t *testing.T) {
 	t.Parallel()
 	r := newRollout(t)

@@ -13,7 +13,7 @@ import (
 func (ev *event) facts(s *held.Event, seen []string) approval.Facts {
 	f := approval.Facts{
 		Hook: s.Hook, Tool: s.ToolName, Prompt: s.Prompt,
-		Labels: seen, Emitter: ev.request.Emitter, Role: roleOf(ev.request.Emitter),
+		Labels: seen, Emitter: ev.request.Emitter, Role: events.RoleOf(ev.request.Emitter),
 		Root: cmp.Or(ev.request.Event.Extensions[events.AttrRoot], ev.session()), Depth: ev.depth(),
 		DenyOnly: s.Needs != nil,
 	}

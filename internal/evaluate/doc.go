@@ -21,7 +21,7 @@
 // Of a hook whose answer a test assumes, that answer is taken.
 //
 // Of registered hooks: those whose registration says replay_safe, and those in mode
-// shadow; the call says Hook-Mode: shadow. A router is asked for order and match. For every
+// shadow; the call says Hook-Mode: shadow. A router is asked for the hooks and their order. For every
 // other hook the recorded chain answers, and where that has no answer the chain is
 // [Undecided]. Both sides of a comparison are run by [chain.Run].
 //

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/match"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -30,6 +31,8 @@ type Live struct {
 	mu    sync.Mutex // guards what follows, and is held while it is asked for
 	hooks map[string]agent.Listing
 	asked time.Time // when hooks was asked for
+
+	conditions sync.Map // by match: func(*chain.View) (bool, error)
 }
 
 // NewLive is the policy of the hooks on a bus. With shadows, those in mode shadow count
@@ -45,9 +48,8 @@ const (
 func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &liveRun{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: newMemory(c.Data, c.Answers), id: events.NewID(), header: wire.Header{}}
-	r.ev.SetHeader(r.header)
-	hooks, err := r.explain(c.Data)
+	r := &liveRun{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: newMemory(c.Data, c.Answers), id: events.NewID()}
+	hooks, err := r.explain()
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -56,16 +58,31 @@ func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 		if h.Mode == chain.Observe || h.Mode == chain.Async || h.Mode == chain.Shadow && !l.shadows {
 			continue
 		}
-		entries = append(entries, &chain.Entry{
-			Registration: chain.Registration{ID: h.ID, Name: h.Name, TimeoutMS: h.TimeoutMS, OnFailure: h.OnFailure},
-			Condition:    func(v *chain.View) (bool, error) { return r.wants(h, v) },
-		})
+		reg := chain.Registration{ID: h.ID, Name: h.Name, Match: h.Match, TimeoutMS: h.TimeoutMS, OnFailure: h.OnFailure}
+		condition, err := l.condition(reg)
+		if err != nil {
+			return Outcome{}, &Undecided{Reason: "not replayable: the match of " + h.ID + " can't be read here", Detail: err.Error()}
+		}
+		entries = append(entries, &chain.Entry{Registration: reg, Condition: condition})
 	}
 	out, err := chain.Run(ctx, entries, r.ev, chain.Plan{Call: r.call, Until: time.Now().Add(chainTimeout)})
 	if errors.Is(err, chain.ErrDeadline) {
 		err = &Undecided{Reason: "out of time: its hooks took longer than " + chainTimeout.String()}
 	}
 	return newOutcome(out, r.memory), err
+}
+
+// condition compiles a match once. It is evaluated here, with what the log says of the session:
+// routers judge by what they know now.
+func (l *Live) condition(reg chain.Registration) (func(*chain.View) (bool, error), error) {
+	if known, ok := l.conditions.Load(reg.Match); ok {
+		return known.(func(*chain.View) (bool, error)), nil
+	}
+	condition, err := match.Condition(reg)
+	if err == nil {
+		l.conditions.Store(reg.Match, condition)
+	}
+	return condition, err
 }
 
 // liveRun is one chain on its way through the hooks. One goroutine uses it.
@@ -75,53 +92,27 @@ type liveRun struct {
 	end    context.CancelCauseFunc
 	ev     events.Event
 	memory *recordedAnswers
-	id     string      // of the chain that the hooks see: not the recorded one
-	header wire.Header // the event's attributes
-
-	now   json.RawMessage // the data that hooks is about
-	hooks map[string]agent.Explanation
+	id     string // of the chain that the hooks see: not the recorded one
 }
 
-// stop ends the run: what it lacks is no failure of a hook.
+// stop ends the run: what it lacks is not a failure of a hook.
 func (r *liveRun) stop(err error) error {
 	r.end(err)
 	return err
 }
 
-// wants says whether a hook's match holds, for the data at its place.
-func (r *liveRun) wants(h agent.Explanation, v *chain.View) (bool, error) {
-	if h.Match != "" && !same(v.Data, r.now) {
-		if _, err := r.explain(v.Data); err != nil {
-			return false, r.stop(err)
-		}
-	}
-	now, ok := r.hooks[h.ID]
-	switch {
-	case !ok || now.Match != h.Match:
-		return false, r.stop(&Undecided{Reason: "not replayable: " + h.ID + " was registered anew meanwhile"})
-	case now.MatchError != "":
-		return false, errors.New(now.MatchError)
-	}
-	return now.Matches, nil
-}
-
-// explain asks a router which hooks want the event with this data, and in which order.
-func (r *liveRun) explain(data json.RawMessage) ([]agent.Explanation, error) {
+// explain asks a router which hooks the event has, and in which order.
+func (r *liveRun) explain() ([]agent.Explanation, error) {
 	var answer struct {
 		Hooks []agent.Explanation `json:"hooks"`
 	}
-	err := r.ask(r.ctx, r.bus.Event("explain", r.ev.Name), r.header, data, &answer)
-	switch {
-	case wire.CodeOf(err) == wire.Malformed:
+	header := wire.Header{}
+	r.ev.SetHeader(header)
+	err := r.ask(r.ctx, r.bus.Event("explain", r.ev.Name), header, r.ev.Data, &answer)
+	if wire.CodeOf(err) == wire.Malformed {
 		return nil, &Undecided{Reason: "not replayable: a router refuses to say which hooks want it", Detail: err.Error()}
-	case err != nil:
-		return nil, err
 	}
-	r.now, r.hooks = data, make(map[string]agent.Explanation, len(answer.Hooks))
-	for _, h := range answer.Hooks {
-		r.hooks[h.ID] = h
-	}
-	return answer.Hooks, nil
+	return answer.Hooks, err
 }
 
 // call is the [chain.Caller]: the guard between a replay and hooks that act.

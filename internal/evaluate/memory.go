@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -67,7 +68,7 @@ func (m *recordedAnswers) Call(_ context.Context, entry *chain.Entry, ev events.
 	if p.Failure != "" {
 		return chain.Result{}, p.failed()
 	}
-	return chain.Result{Action: p.Action, Reason: p.Reason, Data: p.Data, ContextInjection: p.Injection}, nil
+	return chain.Result{Action: p.Action, Reason: p.Reason, Data: p.Data, ContextInjection: p.Injection, Labels: p.Labels}, nil
 }
 
 // failed is an error of the answer's class.
@@ -101,12 +102,19 @@ func (m *recordedAnswers) Entries() []*chain.Entry {
 	return list
 }
 
-// AsEvent is the recorded event, with what the first hook got.
+// AsEvent is the recorded event, with what the first hook got and what the router knew of its
+// session and its sender. The log names no parent but the root.
 func (c *Recording) AsEvent() events.Event {
 	ev := events.Event{ID: c.EventID, Source: c.Agent, Name: c.Event, Session: c.Session, Time: events.Stamp(c.Time), Data: c.Data}
 	if ev.ID == "" {
 		ev.ID = events.NewID()
 	}
 	ev.Source = cmp.Or(ev.Source, events.DefaultSource)
-	return ev
+	if c.Depth > 0 {
+		ev = ev.WithAttr(events.AttrRoot, c.Root).WithAttr(events.AttrDepth, strconv.Itoa(c.Depth))
+	}
+	if c.Depth == 1 {
+		ev = ev.WithAttr(events.AttrParent, c.Root)
+	}
+	return ev.WithEmitter(c.Emitter).WithLabels(c.Labels...)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Outcome is what a chain came to.
@@ -19,6 +20,7 @@ type Outcome struct {
 	DeniedBy  string          `json:"denied_by,omitempty"` // the hook's id
 	Injection string          `json:"injection,omitempty"` // the text for the agent's context
 	Data      json.RawMessage `json:"data,omitempty"`      // as the chain left it
+	Labels    []string        `json:"labels,omitempty"`    // that hooks set
 	Calls     []Call          `json:"hops"`
 	Skipped   []string        `json:"skipped,omitempty"` // whose match was false
 }
@@ -43,6 +45,7 @@ func newOutcome(out chain.Outcome, memory *recordedAnswers) Outcome {
 		Injection: out.Result.ContextInjection, Data: out.Data, Calls: []Call{},
 	}
 	for _, h := range out.Calls {
+		o.Labels = events.UnionLabels(o.Labels, h.Result.Labels)
 		step := Call{ID: h.Entry.ID, Reason: h.Result.Reason, Failure: h.Failure}
 		if step.Failure == "" {
 			step.Action = action(h.Result)
@@ -121,8 +124,9 @@ func by(calls iter.Seq2[int, Call], did chain.Action) (id, reason string) {
 // What of a decision differs.
 const (
 	DiffersInAction = "action"
-	DiffersInData   = "data" // of the chain, by the same action
-	DiffersInText   = "text" // that is injected
+	DiffersInLabels = "labels" // that hooks set, by the same action
+	DiffersInData   = "data"   // of the chain, by the same action
+	DiffersInText   = "text"   // that is injected
 )
 
 // differ says what differs between two outcomes of a chain, "" for nothing: another
@@ -132,6 +136,8 @@ func (c *Recording) differ(was, would Outcome) string {
 	switch {
 	case a.Action != b.Action:
 		return DiffersInAction
+	case !slices.Equal(was.Labels, would.Labels):
+		return DiffersInLabels
 	case a.Action == chain.Deny:
 		return ""
 	case !same(was.Data, would.Data):

@@ -23,6 +23,10 @@ type Recording struct {
 	EventID string
 	Agent   string    // the CloudEvents source
 	Time    time.Time // of its record
+	Emitter string    // who sent it, as the connection proved
+	Root    string    // of the tree of sub-agents; empty: the session
+	Depth   int       // how many sessions were above its own
+	Labels  []string  // of the session before the hooks; those that hooks set again count as new
 
 	// Data is what the first hook got, as far as the log can tell.
 	Data json.RawMessage
@@ -54,6 +58,7 @@ func (c *Recording) Refused() *Undecided { return c.refusal }
 // finish makes the chain complete with its last record.
 func (c *Recording) finish(r *query.Record) {
 	c.EventID, c.Agent, c.Time = r.EventID, r.Agent, r.Time
+	c.Emitter, c.Root, c.Depth, c.Labels = r.Emitter, r.Root, r.Depth, events.NewLabels(c.added(), r.Labels)
 	if c.refuse(c.incomplete(r)); c.refusal != nil {
 		return
 	}
@@ -63,7 +68,11 @@ func (c *Recording) finish(r *query.Record) {
 		return
 	}
 	c.Masked = c.Masked || r.In.Redacted
-	c.Data = c.start(in, r.Time.Add(-time.Duration(r.Micros)*time.Microsecond))
+	left, changes := c.left()
+	if left == nil && r.Out != nil { // no hook changed it
+		left, c.Masked = r.Out.Value, c.Masked || r.Out.Redacted
+	}
+	c.Data = c.start(in, left, changes, r.Time.Add(-time.Duration(r.Micros)*time.Microsecond))
 }
 
 // incomplete is why the records of a chain are not enough, nil where they are.
@@ -101,6 +110,14 @@ func (c *Recording) called() (n int) {
 	return n
 }
 
+// added are the labels that hooks set.
+func (c *Recording) added() (labels []string) {
+	for _, a := range c.Answers {
+		labels = append(labels, a.Labels...)
+	}
+	return labels
+}
+
 // last is the id of the last hook.
 func (c *Recording) last() string {
 	if len(c.Answers) == 0 {
@@ -109,24 +126,31 @@ func (c *Recording) last() string {
 	return c.Answers[len(c.Answers)-1].ID
 }
 
-// start is the data as the first hook got it: over the agent's default fields, with
-// the router's time in it. What the first modifying hook returned and did not change
-// tells both; else the session's id, which agents send so, and the time of the record.
-func (c *Recording) start(in events.Object, came time.Time) json.RawMessage {
-	below, stamp := c.below(in)
+// start is the data as the first hook got it: over the agent's default fields, with the router's
+// time in it. What the hooks left, besides what they changed, tells both; else the session's id,
+// which agents send so, and the time of the record.
+func (c *Recording) start(in events.Object, left json.RawMessage, changes []operation, came time.Time) json.RawMessage {
+	below, stamp := c.below(in, left, changes)
 	stamp = cmp.Or(stamp, events.Stamp(came))
 	return in.Over(below, stamp)
 }
 
-func (c *Recording) below(in events.Object) (below events.Object, stamp string) {
+// left is what the first modifying hook made of the data, and what it changed for that; nil for
+// none.
+func (c *Recording) left() (data json.RawMessage, changes []operation) {
 	for _, a := range c.Answers {
-		made, err := events.ParseObject(a.Data)
-		if a.Data == nil || err != nil {
-			continue
+		if _, err := events.ParseObject(a.Data); a.Data != nil && err == nil {
+			return a.Data, a.changes
 		}
+	}
+	return nil, nil
+}
+
+func (c *Recording) below(in events.Object, left json.RawMessage, changes []operation) (below events.Object, stamp string) {
+	if made, err := events.ParseObject(left); left != nil && err == nil {
 		var fields []byte
 		for name, raw := range made.All() {
-			if touches(a.changes, name) {
+			if touches(changes, name) {
 				continue
 			}
 			if _, sent := in.Get(name); name == "timestamp" {

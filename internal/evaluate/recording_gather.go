@@ -18,6 +18,7 @@ type Answer struct {
 	Reason     string          `json:"reason,omitempty"`
 	Data       json.RawMessage `json:"data,omitempty"` // what it made of the data; nil: it left it
 	Injection  string          `json:"injection,omitempty"`
+	Labels     []string        `json:"labels,omitempty"` // that it set
 	Failure    chain.Failure   `json:"failure,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	FailedOpen bool            `json:"failed_open,omitempty"`
@@ -39,7 +40,7 @@ const notRecorded = "(not in the log)"
 // answerOf reads a record of a hook. refusal is set where what it made of the data is
 // not in the log.
 func answerOf(r *query.Record) (a Answer, masked bool, refusal *Undecided) {
-	a = Answer{ID: r.Hook, Reason: r.Reason, Failure: chain.Failure(r.Failure), Error: r.Error, FailedOpen: r.FailedOpen}
+	a = Answer{ID: r.Hook, Reason: r.Reason, Failure: chain.Failure(r.Failure), Error: r.Error, FailedOpen: r.FailedOpen, Labels: r.Labels}
 	if a.Failure == "" {
 		a.Action = chain.Action(r.Action)
 	}

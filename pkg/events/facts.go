@@ -91,6 +91,22 @@ func (e Event) WithAttr(name, value string) Event {
 	return e
 }
 
+// WithEmitter returns the event with its sender, as the connection proves, and the sender's role;
+// an empty id is of nobody.
+func (e Event) WithEmitter(id string) Event {
+	return e.WithAttr(AttrEmitter, id).WithAttr(AttrRole, RoleOf(id))
+}
+
+// RoleOf is the role in an identity such as "nats agent/coder"; empty for none.
+func RoleOf(identity string) string {
+	role, _, _ := strings.Cut(strings.TrimPrefix(identity, "nats "), "/")
+	switch role {
+	case "agent", "approver", "operator", "admin":
+		return role
+	}
+	return ""
+}
+
 // UnionLabels are the labels of both lists in order, each once; nil for none.
 func UnionLabels(a, b []string) []string {
 	if len(a)+len(b) == 0 {

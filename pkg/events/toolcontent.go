@@ -52,11 +52,13 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 		}
 	}
 	if call.hasShape { // the input is the data, with ids that are new each time
-		if tool = call.tool(); tool.Partial || kind.class != ClassShell && kind.operation != OperationRead {
+		switch tool = call.tool(); {
+		case tool.Partial || kind.class != ClassShell && kind.operation != OperationRead:
 			return o.spelled("timestamp", "session_id"), true
+		case kind.class == ClassShell: // also whether it leaves the sandbox
+			return o.spelled(slices.Concat(envelope, remarks)...), true
 		}
 		w.Text("class", string(tool.Class))
-		w.Text("command", tool.Command)
 		w.Texts("paths", tool.Paths)
 	}
 	return w.End(), true

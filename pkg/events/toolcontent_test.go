@@ -38,6 +38,7 @@ func TestToolContentIsTheSameForTheSameCall(t *testing.T) {
 		"a server of Cursor by its address":          {`{"hook_event_name":"beforeMCPExecution","tool_name":"pay","tool_input":"{}","url":"https://bank.example"}`, `{"hook_event_name":"beforeMCPExecution","tool_name":"pay","tool_input":"{}","url":"https://evil.example"}`, false},
 		"a server of Gemini CLI by its command":      {`{"tool_name":"mcp_bank_pay","tool_input":{},"mcp_context":{"server_name":"bank","tool_name":"pay","command":"npx bank"}}`, `{"tool_name":"mcp_bank_pay","tool_input":{},"mcp_context":{"server_name":"bank","tool_name":"pay","command":"npx evil"}}`, false},
 		"a shell of Cursor":                          {`{"hook_event_name":"beforeShellExecution","command":"ls","generation_id":"1"}`, `{"hook_event_name":"beforeShellExecution","command":"ls","generation_id":"2"}`, true},
+		"a shell of Cursor outside its sandbox":      {`{"hook_event_name":"beforeShellExecution","command":"ls","sandbox":true}`, `{"hook_event_name":"beforeShellExecution","command":"ls","sandbox":false}`, false},
 		"another command of it":                      {`{"hook_event_name":"beforeShellExecution","command":"ls"}`, `{"hook_event_name":"beforeShellExecution","command":"rm"}`, false},
 		"a change by Cursor":                         {`{"hook_event_name":"afterFileEdit","file_path":"a","edits":[1]}`, `{"hook_event_name":"afterFileEdit","file_path":"a","edits":[2]}`, false},
 	} {

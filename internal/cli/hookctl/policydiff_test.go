@@ -30,6 +30,7 @@ func TestDiffListsWhatChanges(t *testing.T) {
 	}
 	older, newer := write("old.yaml", rule("shell", "false")), write("new.yaml", rule("shell", "data.tool_name == 'Bash'"))
 	other := write("other.yaml", rule("reads", "data.tool_name == 'Read'"))
+	tried := write("tried.yaml", strings.Replace(rule("shell", "data.tool_name == 'Bash'"), "    events", "    mode: shadow\n    events", 1))
 	o := f.Run("policy", "diff", "--text", "--wide", older, newer)
 	o.Stdout = regexp.MustCompile(`(?m)^20\S+Z `).ReplaceAllString(o.Stdout, "TIME ")
 	o.Want(t, policy.ExitDiffers, `
@@ -50,6 +51,8 @@ TIME  tool:pre  s1
 	for args, code := range map[string]int{
 		older + " " + older:                         cli.ExitOK,
 		newer + " " + older:                         policy.ExitDiffers,
+		newer + " " + tried:                         policy.ExitDiffers, // it denies no more
+		older + " " + tried:                         cli.ExitOK,
 		"--alone " + older + " " + other:            policy.ExitDiffers,
 		"--limit 1 " + older + " " + newer:          cli.ExitOK, // denied by another hook anyway
 		"--limit 1 --alone " + older + " " + newer:  policy.ExitDiffers,

@@ -1,15 +1,12 @@
 package policy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/bundle"
-	"github.com/hookrouter/hookrouter/internal/bundle/follow"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/clientconn"
@@ -27,7 +24,8 @@ type CompareCmd struct {
 // Help is what the command does, at length.
 func (c *CompareCmd) Help() string {
 	return `Of each event, what a hook in shadow would have answered is compared with what the enforced one did, as the audit log has both. A hook that only
-the version in shadow has is compared with continue. What was denied before it came to the hook is not compared.
+the version in shadow has is compared with continue, and so is one that it has not, in events for which it has others. What was denied before it
+came to the hook is not compared.
 
 Exit codes: 0 no answer differs; 1 error, or nothing is in shadow; 8 some differ.`
 }
@@ -35,6 +33,7 @@ Exit codes: 0 no answer differs; 1 error, or nothing is in shadow; 8 some differ
 // answers are those of one hook in one chain.
 type answers struct {
 	shadow, enforced *query.Record
+	hook             string
 }
 
 // difference is one line of the JSON form.
@@ -61,46 +60,21 @@ func (c *CompareCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	found, order := map[string]*answers{}, []string{}
-	filter := query.Filter{Since: since, Kinds: []audit.Kind{audit.HookResult, audit.HookError, audit.HookTimeout}}
-	err = log.Query(ctx, filter, func(r query.Record) error {
-		hook, tried := strings.CutSuffix(r.Hook, follow.ShadowSuffix)
-		switch {
-		case r.Hook == "", r.Shadow && !(tried && strings.HasPrefix(r.Policy, c.Name+"@")):
-			return nil
-		case !r.Shadow:
-			hook = r.Hook
-		}
-		key := r.ChainID + " " + hook
-		one := found[key]
-		if one == nil {
-			one = &answers{}
-			found[key], order = one, append(order, key)
-		}
-		if r.Shadow {
-			one.shadow = &r
-		} else {
-			one.enforced = &r
-		}
-		return nil
-	})
-	if err != nil {
+	pairs := pairs{policy: c.Name + "@", of: map[string]*answers{}, in: map[string]string{}}
+	filter := query.Filter{Since: since, Kinds: []audit.Kind{audit.HookResult, audit.HookError, audit.HookTimeout, audit.HookSkipped}}
+	if err := log.Query(ctx, filter, func(r query.Record) error { pairs.add(&r); return nil }); err != nil {
 		return fmt.Errorf("compare policies: %w", err)
 	}
 	var list []difference
 	compared := 0
-	for _, key := range order {
-		one := found[key]
-		if one.shadow == nil {
-			continue
-		}
+	pairs.each(func(a *answers, version string) {
 		compared++
-		if d, differs := one.differ(); differs && !e.Out.Line(d) {
+		if d, differs := a.differ(version); differs && !e.Out.Line(d) {
 			list = append(list, d)
 		} else if differs {
 			list = append(list, difference{}) // counted
 		}
-	}
+	})
 	if compared == 0 {
 		if err := checkShadow(ctx, e, c.Name); err != nil {
 			return err
@@ -147,25 +121,6 @@ func checkShadow(ctx context.Context, e *cli.Env, name string) error {
 		return fmt.Errorf("policy compare: nothing of policy %s is in shadow: push a version with `hookctl policy push --shadow` first", name)
 	}
 	return nil
-}
-
-// differ compares what the two did.
-func (a *answers) differ() (difference, bool) {
-	did := func(r *query.Record) string {
-		switch {
-		case r == nil:
-			return string(chain.Continue)
-		case r.Failure != "":
-			return "failed (" + r.Failure + ")"
-		}
-		return cmp.Or(r.Action, string(chain.Continue))
-	}
-	s := a.shadow
-	d := difference{
-		"difference", s.ChainID, s.Session, s.Event, s.Time, strings.TrimSuffix(s.Hook, follow.ShadowSuffix),
-		did(a.enforced), did(s), s.Reason, s.Policy,
-	}
-	return d, d.Enforced != d.Shadow
 }
 
 func (c *CompareCmd) show(e *cli.Env, compared int, list []difference) {

@@ -33,7 +33,7 @@ type replayed struct {
 	Event   string             `json:"event"`
 	EventID string             `json:"event_id"`
 	Time    time.Time          `json:"time"`
-	Differs string             `json:"differs,omitempty"` // action, data or text
+	Differs string             `json:"differs,omitempty"` // action, labels, data or text
 	Was     *evaluate.Decision `json:"was,omitempty"`
 	Would   *evaluate.Decision `json:"would,omitempty"`
 	Calls   []evaluate.Call    `json:"hops,omitempty"` // of the replay
@@ -201,6 +201,8 @@ func brief(d evaluate.Decision) string {
 // other says what differs if it is not the action.
 func other(differs string) string {
 	switch differs {
+	case evaluate.DiffersInLabels:
+		return ", with other labels"
 	case evaluate.DiffersInData:
 		return ", with other data"
 	case evaluate.DiffersInText:

@@ -83,3 +83,26 @@ func write(t *testing.T, file, text string, mode os.FileMode) {
 		t.Fatal(err)
 	}
 }
+
+// A file that is only read runs no program of its choice: a signed policy is read before it is known
+// whether it may run commands.
+func TestNewRunsNoProgramOfTheConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	shell := filepath.Join(dir, "bash")
+	write(t, shell, "#!/bin/sh\necho \"$@\" > "+filepath.Join(dir, "ran")+"\n", 0o755)
+	write(t, filepath.Join(dir, "plain.sh"), "true\n", 0o644)
+	write(t, filepath.Join(dir, "headed.sh"), "#!"+shell+"\ntrue\n", 0o755)
+	for _, c := range []exechook.Config{
+		{Command: exechook.Command{shell, "plain.sh"}},
+		{Command: exechook.Command{"./bash", "plain.sh"}},
+		{Command: exechook.Command{"./headed.sh"}},
+	} {
+		c.Base = dir
+		if _, err := exechook.New(c); err != nil {
+			t.Errorf("New(%q): %v", c.Command, err)
+		}
+		if did, err := os.ReadFile(filepath.Join(dir, "ran")); err == nil {
+			t.Errorf("New(%q) ran it: %s", c.Command, did)
+		}
+	}
+}

@@ -82,7 +82,8 @@ func scriptOf(words []string, dir string) (script, interpreter string) {
 	return "", ""
 }
 
-// checkScript says why a script can't run: it is not there, or its shell can't read it.
+// checkScript says why a script can't run: it is not there, or its shell can't read it. The shell
+// that looks at it is the one in PATH, since the configuration may not be allowed to run any other.
 func checkScript(words []string, dir string) (script string, err error) {
 	script, interpreter := scriptOf(words, dir)
 	if script == "" {
@@ -91,10 +92,17 @@ func checkScript(words []string, dir string) (script string, err error) {
 	if err := there(script); err != nil {
 		return "", &kind.MachineError{Err: err}
 	}
-	if interpreters[filepath.Base(interpreter)].shell {
-		return script, checkSyntax(dir, interpreter, script)
+	shell := filepath.Base(interpreter)
+	if !interpreters[shell].shell {
+		return script, nil
 	}
-	return script, nil
+	if _, err := findProgram(dir, interpreter); err != nil {
+		return script, err
+	}
+	if _, err := process.Find(dir, shell); err != nil {
+		return script, nil //nolint:nilerr // it complains when it runs
+	}
+	return script, checkSyntax(dir, shell, script)
 }
 
 // findProgram finds a program; one that is not there is missing on this machine only.
