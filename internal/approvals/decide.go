@@ -23,7 +23,7 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 	if s.options.ProvenOnly && who == "" {
 		return approval.Decision{}, wire.Errorf(wire.Forbidden, "nobody is known to stand behind this answer: answer in the console, or over NATS from an account of its own")
 	}
-	if already := s.knownDecision(id); already != nil {
+	if already := s.knownDecision(r); already != nil {
 		return approval.Decision{}, tooLate(*already)
 	}
 	if a.Pass {
@@ -113,7 +113,10 @@ func (s *Service) expire(ctx context.Context, id string, _ int) (done bool) {
 		return true
 	}
 	r, err := s.load(ctx, id)
-	if wire.CodeOf(err) == wire.NotFound {
+	if wire.CodeOf(err) == wire.NotFound { // the store dropped it, maybe while this replica was away
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.drop(id)
 		return true
 	}
 	if err == nil {

@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -29,10 +30,7 @@ func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Re
 	s.mu.Unlock()
 	total := len(list)
 	slices.SortFunc(list, func(a, b approval.Request) int {
-		if c := a.Created.Compare(b.Created.Time); c != 0 {
-			return c
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(a.Created.Compare(b.Created.Time), strings.Compare(a.ID, b.ID))
 	})
 	if f.Newest {
 		slices.Reverse(list)
@@ -164,7 +162,7 @@ func (s *Service) loadAt(ctx context.Context, id string) (*held.Event, uint64, e
 
 // Decision returns the decision on an approval request, nil for none.
 func (s *Service) Decision(ctx context.Context, r *held.Event) (*approval.Decision, error) {
-	if known := s.knownDecision(r.ID); known != nil {
+	if known := s.knownDecision(r); known != nil {
 		return known, nil
 	}
 	stored, err := s.readDecision(ctx, r.FirstSegment(), r.ID)

@@ -128,13 +128,13 @@ func (s *Service) oldest() time.Time {
 	return t
 }
 
-// applyDecision applies a message of the stream.
-func (s *Service) applyDecision(rec natsx.Record) {
+// applyDecision applies a message of a segment of the stream.
+func (s *Service) applyDecision(segment int, rec natsx.Record) {
 	id := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]
 	decision := decodeDecision(id, rec.Body).Decision
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.addDecision(id, decision)
+	s.addDecision(id, decision, segment)
 }
 
 // caughtUp starts the timers of open requests, once everything that was stored is known.

@@ -12,9 +12,11 @@ type entry struct {
 	owned    string           // the session, as sessionkey.Of names it
 	emitter  string           // the event's proven sender; empty for none
 	known    bool             // the request was seen; its decision may come first
+	segment  int              // the first of the audit log that may hold its decision
 	sent     string           // digest of the event's data
 	size     int              // bytes in the store
 	decision *approval.Decision
+	decided  int // the segment of decision, or an earlier one
 	waiters  []*waiter
 }
 
@@ -43,12 +45,20 @@ func (s *Service) entry(id string) *entry {
 	return e
 }
 
-// addRequest adds an approval request of size bytes. The caller holds mu.
+// addRequest adds an approval request of size bytes. One that was stored later replaces an earlier
+// one of the same id: the store has dropped that. The caller holds mu.
 func (s *Service) addRequest(r *held.Event, size int) {
 	e := s.entry(r.ID)
+	if e.known && r.Created.After(e.request.Created.Time) {
+		s.drop(r.ID)
+		e = s.entry(r.ID)
+	}
 	if e.known {
 		s.addReviews(e, r)
 		return
+	}
+	if e.segment = r.FirstSegment(); e.decided < e.segment {
+		e.decision = nil // that of an earlier request
 	}
 	e.known, e.request, e.owned, e.emitter, e.sent, e.size = true, r.Request, sessionkey.Of(r.Emitter, r.Session), r.Emitter, r.Sent, size
 	s.count(e, 1, 1)
@@ -73,13 +83,14 @@ func (s *Service) addReviews(e *entry, r *held.Event) {
 	}
 }
 
-// addDecision adds a decision from the stream. The caller holds mu.
-func (s *Service) addDecision(id string, decision approval.Decision) {
+// addDecision adds a decision from a segment of the stream, unless it is that of an earlier
+// request: its segment was closed when the present one was stored. The caller holds mu.
+func (s *Service) addDecision(id string, decision approval.Decision, segment int) {
 	e := s.entry(id)
-	if e.decision != nil {
+	if e.decision != nil && (e.known || segment <= e.decided) || segment < e.segment {
 		return
 	}
-	e.decision = &decision
+	e.decision, e.decided = &decision, segment
 	if e.known {
 		s.closeEntry(e)
 	}
@@ -156,14 +167,14 @@ func (s *Service) apply(r *held.Event, decision approval.Decision) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addRequest(r, len(r.Data))
-	s.addDecision(r.ID, decision)
+	s.addDecision(r.ID, decision, r.FirstSegment())
 }
 
-// knownDecision returns the decision that this replica knows, nil for none.
-func (s *Service) knownDecision(id string) *approval.Decision {
+// knownDecision returns the decision on an approval request that this replica knows, nil for none.
+func (s *Service) knownDecision(r *held.Event) *approval.Decision {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.entries[id]; e != nil {
+	if e := s.entries[r.ID]; e != nil && e.decided >= r.FirstSegment() {
 		return e.decision
 	}
 	return nil

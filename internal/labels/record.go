@@ -145,8 +145,8 @@ func (r Record) names() []string { return slices.Sorted(maps.Keys(r.Labels)) }
 // has reports whether the record has a label.
 func (r Record) has(label string) bool { _, ok := r.Labels[label]; return ok }
 
-// Append appends the record as JSON.
-func (r Record) Append() ([]byte, error) {
+// Encode returns the record as JSON, which [Decode] reads.
+func (r Record) Encode() ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode the labels of a session: %w", err)

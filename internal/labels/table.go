@@ -50,6 +50,14 @@ func New(o Options) *Table {
 	}
 }
 
+// Clear forgets everything.
+func (t *Table) Clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.nodes, t.byID, t.senders, t.names = map[string]*node{}, map[string][]*node{}, map[string]*sender{}, map[string]string{}
+	t.changes++
+}
+
 // Len is the number of known sessions.
 func (t *Table) Len() int {
 	t.mu.RLock()

@@ -75,14 +75,14 @@ func (r *Registry) writeDisabled(
 		}
 		r.mu.Lock()
 		old, all := r.disabled[change.Hook], len(r.disabled)
-		changed, applied := r.changed, r.applied
+		changed, read := r.changed, r.read
 		r.mu.Unlock()
 		need, err := needed(old, all)
 		if err != nil {
 			return false, err
 		}
 		if !need {
-			return wrote, r.seenByAll(ctx, applied)
+			return wrote, r.seenByAll(ctx, read)
 		}
 		if !wrote {
 			if change.Revision = old.revision; !change.same(recorded) {

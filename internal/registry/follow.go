@@ -22,9 +22,9 @@ type follower struct {
 	pins     *pins               // as of the log so far
 	disabled map[string]Disabled // as of the log so far, by hook; immutable once published
 	seenPins map[string]bool     // ids of guards that the log has a record of
-	before   map[string]*hook    // what this replica knew before it began to follow
 
 	loaded  bool // everything that the bucket held at the start was received
+	whole   bool // and nothing that was replaced meanwhile is missing
 	changes int  // changes of hooks, freezes, pins and labels since the last report
 	gaps    gaps
 }
@@ -61,6 +61,7 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 			changes = append(changes, change)
 		}
 	}
+	f.registry.received(f.gaps.last)
 	if changes = f.disabling(batch, hooks, changes); len(changes) > 0 {
 		f.next = f.next.Apply(changes...)
 	}
@@ -82,12 +83,18 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 	applied := f.update(batch, hooks, gone, complete)
 	if loaded && !f.loaded {
 		close(f.lease.loaded)
-		f.missing()
-		f.missingPins()
 	}
 	f.loaded = loaded
 	if !complete {
 		return nil
+	}
+	if !f.whole {
+		f.whole = true
+		f.missing()
+		f.missingPins()
+	}
+	if f.lease.began() {
+		f.older(applied)
 	}
 	f.lease.confirm()
 	if f.changes > 0 {
@@ -95,6 +102,20 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 		return f.registry.report(applied)
 	}
 	return nil
+}
+
+// received notes the newest received revision, before anything reflects it.
+func (r *Registry) received(revision uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read = revision
+}
+
+// newest is the revision that includes every record that this replica has read.
+func (r *Registry) newest() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.read
 }
 
 // decode reads the record of a hook; nil if it was removed, with or without a tombstone.
@@ -114,48 +135,6 @@ func (f *follower) decode(id string, e natsx.Entry) (h *hook, buried bool) {
 	}
 	f.registry.options.Log.Debug("hook registered", "hook", id, "revision", e.Revision, "instances", len(h.Instances))
 	return h, false
-}
-
-// deleted reports whether a durable hook was deleted from the bucket. Routers write tombstones,
-// so such a hook is lost, and stays in the table.
-func (f *follower) deleted(id string, batch map[string]*hook) bool {
-	h, now := batch[id]
-	if !now {
-		f.registry.mu.Lock()
-		h = f.registry.hooks[id]
-		f.registry.mu.Unlock()
-	}
-	if h == nil || !h.Registration.StaysRegistered() {
-		return false
-	}
-	f.registry.lose(id, "was deleted from the bucket of registrations")
-	return true
-}
-
-// missing looks for durable hooks that this replica knew before it began to follow, and of which
-// the bucket has neither a record nor a tombstone.
-func (f *follower) missing() {
-	r := f.registry
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for id, h := range f.before {
-		if _, buried := r.gone[id]; r.hooks[id] == nil && !buried && h.Registration.StaysRegistered() {
-			r.lose(id, "is not in the bucket of registrations any more")
-		}
-	}
-}
-
-// loss applies the record of lost registrations, and reports whether a known loss was accepted.
-func (f *follower) loss(e natsx.Entry) (accepted bool) {
-	l := new(loss)
-	if err := json.Unmarshal(e.Value, l); err != nil {
-		l = &loss{Hook: "unknown", Why: "may be gone: what the bucket says of it can't be read"}
-	} else if l.Why == "" {
-		l = nil
-	}
-	f.registry.lostAt.Store(e.Revision)
-	f.registry.untold.Store(nil) // another replica stored it first
-	return f.registry.lost.Swap(l) != nil && l == nil
 }
 
 // update applies a batch to the registry and returns the applied revision.

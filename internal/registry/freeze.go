@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,7 @@ func (r *Registry) Freezes() ([]freeze.Order, error) {
 		return nil, ErrStale
 	}
 	list := []freeze.Order{}
-	for _, f := range slices.SortedFunc(maps.Values(r.frozen.Load().byKey), func(a, b frozen) int { return int(int64(a.revision) - int64(b.revision)) }) {
+	for _, f := range slices.SortedFunc(maps.Values(r.frozen.Load().byKey), func(a, b frozen) int { return cmp.Compare(a.revision, b.revision) }) {
 		list = append(list, f.Order)
 	}
 	return list, nil
@@ -84,11 +85,11 @@ func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err e
 			return false, ErrStale
 		}
 		r.mu.Lock()
-		changed, applied := r.changed, r.applied
+		changed := r.changed
 		r.mu.Unlock()
 		key, f := r.frozen.Load().find(o.Key())
 		if key == "" {
-			return thawed, r.seenByAll(ctx, applied)
+			return thawed, r.seenByAll(ctx, r.newest())
 		}
 		if !thawed {
 			_, err := r.bucket.Update(ctx, freezeKey+key, []byte(`{"thawed":true}`), f.revision)

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -46,11 +47,7 @@ func (r *Registry) Senders(id string) []string { return r.labels.Senders(id) }
 // including those that others added before. After it returns without an error, every replica
 // knows them or has no lease.
 func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]string) ([]string, error) {
-	added := make([]string, 0, len(by))
-	for label := range by {
-		added = append(added, label)
-	}
-	slices.Sort(added)
+	added := slices.Sorted(maps.Keys(by))
 	err := r.updateSession(ctx, name, func(old labels.Record, now time.Time) (labels.Record, bool, error) {
 		missing := r.labels.Missing(name, added, now)
 		if len(missing) == 0 {
@@ -72,12 +69,13 @@ func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]str
 }
 
 // Claim stores a session's claim to have a parent, and a root of its tree; each may be empty. A
-// claim that is stored already costs a map lookup.
+// claim that every replica knows already costs a map lookup. After it returns without an error,
+// every replica knows the claim or has no lease.
 func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
 	if !r.Current() {
 		return ErrStale
 	}
-	if r.Session(name).HasClaim(parent, root) {
+	if known, revision := r.labels.Get(name); known.HasClaim(parent, root) && r.everywhere(revision) {
 		return nil
 	}
 	sender, _ := labels.Split(name)
@@ -150,7 +148,7 @@ func (r *Registry) updateSession(ctx context.Context, name string, change func(o
 		if err := r.hasRoom(next); err != nil {
 			return err
 		}
-		body, err := next.Append()
+		body, err := next.Encode()
 		if err != nil {
 			return err
 		}

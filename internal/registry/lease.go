@@ -96,6 +96,13 @@ func (l *lease) returned(count uint64) {
 	}
 }
 
+// began reports whether a renewal came back.
+func (l *lease) began() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.start.IsZero()
+}
+
 // confirm extends the lease by the renewals that came back. It is called when the table is up to
 // date.
 func (l *lease) confirm() {
@@ -161,6 +168,14 @@ func (r *Registry) waitApplied(ctx context.Context, revision uint64) error {
 		}
 		timer.Stop()
 	}
+}
+
+// everywhere reports whether no replica uses a table older than revision.
+func (r *Registry) everywhere(revision uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, waiting := r.behind(revision)
+	return !waiting
 }
 
 // behind reports whether a replica may still use a table older than revision, and when to look

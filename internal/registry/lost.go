@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,20 +15,24 @@ import (
 // lostKey is the key of the [loss] that is not accepted yet.
 const lostKey = "lost"
 
-// loss says that a durable hook is gone from the bucket though nobody unregistered it. Other
-// guards may be gone too, so no replica serves until an operator accepts the loss.
+// loss says that a durable hook is gone from the bucket though nobody unregistered it, or that the
+// bucket is older than what a replica has read. Other guards may be gone too, so no replica serves until an operator accepts the loss.
 type loss struct {
-	Hook string    `json:"hook,omitempty"` // empty if the loss is accepted
-	Why  string    `json:"why,omitempty"`
-	By   string    `json:"by,omitempty"` // who accepted it, if the connection proves an identity
+	Hook string    `json:"hook,omitempty"` // empty if anything may be lost
+	Why  string    `json:"why,omitempty"`  // empty if the loss is accepted
+	By   string    `json:"by,omitempty"`   // who accepted it, if the connection proves an identity
 	Time time.Time `json:"time"`
 
 	after uint64 // revision of lostKey that this replica had read when it noticed; 0 for none
 }
 
 func (l *loss) err() error {
-	return wire.Errorf(wire.Unavailable, "registrations are lost: hook %q %s. Bring the bucket of registrations back from a backup, "+
-		"or see that every guard is registered again and then run `hookctl registry accept`", l.Hook, l.Why)
+	what := l.Why
+	if l.Hook != "" {
+		what = fmt.Sprintf("hook %q %s", l.Hook, l.Why)
+	}
+	return wire.Errorf(wire.Unavailable, "registrations are lost: %s. Bring the bucket of registrations back from a backup, "+
+		"or see that every guard is registered again and then run `hookctl registry accept`", what)
 }
 
 // Ready reports why the registry can't serve, or nil.
@@ -72,6 +77,9 @@ func (r *Registry) tellLost(ctx context.Context) error {
 	})
 }
 
+// nobody is the id of the tombstone for a loss that names no hook. No hook can have it.
+const nobody = "_"
+
 // errAccepted makes a replica read the bucket again and forget what is lost.
 var errAccepted = errors.New("an operator accepted that registrations are lost")
 
@@ -83,7 +91,7 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 	case !r.Current():
 		return false, ErrStale
 	case l == nil:
-		return false, nil
+		return false, r.seenByAll(ctx, r.lostAt.Load()) // somebody may just have accepted it
 	case r.untold.Load() != nil:
 		return false, wire.Errorf(wire.Unavailable, "the loss is not recorded yet: try again")
 	}
@@ -92,7 +100,7 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 	}
 	// With a tombstone the registry is not found empty at the next start, unless it is lost
 	// again. A hook that is registered again needs none.
-	if _, err := r.bucket.Update(ctx, hookKey+l.Hook, tombstone(), 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
+	if _, err := r.bucket.Update(ctx, hookKey+cmp.Or(l.Hook, nobody), tombstone(), 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
 		return false, wire.Errorf(wire.Unavailable, "the acceptance could not be stored: %v: try again", err)
 	}
 	body, err := json.Marshal(loss{By: by, Time: time.Now().UTC()})

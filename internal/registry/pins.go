@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +51,7 @@ func newPins(byID map[string]pin) *pins {
 // orders returns the orders in force, oldest first.
 func (p *pins) orders() []pinned.Order {
 	list := []pinned.Order{}
-	for _, one := range slices.SortedFunc(maps.Values(p.byID), func(a, b pin) int { return int(int64(a.revision) - int64(b.revision)) }) {
+	for _, one := range slices.SortedFunc(maps.Values(p.byID), func(a, b pin) int { return cmp.Compare(a.revision, b.revision) }) {
 		if one.Unpinned == nil {
 			list = append(list, one.Order)
 		}
@@ -112,26 +113,26 @@ func (r *Registry) Unpin(ctx context.Context, by, id string) (unpinned bool, err
 	return unpinned && err == nil, err
 }
 
-// writePin records and writes the record of one guard. make gets the current record and the
-// number of orders in force; nil from it writes nothing. It returns when every replica knows the
-// record.
-func (r *Registry) writePin(ctx context.Context, change Change, record func(old pin, orders int) ([]byte, error)) error {
+// writePin records a change and writes the record of one guard. next gets the current record and
+// the number of orders in force, and returns the new record; nil for no change. writePin returns
+// when every replica knows the record.
+func (r *Registry) writePin(ctx context.Context, change Change, next func(old pin, orders int) ([]byte, error)) error {
 	var recorded Change
 	for {
 		if !r.Current() {
 			return ErrStale
 		}
 		r.mu.Lock()
-		changed, applied := r.changed, r.applied
+		changed, read := r.changed, r.read
 		r.mu.Unlock()
 		known := r.pins.Load()
 		old := known.byID[change.Hook]
-		body, err := record(old, len(known.orders()))
+		body, err := next(old, len(known.orders()))
 		if err != nil {
 			return err
 		}
 		if body == nil {
-			return r.seenByAll(ctx, max(applied, old.revision))
+			return r.seenByAll(ctx, max(read, old.revision))
 		}
 		if change.Revision = old.revision; !change.same(recorded) {
 			if err := r.options.Record(ctx, change); err != nil {

@@ -75,6 +75,7 @@ type Registry struct {
 	labels     *labels.Table               // written by the follower only
 	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
 	lostAt     atomic.Uint64               // newest revision of the lost record that was read; 0 for none
+	accepted   uint64                      // newest revision of an acceptance that the follower read
 	untold     atomic.Pointer[loss]        // a loss that the bucket does not hold yet
 	drift      atomic.Pointer[string]      // why the bucket may lose registrations; nil if it can't
 	leaseUntil atomic.Int64                // nanoseconds since started
@@ -84,10 +85,13 @@ type Registry struct {
 
 	mu         sync.Mutex // guards what follows
 	hooks      map[string]*hook
+	known      map[string]*hook    // hooks as of the last time that the whole bucket was read
+	knownAt    uint64              // the newest revision that this replica has applied with a lease
 	gone       map[string]uint64   // revisions of tombstones, by hook
 	disabled   map[string]Disabled // by hook; immutable
 	replicas   map[string]*peer
 	applied    uint64        // the revision of table
+	read       uint64        // the newest received revision: no field reflects a later one, and earlier ones may be missing
 	changed    chan struct{} // closed and replaced at every change of the fields above
 	seen       map[instanceKey]time.Time
 	heartbeats []instanceKey // queued for the next broadcast
@@ -193,10 +197,7 @@ func (r *Registry) List() []Listing {
 		list = append(list, one)
 	}
 	slices.SortFunc(list, func(a, b Listing) int {
-		if a.Priority != b.Priority {
-			return a.Priority - b.Priority
-		}
-		return int(int64(a.Order) - int64(b.Order))
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Order, b.Order))
 	})
 	return list
 }
@@ -270,8 +271,9 @@ func (r *Registry) Run(ctx context.Context) error {
 		}
 		if errors.Is(err, errAccepted) {
 			r.mu.Lock()
-			r.hooks = nil
+			r.hooks, r.known, r.knownAt = nil, nil, 0
 			r.mu.Unlock()
+			r.labels.Clear()
 			r.pins.Store(newPins(map[string]pin{}))
 		}
 		r.options.Log.Warn("hook table stale; refusing events", "error", err)
@@ -287,9 +289,9 @@ func (r *Registry) hold(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.mu.Lock()
-	before := r.hooks
 	r.lostAt.Store(0)
-	r.hooks, r.gone, r.replicas, r.seen, r.applied = map[string]*hook{}, map[string]uint64{}, map[string]*peer{}, map[instanceKey]time.Time{}, 0
+	r.hooks, r.gone, r.replicas, r.seen = map[string]*hook{}, map[string]uint64{}, map[string]*peer{}, map[instanceKey]time.Time{}
+	r.applied = 0
 	r.mu.Unlock()
 
 	lease := &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}
@@ -302,7 +304,7 @@ func (r *Registry) hold(ctx context.Context) error {
 		})
 	}
 	f := &follower{
-		registry: r, lease: lease, next: &chain.Table{}, before: before,
+		registry: r, lease: lease, next: &chain.Table{},
 		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, disabled: map[string]Disabled{},
 		gaps: gaps{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
 	}

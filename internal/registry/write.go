@@ -114,14 +114,14 @@ func (r *Registry) acceptable(reg chain.Registration, old *hook, next record, wh
 // replica uses what it removed.
 func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 	revision, err := r.unregister(ctx, by, id, inst)
-	if err != nil || revision == 0 {
+	if err != nil {
 		return err
 	}
 	return r.seenByAll(ctx, revision)
 }
 
-// unregister is Unregister without waiting for other replicas. The revision is 0 if there was
-// nothing to remove.
+// unregister is Unregister without waiting for other replicas. If there is nothing to remove, the
+// revision is that of the removal before; 0 for none.
 func (r *Registry) unregister(ctx context.Context, by, id, inst string) (revision uint64, err error) {
 	done, err := r.turns.take(ctx, id)
 	if err != nil {
@@ -132,10 +132,10 @@ func (r *Registry) unregister(ctx context.Context, by, id, inst string) (revisio
 	for {
 		old, changed, err := r.lookup(id)
 		if err != nil || old == nil {
-			return 0, err
+			return r.removed(id), err
 		}
 		if _, known := old.Instances[inst]; inst != "" && !known {
-			return 0, nil
+			return old.revision, nil
 		}
 		if change := removing(by, old, inst); !change.same(recorded) {
 			if err := r.options.Record(ctx, change); err != nil {
@@ -225,6 +225,13 @@ func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
 	return r.hooks[id], r.changed, nil
 }
 
+// removed is the revision that removed a hook; 0 for none.
+func (r *Registry) removed(id string) uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.gone[id]
+}
+
 // full reports whether no more hooks may be registered.
 func (r *Registry) full() bool {
 	r.mu.Lock()
@@ -237,10 +244,10 @@ func (r *Registry) full() bool {
 func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64, error) {
 	for {
 		r.mu.Lock()
-		changed, h, applied := r.changed, r.hooks[id], r.applied
+		changed, h, read := r.changed, r.hooks[id], r.read
 		r.mu.Unlock()
 		if h == nil || h.revision > old {
-			return applied, nil
+			return read, nil
 		}
 		if err := wait(ctx, changed); err != nil {
 			return 0, err

@@ -73,16 +73,25 @@ func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) b
 	return dropped, err
 }
 
-// remembering returns the place that stores a decision. ok is false if the session has ended
-// since the event arrived.
-func (s *Store) remembering(ctx context.Context, q *held.Event, d approval.Decision) (at place, ok bool, err error) {
+// past reports whether a decision on an approval request grants nothing in a scope any more: the
+// session, or the root of a lineage, ended since the event arrived, or approvals of the session
+// were revoked since a person was asked.
+func (s *Store) past(ctx context.Context, q *held.Event, scope string) (bool, error) {
 	own := sessionkey.Of(q.Emitter, q.Session)
-	at, isBeyond := beyond(d.Scope, q.Emitter, q.Root)
-	if !isBeyond {
-		return ofSession(own), true, nil
+	epoch, err := s.Epoch(ctx, own)
+	if err != nil || epoch != q.Epoch {
+		return true, err
 	}
-	state, err := s.Get(ctx, own)
-	return at, err == nil && !state.over(q), err
+	names := []string{own}
+	if scope == approval.ScopeLineage {
+		names = append(names, sessionkey.Of(q.Emitter, q.Root))
+	}
+	for _, name := range names {
+		if state, err := s.Get(ctx, name); err != nil || state.over(q) {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // RevokeGrant drops what an approval granted beyond its session, and returns the hook's name,

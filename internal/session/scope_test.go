@@ -117,6 +117,30 @@ func TestAGrantToATreeEndsWithItsRoot(t *testing.T) {
 	}
 }
 
+// A tree whose root has ended gets no grant from a question of before, whichever of its sessions
+// asked.
+func TestAnEndedTreeIsGrantedNothing(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	before := of("a1", coder, "s2")
+	if err := store.End(t.Context(), "s1\x00"+coder); err != nil {
+		t.Fatal(err)
+	}
+	later := scoped(approval.ScopeLineage, time.Now().Add(time.Hour))
+	if err := store.Remember(t.Context(), before, later); err != nil {
+		t.Fatal(err)
+	}
+	if got := answers(t, store, of("", coder, "s3")); got != "" {
+		t.Errorf("answered by %q, of before the end", got)
+	}
+	if err := store.Remember(t.Context(), of("a2", coder, "s2"), later); err != nil {
+		t.Fatal(err)
+	}
+	if got := answers(t, store, of("", coder, "s3")); got != "a2" {
+		t.Errorf("answered by %q; want a2, of after the end", got)
+	}
+}
+
 // A revoked grant stays revoked, and the event that asked has no second permission.
 func TestARevokedGrantStaysRevoked(t *testing.T) {
 	t.Parallel()

@@ -87,11 +87,6 @@ func digest(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Begins reports whether an event may begin a turn.
-func Begins(event string) bool {
-	return event == events.PromptSubmit || event == events.ExecutionStart
-}
-
 // begin begins a turn if the event does; an empty event always does.
 func (s *State) begin(event string) {
 	if event == events.ExecutionStart && s.Prompted {

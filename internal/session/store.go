@@ -10,11 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/wire"
-	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -185,51 +183,15 @@ func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) err
 
 // End ends a session and drops its state, with the grants of the tree that it is the root of.
 func (s *Store) End(ctx context.Context, id string) error {
-	if _, err := s.dropOfTree(ctx, id, func(Grant) bool { return true }); err != nil {
-		return err
-	}
-	return s.Update(ctx, id, func(state *State) bool {
+	err := s.Update(ctx, id, func(state *State) bool {
 		state.end(time.Now())
 		return true
 	})
-}
-
-// Remember stores an "Allow always" on an approval request, once.
-func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision) error {
-	at, ok, err := s.remembering(ctx, q, d)
-	if !ok || err != nil {
+	if err != nil {
 		return err
 	}
-	return s.update(ctx, at, func(state *State) bool { return state.remember(q, d) })
-}
-
-// Revoke drops a session's "Allow always" and returns how many: all, or those of a hook, or of a
-// hook and prompt. A name without a sender means the session with that id of every sender.
-func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
-	names := []string{id}
-	if sender, session := sessionkey.Split(id); sender == "" {
-		list, err := s.owned(ctx, session)
-		if err != nil {
-			return 0, err
-		}
-		for _, state := range list {
-			names = append(names, sessionkey.Of(state.Sender, session))
-		}
-	}
-	for _, name := range names {
-		err := s.Update(ctx, name, func(state *State) bool {
-			revoked += state.revoke(hook, prompt)
-			return true
-		})
-		if err != nil {
-			return revoked, err
-		}
-		n, err := s.dropOfTree(ctx, name, func(g Grant) bool { return g.of(hook, prompt) })
-		if revoked += n; err != nil {
-			return revoked, err
-		}
-	}
-	return revoked, nil
+	_, err = s.dropOfTree(ctx, id, func(Grant) bool { return true }) // what is remembered later sees the end
+	return err
 }
 
 // Find returns the states of a session: of one sender, or of all senders that use the id.
@@ -279,36 +241,4 @@ func (s *Store) Spend(ctx context.Context, id, event, taker string, compose func
 		return len(delivered) > 0 || waited
 	})
 	return v, err
-}
-
-// Epoch counts how often a session ended or its approvals were revoked.
-func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
-	state, err := s.Get(ctx, id)
-	sender, session := sessionkey.Split(id)
-	if err != nil || sender == "" {
-		return state.Epoch, err
-	}
-	all, err := s.Get(ctx, session) // revocations for every sender
-	return state.Epoch + all.Epoch, err
-}
-
-// Granted returns the approval that answers a request of its session, its tree or its sender,
-// and who gave it. approvalID is empty if there is none.
-func (s *Store) Granted(ctx context.Context, r *held.Event) (approvalID, by string, err error) {
-	places := []place{ofSession(sessionkey.Of(r.Emitter, r.Session))}
-	for _, scope := range [...]string{approval.ScopeLineage, approval.ScopeAgent} {
-		if at, ok := beyond(scope, r.Emitter, r.Root); ok {
-			places = append(places, at)
-		}
-	}
-	for _, at := range places {
-		state, _, err := s.read(ctx, at)
-		if err != nil {
-			return "", "", err
-		}
-		if grant, found := state.Remembered(r); found {
-			return grant.Approval, grant.By, nil
-		}
-	}
-	return "", "", nil
 }

@@ -93,11 +93,6 @@ func TestTurns(t *testing.T) {
 			t.Errorf("step %d, %q: turn %d, want %d", i, step.event, got, step.turn)
 		}
 	}
-	for event, want := range map[string]bool{events.PromptSubmit: true, events.ExecutionStart: true, "tool:pre": false} {
-		if got := session.Begins(event); got != want {
-			t.Errorf("%s begins a turn: %v", event, got)
-		}
-	}
 }
 
 // A new turn has the whole budget, and lists no injections of the last one.
@@ -208,7 +203,11 @@ func asking(id, session, hook, prompt string) approval.Record {
 
 func remember(t *testing.T, s *session.Store, q approval.Record, arrived time.Time) {
 	t.Helper()
-	if err := s.Remember(t.Context(), &held.Event{Record: q, Arrived: arrived}, always); err != nil {
+	epoch, err := s.Epoch(t.Context(), q.Session) // a person is asked now
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Remember(t.Context(), &held.Event{Record: q, Arrived: arrived, Epoch: epoch}, always); err != nil {
 		t.Fatal(err)
 	}
 }

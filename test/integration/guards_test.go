@@ -203,7 +203,7 @@ func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for later, want := range map[time.Duration]bool{-1: false, 0: false, 1: true} {
-		q := &held.Event{Arrived: ended.Ended.Add(later)}
+		q := &held.Event{Arrived: ended.Ended.Add(later), Epoch: ended.Epoch}
 		q.Request = approval.Request{ID: later.String(), Session: "s1", Hook: "asks", Prompt: later.String()}
 		if err := store.Remember(ctx, q, approval.Decision{Granted: true, Option: "Allow always"}); err != nil {
 			t.Fatal(err)

@@ -79,10 +79,10 @@ func (l *Log) waitBeyond(ctx context.Context, number int) error {
 	return nil
 }
 
-// FollowDecisions calls handle for each decision stored since a time, over all segments, oldest
-// first. It calls caughtUp once, after all current decisions. It returns when ctx ends or the
+// FollowDecisions calls handle for each decision stored since a time, with the number of its
+// segment, over all segments, oldest first. It calls caughtUp once, after all current decisions. It returns when ctx ends or the
 // log can't be followed.
-func (l *Log) FollowDecisions(ctx context.Context, since time.Time, handle func(natsx.Record), caughtUp func()) error {
+func (l *Log) FollowDecisions(ctx context.Context, since time.Time, handle func(segment int, rec natsx.Record), caughtUp func()) error {
 	segments, err := l.Segments(ctx)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (l *Log) FollowDecisions(ctx context.Context, since time.Time, handle func(
 			start.Time = since
 		}
 		return start, func(rec natsx.Record) error {
-			handle(rec)
+			handle(number, rec)
 			from[number] = natsx.Start{Sequence: rec.Sequence + 1}
 			return nil
 		}

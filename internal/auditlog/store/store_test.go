@@ -234,7 +234,7 @@ func TestDecisionsAreFollowedOverSegments(t *testing.T) {
 	defer cancel()
 	seen, current, ended := make(chan string, 10), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- follower.FollowDecisions(ctx, time.Time{}, func(rec natsx.Record) { seen <- string(rec.Body) }, func() { close(current) })
+		ended <- follower.FollowDecisions(ctx, time.Time{}, func(_ int, rec natsx.Record) { seen <- string(rec.Body) }, func() { close(current) })
 	}()
 	<-current
 	put("c")

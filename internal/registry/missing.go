@@ -1,0 +1,74 @@
+package registry
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+)
+
+// deleted reports whether a durable hook was deleted from the bucket. Routers write tombstones,
+// so such a hook is lost, and stays in the table.
+func (f *follower) deleted(id string, batch map[string]*hook) bool {
+	h, now := batch[id]
+	if !now {
+		f.registry.mu.Lock()
+		h = f.registry.hooks[id]
+		f.registry.mu.Unlock()
+	}
+	if h == nil || !h.Registration.StaysRegistered() {
+		return false
+	}
+	f.registry.lose(id, "was deleted from the bucket of registrations")
+	return true
+}
+
+// missing looks for durable hooks that this replica knew before it began to follow, and of which
+// the bucket has neither a record nor a tombstone.
+func (f *follower) missing() {
+	r := f.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, h := range r.known {
+		if _, buried := r.gone[id]; r.hooks[id] == nil && !buried && h.Registration.StaysRegistered() {
+			r.lose(id, "is not in the bucket of registrations any more")
+		}
+	}
+	r.known = r.hooks // the same map from now on: it has what this follow learns
+}
+
+// older looks for a bucket that is older than what this replica has read: labels and orders may be
+// gone. applied includes a record that this replica wrote since it follows, so the store has
+// nothing newer that it only does not show yet.
+func (f *follower) older(applied uint64) {
+	r := f.registry
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if applied < r.knownAt {
+		r.lose("", fmt.Sprintf("the bucket of registrations is at revision %d, and this router has read revision %d", applied, r.knownAt))
+	}
+	r.knownAt = applied
+}
+
+// loss applies the record of lost registrations, and reports whether a loss was accepted: a known
+// one, or one of which this replica would find more, since it was away.
+func (f *follower) loss(e natsx.Entry) (accepted bool) {
+	l := new(loss)
+	if err := json.Unmarshal(e.Value, l); err != nil {
+		l = &loss{Hook: "unknown", Why: "may be gone: what the bucket says of it can't be read"}
+	} else if l.Why == "" {
+		l = nil
+	}
+	r := f.registry
+	r.lostAt.Store(e.Revision)
+	r.untold.Store(nil) // another replica stored it first
+	was := r.lost.Swap(l)
+	if l != nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	missed := e.Revision > r.accepted && r.known != nil
+	r.accepted = max(r.accepted, e.Revision)
+	return was != nil || missed
+}

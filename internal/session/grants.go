@@ -1,0 +1,97 @@
+package session
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// Remember stores an "Allow always" on an approval request, once. It stores none that is past: see
+// [Store.past].
+func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision) error {
+	at, isBeyond := beyond(d.Scope, q.Emitter, q.Root)
+	if !isBeyond {
+		at = ofSession(sessionkey.Of(q.Emitter, q.Session))
+	}
+	if past, err := s.past(ctx, q, at.empty.Scope); past || err != nil {
+		return err
+	}
+	if err := s.update(ctx, at, func(state *State) bool { return state.remember(q, d) }); err != nil {
+		return err
+	}
+	if past, err := s.past(ctx, q, at.empty.Scope); !past || err != nil {
+		return err
+	}
+	// What made it past meanwhile did not find it.
+	return s.update(ctx, at, func(state *State) bool {
+		return len(state.drop(func(g Grant) bool { return g.Approval == q.ID })) > 0
+	})
+}
+
+// Revoke drops a session's "Allow always" and returns how many: all, or those of a hook, or of a
+// hook and prompt. A name without a sender means the session with that id of every sender.
+func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
+	if revoked, err = s.revokeOne(ctx, id, hook, prompt); err != nil {
+		return revoked, err
+	}
+	sender, session := sessionkey.Split(id)
+	if sender != "" {
+		return revoked, nil
+	}
+	list, err := s.owned(ctx, session) // now: what is remembered from here on sees the new epoch
+	for _, state := range list {
+		n, err := s.revokeOne(ctx, sessionkey.Of(state.Sender, session), hook, prompt)
+		if revoked += n; err != nil {
+			return revoked, err
+		}
+	}
+	return revoked, err
+}
+
+// revokeOne is Revoke for one session.
+func (s *Store) revokeOne(ctx context.Context, name, hook, prompt string) (revoked int, err error) {
+	var own int
+	err = s.Update(ctx, name, func(state *State) bool {
+		own = state.revoke(hook, prompt)
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	ofTree, err := s.dropOfTree(ctx, name, func(g Grant) bool { return g.of(hook, prompt) })
+	return own + ofTree, err
+}
+
+// Epoch counts how often a session ended or its approvals were revoked.
+func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
+	state, err := s.Get(ctx, id)
+	sender, session := sessionkey.Split(id)
+	if err != nil || sender == "" {
+		return state.Epoch, err
+	}
+	all, err := s.Get(ctx, session) // revocations for every sender
+	return state.Epoch + all.Epoch, err
+}
+
+// Granted returns the approval that answers a request of its session, its tree or its sender,
+// and who gave it. approvalID is empty if there is none.
+func (s *Store) Granted(ctx context.Context, r *held.Event) (approvalID, by string, err error) {
+	places := []place{ofSession(sessionkey.Of(r.Emitter, r.Session))}
+	for _, scope := range [...]string{approval.ScopeLineage, approval.ScopeAgent} {
+		if at, ok := beyond(scope, r.Emitter, r.Root); ok {
+			places = append(places, at)
+		}
+	}
+	for _, at := range places {
+		state, _, err := s.read(ctx, at)
+		if err != nil {
+			return "", "", err
+		}
+		if grant, found := state.Remembered(r); found {
+			return grant.Approval, grant.By, nil
+		}
+	}
+	return "", "", nil
+}
