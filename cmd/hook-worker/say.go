@@ -70,22 +70,23 @@ func (t teller) follows(policy, nats string) {
 
 // stops says when the worker begins to stop; the function that it returns says when it has.
 func (t teller) stops(ctx context.Context) func() {
-	tell := func(text string) {
-		if t.people() {
-			term.Say(t.out, text)
-			return
-		}
-		t.log.Info(text)
-	}
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(said)
-		tell("stopping: no new calls are accepted")
+		if t.people() {
+			term.Say(t.out, "stopping: no new calls are accepted")
+			return
+		}
+		t.log.Info("stopping: no new calls are accepted")
 	})
 	return func() {
 		if !stop() {
 			<-said
 		}
-		tell("stopped")
+		if t.people() {
+			term.Say(t.out, "stopped")
+			return
+		}
+		t.log.Info("stopped")
 	}
 }

@@ -123,11 +123,11 @@ func approvers(r *held.Event) (list []string) {
 	return list
 }
 
-// nobody knows no people.
-type nobody struct{}
+// noPeople is the [People] of a router without approval groups.
+type noPeople struct{}
 
-func (nobody) Person(string) string { return "" }
-func (nobody) Model(string) bool    { return false }
-func (nobody) CountApproval(*chain.Approval, string, []string, string) (string, bool, error) {
+func (noPeople) Person(string) string { return "" }
+func (noPeople) Model(string) bool    { return false }
+func (noPeople) CountApproval(*chain.Approval, string, []string, string) (string, bool, error) {
 	return "", false, wire.Errorf(wire.Forbidden, "your approval does not count: the router knows no people (--approval-groups)")
 }

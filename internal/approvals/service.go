@@ -86,7 +86,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Servic
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 100)
 	o.MaxKept = cmp.Or(o.MaxKept, 4<<30)
 	if o.People == nil {
-		o.People = nobody{}
+		o.People = noPeople{}
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Service{

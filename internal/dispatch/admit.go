@@ -104,7 +104,7 @@ func (d *Dispatcher) admit(ctx context.Context, verb string, req Request, fallba
 		return nil, err
 	}
 	owned := req.owned()
-	if err := d.takeSeats(req.Emitter, owned); err != nil {
+	if err := d.takeSlots(req.Emitter, owned); err != nil {
 		return nil, err
 	}
 	ev := d.newEvent(verb, req, table.For(req.Event.Name, req.Event.Session))
@@ -132,18 +132,18 @@ func defaulted(req Request) bool {
 
 // release frees the slots of the session and the sender.
 func (d *Dispatcher) release(ev *event) {
-	d.seats.give(ev.owned)
-	d.senders.give(ev.request.Emitter)
+	d.sessionSlots.release(ev.owned)
+	d.senderSlots.release(ev.request.Emitter)
 }
 
-// takeSeats takes a slot of the session, whose key is owned, and one of the sender.
-func (d *Dispatcher) takeSeats(sender, owned string) error {
-	if err := d.senders.take(sender); err != nil {
+// takeSlots takes a slot of the session, whose key is owned, and one of the sender.
+func (d *Dispatcher) takeSlots(sender, owned string) error {
+	if err := d.senderSlots.take(sender); err != nil {
 		return err
 	}
-	err := d.seats.take(owned)
+	err := d.sessionSlots.take(owned)
 	if err != nil {
-		d.senders.give(sender)
+		d.senderSlots.release(sender)
 	}
 	return err
 }
@@ -225,8 +225,8 @@ func (d *Dispatcher) TooLarge(n int) error {
 	return wire.Errorf(wire.TooLarge, "the data has %d bytes: at most %d are allowed", n, d.opts.MaxData)
 }
 
-// seats counts the requests in flight for each session, or for each sender.
-type seats struct {
+// slots counts and bounds the requests in flight for each session, or for each sender.
+type slots struct {
 	limit int
 	of    string // "session" or "agent"
 
@@ -235,7 +235,7 @@ type seats struct {
 }
 
 // take takes a slot. An empty name needs none.
-func (s *seats) take(name string) error {
+func (s *slots) take(name string) error {
 	if name == "" {
 		return nil
 	}
@@ -251,7 +251,8 @@ func (s *seats) take(name string) error {
 	return nil
 }
 
-func (s *seats) give(name string) {
+// release gives a slot back.
+func (s *slots) release(name string) {
 	if name == "" {
 		return
 	}

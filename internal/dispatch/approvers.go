@@ -41,14 +41,11 @@ func (d *Dispatcher) needs(ev *event, out chain.Outcome) *chain.Approval {
 	return chain.Stricter(list...)
 }
 
-// severally turns a request into one that several people must allow. It offers no "Allow
+// requireApprovers turns a request into one that several people must allow. It offers no "Allow
 // always", and a time-out denies.
-func severally(q *approval.Request, needs *chain.Approval) {
+func requireApprovers(q *approval.Request, needs *chain.Approval) {
 	q.Needs, q.Default = needs, approval.DefaultDeny
-	q.Options = slices.DeleteFunc(slices.Clone(q.Options), approval.Remembered)
-	if !slices.ContainsFunc(q.Options, approval.Grants) || !slices.ContainsFunc(q.Options, refuses) {
-		q.Options = approval.DefaultOptions()
-	}
+	q.Options = answerable(slices.DeleteFunc(slices.Clone(q.Options), approval.Remembered))
 }
 
 // Reviewed records an answer that does not end the request.
@@ -57,11 +54,11 @@ func (d *Dispatcher) Reviewed(ctx context.Context, s *held.Event, r approval.Rev
 	if r.Allows() {
 		action = "allow"
 	}
-	line := audit.Record{
-		Time: r.Time.Time, Kind: audit.ApprovalReviewed, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: action, EventID: s.EventID,
-		Detail: audit.Review{ApprovalID: s.ID, By: r.By, Person: r.Person, ClaimedBy: r.Claimed, Option: r.Option, Note: d.view.Text(r.Note), DataSHA256: s.DataSHA256},
-	}.Append(nil)
-	return d.journal.Record(ctx, line)
+	line := recordOf(s, audit.ApprovalReviewed, action, audit.Review{
+		ApprovalID: s.ID, By: r.By, Person: r.Person, ClaimedBy: r.Claimed, Option: r.Option, Note: d.view.Text(r.Note), DataSHA256: s.DataSHA256,
+	})
+	line.Time = r.Time.Time
+	return d.journal.Record(ctx, line.Append(nil))
 }
 
 // Waits reports that a request still waits for others to answer.

@@ -126,26 +126,31 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	if err := d.record(ctx, ev, d.requested(ev, out, v, s, false)); err != nil {
 		return v, nil, err
 	}
-	if s.Session != "" {
-		if s.Epoch, err = d.sessions.Epoch(ctx, sessionkey.Of(s.Emitter, s.Session)); err != nil {
-			return v, nil, err
-		}
-	}
-	if len(s.Unlabel) > 0 {
-		if s.AskedAt, err = d.labels.AskToRemove(ctx, labeled(ev.request), s.Unlabel); err != nil {
-			d.noteRefused(ev)
-			return v, nil, err
-		}
-	}
-	s, asked, err := d.approvals.Ask(ctx, s)
+	s, asked, err := d.store(ctx, ev, s)
 	if err != nil {
-		d.noteRefused(ev)
+		d.noteRefused(ev, unavailable, "")
 		return v, nil, err
 	}
 	if asked && !ruled {
 		d.reportAsked(s)
 	}
 	return d.wait(ctx, ev, v, s, seen)
+}
+
+// store stores an approval request with the state that its session has now. asked is false if the
+// event has a request already.
+func (d *Dispatcher) store(ctx context.Context, ev *event, s *held.Event) (stored *held.Event, asked bool, err error) {
+	if s.Session != "" {
+		if s.Epoch, err = d.sessions.Epoch(ctx, sessionkey.Of(s.Emitter, s.Session)); err != nil {
+			return nil, false, err
+		}
+	}
+	if len(s.Unlabel) > 0 {
+		if s.AskedAt, err = d.labels.AskToRemove(ctx, labeled(ev.request), s.Unlabel); err != nil {
+			return nil, false, err
+		}
+	}
+	return d.approvals.Ask(ctx, s)
 }
 
 // granted answers with the session's "Allow always", if there is one.
@@ -253,16 +258,13 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
 		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),
-		Prompt: unlabeling(cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), unlabel), Options: asker.Result.ApprovalOptions,
+		Prompt: unlabeling(cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), unlabel), Options: offered(asker.Result),
 		Default: string(cmp.Or(asker.Result.ApprovalDefault, chain.Deny)),
 		Created: now, Expires: approval.At(now.Add(approval.Timeout(asker.Result.ApprovalTimeout))),
 		DataSHA256: approval.Digest(v.Data),
 	}
-	if len(s.Options) == 0 {
-		s.Options = approval.DefaultOptions()
-	}
 	if needs := d.needs(ev, out); needs != nil {
-		severally(&s.Request, needs)
+		requireApprovers(&s.Request, needs)
 	}
 	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
 	s.Emitter, s.Labels, s.Unlabel, s.AddedLabels = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), unlabel, adds

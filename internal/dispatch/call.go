@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 // caller is the [chain.Caller] of the hooks of one event. It calls abort if no hook can be called.
 func (d *Dispatcher) caller(ev *event, abort context.CancelCauseFunc) chain.Caller {
 	return func(ctx context.Context, entry *chain.Entry, in events.Event) (chain.Result, error) {
-		reply, err := d.call(ctx, ev, chain.Enforce, entry, in)
+		reply, err := d.call(ctx, ev, entry, in)
 		switch {
 		case errors.Is(err, ErrConnection):
 			abort(wire.Errorf(wire.Unavailable, "%v: ask again", ErrConnection))
@@ -63,8 +64,8 @@ func (d *Dispatcher) allowed(hook string, r chain.Result) error {
 	return nil
 }
 
-// call calls one hook. The context ends with the hook's time.
-func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry *chain.Entry, in events.Event) (Reply, error) {
+// call calls one hook in its mode. The context ends with the hook's time.
+func (d *Dispatcher) call(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) (Reply, error) {
 	timeout := entry.Timeout()
 	if end, ok := ctx.Deadline(); ok {
 		timeout = time.Until(end)
@@ -73,8 +74,12 @@ func (d *Dispatcher) call(ctx context.Context, ev *event, mode chain.Mode, entry
 	if err != nil {
 		return Reply{}, err
 	}
-	reply, err := ev.channel.Call(ctx, Call{Hook: entry.ID, Mode: mode, Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry), Labels: in.Extensions[events.AttrLabels], Echoed: entry.Echoes || slices.Contains(ev.pinned, entry)})
-	if errors.Is(err, chain.ErrNoResponder) && !slices.Contains(ev.pinned, entry) && d.removed(entry) {
+	pinned := slices.Contains(ev.pinned, entry)
+	reply, err := ev.channel.Call(ctx, Call{
+		Hook: entry.ID, Mode: cmp.Or(entry.Mode, chain.Enforce), Data: data, Timeout: timeout, Traceparent: ev.callTrace(entry),
+		Labels: in.Extensions[events.AttrLabels], Echoed: entry.Echoes || pinned,
+	})
+	if errors.Is(err, chain.ErrNoResponder) && !pinned && d.removed(entry) {
 		return Reply{}, chain.ErrRemoved
 	}
 	return reply, err
@@ -95,63 +100,82 @@ func (d *Dispatcher) removed(entry *chain.Entry) bool {
 	return err == nil && table.Get(entry.ID) == nil
 }
 
-// maxShadows bounds the shadow calls in flight.
-const maxShadows = 256
+// maxShadow bounds the shadow calls in flight.
+const maxShadow = 256
 
 // shadow calls a hook in mode shadow. The chain does not wait for it.
 func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, events.Event) {
 	return func(entry *chain.Entry, in events.Event) {
-		started := d.shadows.start(func() {
+		started := d.shadowCalls.start(func() {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), entry.Timeout())
 			defer cancel()
 			d.callShadow(ctx, ev, entry, in)
 		})
 		if !started {
-			d.counters.shadowDropped.Add(1)
-			d.observer.ShadowDropped(entry.ID)
+			d.dropped(entry)
 		}
 	}
 }
 
+// dropped counts a call in mode shadow or async over the limit.
+func (d *Dispatcher) dropped(entry *chain.Entry) {
+	d.counters.shadowDropped.Add(1)
+	d.observer.ShadowDropped(entry.ID)
+}
+
 func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) {
+	call := d.callUnawaited(ctx, ev, entry, in)
+	d.counters.shadow.Add(1)
+	d.note(d.shadowed(ev, &call, in.Data))
+	d.log.DebugContext(ev.trace.Context(), "shadow hook answered", "hook", entry.ID, "event", ev.name(), "session_id", ev.session(),
+		"chain_id", ev.chainID, "action", call.Result.Action, "reason", d.view.Masked(call.Result.Reason), "error", d.masked(call.Err))
+}
+
+// callUnawaited calls a hook whose answer the agent does not wait for, in mode shadow or async, and
+// tells the observer.
+func (d *Dispatcher) callUnawaited(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) chain.Call {
 	call := chain.Call{Entry: entry, Start: time.Now()}
-	reply, err := d.call(ctx, ev, chain.Shadow, entry, in)
+	reply, err := d.call(ctx, ev, entry, in)
 	call.Result.Policy = chain.CleanPolicy(reply.Policy)
 	if err == nil {
 		call.Result, err = resultOf(reply)
 	}
-	call.Took, call.Err, call.Failure = time.Since(call.Start), err, chain.FailureOf(err)
-	d.counters.shadow.Add(1)
+	if err == nil && entry.Mode == chain.Async {
+		err = d.allowed(entry.ID, call.Result)
+	}
+	if call.Took, call.Err, call.Failure = time.Since(call.Start), err, chain.FailureOf(err); err != nil {
+		call.Result = chain.Result{Policy: call.Result.Policy}
+	}
 	when := telemetry.Interval{From: call.Start, To: call.Start.Add(call.Took)}
 	d.observer.Shadow(ev.trace, telemetry.Answer{Entry: entry, When: when, Failure: call.Failure}, call.Result.Action, err != nil)
-	d.note(d.shadowed(ev, &call, in.Data))
-	d.log.DebugContext(ev.trace.Context(), "shadow hook answered", "hook", entry.ID, "event", ev.name(), "session_id", ev.session(),
-		"chain_id", ev.chainID, "action", call.Result.Action, "reason", d.view.Masked(call.Result.Reason), "error", d.masked(err))
+	return call
 }
 
-// shadows runs a bounded number of calls that nothing waits for.
-type shadows struct {
-	room chan struct{}
-	wg   *sync.WaitGroup
+// background runs a bounded number of calls that nobody waits for.
+type background struct {
+	slots chan struct{}
+	wg    *sync.WaitGroup
 }
 
-func newShadows(n int) shadows { return shadows{make(chan struct{}, n), new(sync.WaitGroup)} }
+func newBackground(limit int) background {
+	return background{make(chan struct{}, limit), new(sync.WaitGroup)}
+}
 
 // start runs do in a new goroutine, unless too many are running.
-func (s shadows) start(do func()) bool {
+func (b background) start(do func()) bool {
 	select {
-	case s.room <- struct{}{}:
+	case b.slots <- struct{}{}:
 	default:
 		return false
 	}
-	s.wg.Go(func() {
-		defer func() { <-s.room }()
+	b.wg.Go(func() {
+		defer func() { <-b.slots }()
 		do()
 	})
 	return true
 }
 
-func (s shadows) wait() { s.wg.Wait() }
+func (b background) wait() { b.wg.Wait() }
 
 // counters are totals since the start.
 type counters struct {
@@ -160,7 +184,8 @@ type counters struct {
 	failures              sync.Map // chain.Failure → *atomic.Int64
 }
 
-func (c *counters) calls(calls []chain.Call) {
+// failed counts the failures among the calls of a chain.
+func (c *counters) failed(calls []chain.Call) {
 	for i := range calls {
 		failure := calls[i].Failure
 		if failure == "" {

@@ -67,7 +67,7 @@ func (d *Dispatcher) contribute(ctx context.Context, ev *event, timeout time.Dur
 	chain.Scatter(len(list), func(i int) {
 		c := &list[i]
 		c.Entry, c.Start = ev.hooks[i], time.Now()
-		reply, err := d.call(ctx, ev, chain.Enforce, c.Entry, ev.forHooks())
+		reply, err := d.call(ctx, ev, c.Entry, ev.forHooks())
 		c.Took = time.Since(c.Start)
 		switch value := jsontext.Value(reply.Body); {
 		case err != nil:

@@ -123,14 +123,14 @@ type Dispatcher struct {
 	view      View
 	observer  Observer
 
-	seats      seats // of sessions
-	senders    seats
-	unknown    unknown
-	shadows    shadows
-	lates      shadows
-	latecomers seats // calls in mode async
-	counters   counters
-	log        *slog.Logger
+	sessionSlots slots
+	senderSlots  slots
+	asyncSlots   slots // of calls in mode async
+	unknown      unknown
+	shadowCalls  background
+	asyncCalls   background
+	counters     counters
+	log          *slog.Logger
 }
 
 // New makes a dispatcher.
@@ -143,15 +143,15 @@ func New(deps Dependencies, o Options) *Dispatcher {
 		opts: o, log: o.Log,
 		hooks: deps.Hooks, freezes: deps.Freezes, transport: deps.Transport, sessions: deps.Sessions,
 		approvals: deps.Approvals, labels: deps.Labels, journal: deps.Journal, view: deps.View, observer: deps.Observer,
-		seats: seats{limit: o.MaxPerSession, of: "session"}, senders: seats{limit: o.MaxPerAgent, of: "agent"}, shadows: newShadows(maxShadows),
-		lates: newShadows(maxLates), latecomers: seats{limit: maxLatesOfOne, of: "agent"},
+		sessionSlots: slots{limit: o.MaxPerSession, of: "session"}, senderSlots: slots{limit: o.MaxPerAgent, of: "agent"}, asyncSlots: slots{limit: maxAsyncPerAgent, of: "agent"},
+		shadowCalls: newBackground(maxShadow), asyncCalls: newBackground(maxAsync),
 	}
 }
 
 // Wait waits for the shadow and async calls in flight.
 func (d *Dispatcher) Wait() {
-	d.shadows.wait()
-	d.lates.wait()
+	d.shadowCalls.wait()
+	d.asyncCalls.wait()
 }
 
 // Counters are totals since the start, for service discovery: calls of shadow hooks,

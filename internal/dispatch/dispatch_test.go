@@ -233,6 +233,17 @@ func TestExecuteAsksAPerson(t *testing.T) {
 			t.Errorf("asked before the records were written:\n%s", happened)
 		}
 	})
+	t.Run("a record says that nobody could be asked", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, asking)
+		b.deps.epochErr = wire.Errorf(wire.Unavailable, "the sessions are away")
+		if answer, err := b.Execute(t.Context(), request(t, events.ToolPre, data)); wire.CodeOf(err) != wire.Unavailable {
+			t.Fatalf("answer %+v, %v; want 503", answer, err)
+		}
+		records := b.deps.records(t)
+		if last := records[len(records)-1]; last["kind"] != "chain.refused" || last["action"] != "unavailable" {
+			t.Errorf("the last record is %v, want chain.refused", last)
+		}
+	})
 	t.Run("nobody to ask denies", func(t *testing.T) {
 		b := newBench(t, dispatch.Options{NoApprovals: true}, asking)
 		answer, err := b.Execute(t.Context(), request(t, events.ToolPre, data))

@@ -79,7 +79,7 @@ func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (c
 	if err == nil {
 		out, err = d.guard(ctx, ev, out, caller, until)
 	}
-	d.counters.calls(out.Calls)
+	d.counters.failed(out.Calls)
 	if errors.Is(err, chain.ErrDeadline) {
 		d.note(d.undecided(ev, out))
 		return out, wire.Errorf(wire.Deadline, "the %s for this chain ran out before every hook answered (%d of %d did): nothing was decided",

@@ -45,6 +45,7 @@ type fakes struct {
 	logErr   error // of Record
 	decision *approval.Decision
 	epoch    int // of every session
+	epochErr error
 
 	frozen    *freeze.Order // all events
 	frozenErr error
@@ -177,7 +178,7 @@ func (f *fakes) Thaw(context.Context, freeze.Order) (bool, error) {
 	return was, nil
 }
 
-func (f *fakes) Epoch(context.Context, string) (int, error) { return f.epoch, nil }
+func (f *fakes) Epoch(context.Context, string) (int, error) { return f.epoch, f.epochErr }
 
 func (f *fakes) Decision(context.Context, *held.Event) (*approval.Decision, error) {
 	return f.decision, nil

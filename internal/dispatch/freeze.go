@@ -24,14 +24,14 @@ func (d *Dispatcher) leave(ev *event, out chain.Outcome) (chain.Outcome, error) 
 	}
 	order, err := d.freezes.Frozen(ev.request.agent(), ev.session())
 	if err != nil {
-		d.noteRefused(ev)
+		d.noteRefused(ev, unavailable, "")
 		return out, err
 	}
 	if order == nil {
 		return out, nil
 	}
 	ev.frozen = order
-	d.noteFrozen(ev.chainID, ev.session(), ev.name(), ev.id(), order)
+	d.noteRefused(ev, "frozen", order.Reason)
 	out.Result = chain.Denial(order.Denial())
 	return out, nil
 }
@@ -48,7 +48,7 @@ func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdi
 	case err != nil:
 		return decided(s, nil)
 	case order != nil:
-		d.noteFrozen(s.ChainID, s.Session, s.Event, s.EventID, order)
+		d.noteHeldRefused(s, "frozen", order.Reason)
 		return denied(s.Verdict, order.Denial())
 	}
 	now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
@@ -57,24 +57,10 @@ func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdi
 	}
 	if more := events.NewLabels(s.Labels, now); len(more) > 0 {
 		why := approval.Outdated(more, time.Now()).Note
-		d.noteDenied(s.ChainID, s.Session, s.Event, s.EventID, "outdated", why)
+		d.noteHeldRefused(s, "outdated", why)
 		return denied(s.Verdict, why)
 	}
 	return decided(s, decision)
-}
-
-func (d *Dispatcher) noteFrozen(chainID, session, event, eventID string, order *freeze.Order) {
-	d.noteDenied(chainID, session, event, eventID, "frozen", order.Reason)
-}
-
-// noteDenied records that an agent was denied what the log says is permitted.
-func (d *Dispatcher) noteDenied(chainID, session, event, eventID, action, why string) {
-	if d.journal.Enabled() {
-		d.journal.Note(audit.Record{
-			Time: time.Now(), Kind: audit.ChainRefused, ChainID: chainID, Session: session, Event: event, Action: action, EventID: eventID,
-			Detail: audit.Note{Reason: d.view.Text(why)},
-		}.Append(nil))
-	}
 }
 
 // Freeze records an operator's order and puts it into force. After it returns, no replica

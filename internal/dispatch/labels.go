@@ -67,7 +67,7 @@ func (d *Dispatcher) stamp(req Request) (events.Event, error) {
 	}
 	if req.Emitter != "" {
 		set(events.AttrEmitter, req.Emitter)
-		set(events.AttrRole, roleOf(req.Emitter))
+		set(events.AttrRole, events.RoleOf(req.Emitter))
 	}
 	if above := d.labels.Session(name); above.Root != "" {
 		set(events.AttrRoot, above.Root)
@@ -102,16 +102,6 @@ func (d *Dispatcher) claim(ctx context.Context, req Request) error {
 func (ev *event) depth() int {
 	n, _ := strconv.Atoi(ev.request.Event.Extensions[events.AttrDepth]) // set by the router
 	return n
-}
-
-// roleOf is the role in an identity such as "nats agent/coder"; empty for none.
-func roleOf(emitter string) string {
-	role, _, _ := strings.Cut(strings.TrimPrefix(emitter, "nats "), "/")
-	switch role {
-	case "agent", "approver", "operator", "admin":
-		return role
-	}
-	return ""
 }
 
 // maxReruns bounds how often a chain runs again because its session got labels meanwhile.
@@ -176,7 +166,7 @@ func (d *Dispatcher) addLabels(ctx context.Context, ev *event, by map[string]str
 	}
 	now, err := d.labels.AddLabels(ctx, name, by)
 	if err != nil {
-		d.noteRefused(ev)
+		d.noteRefused(ev, unavailable, "")
 	}
 	return now, err
 }
@@ -226,10 +216,8 @@ func (d *Dispatcher) recordLabels(ctx context.Context, s *held.Event, decision a
 	if len(of) == 0 || !d.journal.Enabled() {
 		return nil
 	}
-	return d.journal.Record(ctx, audit.Record{
-		Time: time.Now(), Kind: audit.LabelsKind, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: action, EventID: s.EventID,
-		Detail: audit.Labels{Labels: of, ApprovalID: s.ID, By: decision.DecidedBy, Agent: s.Emitter},
-	}.Append(nil))
+	line := recordOf(s, audit.LabelsKind, action, audit.Labels{Labels: of, ApprovalID: s.ID, By: decision.DecidedBy, Agent: s.Emitter})
+	return d.journal.Record(ctx, line.Append(nil))
 }
 
 // noLabels is the [Labels] of a dispatcher that keeps none: no hook may add one.

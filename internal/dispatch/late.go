@@ -4,69 +4,46 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
-	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
-	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
 // Bounds of the async calls in flight: overall, and for each agent, or each session of an
 // unproven agent, so that one agent can't use up the room of others.
 const (
-	maxLates      = 256
-	maxLatesOfOne = 32
+	maxAsync         = 256
+	maxAsyncPerAgent = 32
 )
 
-// callLate calls a hook in mode async. The event is answered already, so the hook can only
+// callAsync calls a hook in mode async. The event is answered already, so the hook can only
 // inject into the next turn of its session.
-func (d *Dispatcher) callLate(ev *event, entry *chain.Entry, data []byte) {
+func (d *Dispatcher) callAsync(ev *event, entry *chain.Entry, data []byte) {
 	if !ev.wantedBy(entry, data) {
 		return
 	}
 	owner := cmp.Or(ev.request.Emitter, ev.owned)
-	started := d.latecomers.take(owner) == nil
-	if started {
-		started = d.lates.start(func() {
-			defer d.latecomers.give(owner)
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ev.trace.Context()), entry.Timeout())
-			defer cancel()
-			in := ev.request.Event
-			in.Data = data
-			d.answeredLate(ctx, ev, d.tryCall(ctx, ev, entry, in))
-		})
-		if !started {
-			d.latecomers.give(owner)
-		}
+	if d.asyncSlots.take(owner) != nil {
+		d.dropped(entry)
+		return
 	}
+	started := d.asyncCalls.start(func() {
+		defer d.asyncSlots.release(owner)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ev.trace.Context()), entry.Timeout())
+		defer cancel()
+		in := ev.request.Event
+		in.Data = data
+		d.keepInjection(ctx, ev, d.callUnawaited(ctx, ev, entry, in))
+	})
 	if !started {
-		d.counters.shadowDropped.Add(1)
-		d.observer.ShadowDropped(entry.ID)
+		d.asyncSlots.release(owner)
+		d.dropped(entry)
 	}
 }
 
-// tryCall calls a hook in mode async and parses its result.
-func (d *Dispatcher) tryCall(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) chain.Call {
-	call := chain.Call{Entry: entry, Start: time.Now()}
-	reply, err := d.call(ctx, ev, chain.Async, entry, in)
-	call.Result.Policy = chain.CleanPolicy(reply.Policy)
-	if err == nil {
-		if call.Result, err = resultOf(reply); err == nil {
-			err = d.allowed(entry.ID, call.Result)
-		}
-	}
-	if call.Took, call.Err, call.Failure = time.Since(call.Start), err, chain.FailureOf(err); err != nil {
-		call.Result = chain.Result{Policy: call.Result.Policy}
-	}
-	return call
-}
-
-// answeredLate records a hook's answer and then keeps its injection.
-func (d *Dispatcher) answeredLate(ctx context.Context, ev *event, call chain.Call) {
-	when := telemetry.Interval{From: call.Start, To: call.Start.Add(call.Took)}
-	d.observer.Shadow(ev.trace, telemetry.Answer{Entry: call.Entry, When: when, Failure: call.Failure}, call.Result.Action, call.Err != nil)
+// keepInjection records the answer of a hook in mode async and then keeps its injection.
+func (d *Dispatcher) keepInjection(ctx context.Context, ev *event, call chain.Call) {
 	text, _ := verdict.Clean(call.Result.ContextInjection)
 	injects := call.Result.Action == chain.InjectContext && text != "" && ev.session() != ""
 	records := d.late(ev, &call)

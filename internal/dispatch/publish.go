@@ -73,7 +73,7 @@ func (d *Dispatcher) notifyObservers(ev *event, data []byte) {
 		case chain.Observe:
 			d.notifyHook(ev, entry, data)
 		case chain.Async:
-			d.callLate(ev, entry, data)
+			d.callAsync(ev, entry, data)
 		}
 	}
 }

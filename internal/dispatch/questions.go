@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 			return chain.Call{}, false
 		}
 		ids[i], titles[i] = call.Entry.ID, call.Entry.Title()
-		prompts[i] = fmt.Sprintf("%d. %s: %s", i+1, call.Entry.Title(), prompt(call.Result))
+		prompts[i] = fmt.Sprintf("%d. %s: %s", i+1, call.Entry.Title(), cmp.Or(call.Result.ApprovalPrompt, approval.DefaultPrompt))
 		if call.Result.Reason != "" {
 			reasons = append(reasons, call.Result.Reason)
 		}
@@ -38,9 +39,7 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 			r.ApprovalTimeout = call.Result.ApprovalTimeout
 		}
 	}
-	if !slices.ContainsFunc(r.ApprovalOptions, approval.Grants) || !slices.ContainsFunc(r.ApprovalOptions, refuses) {
-		r.ApprovalOptions = approval.DefaultOptions()
-	}
+	r.ApprovalOptions = answerable(r.ApprovalOptions)
 	r.Unlabel = nil // one guard may not let a person remove what another added
 	r.ApprovalPrompt, r.Reason = strings.Join(prompts, "\n"), strings.Join(reasons, "; ")
 	entry := *first.Entry
@@ -48,18 +47,19 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 	return chain.Call{Entry: &entry, Result: r}, true
 }
 
-func refuses(option string) bool { return !approval.Grants(option) }
+// answerable returns the options, or the default ones if a person could not both allow and deny.
+func answerable(options []string) []string {
+	denies := func(option string) bool { return !approval.Grants(option) }
+	if slices.ContainsFunc(options, approval.Grants) && slices.ContainsFunc(options, denies) {
+		return options
+	}
+	return approval.DefaultOptions()
+}
 
+// offered returns a copy of the options that a hook offers a person.
 func offered(r chain.Result) []string {
 	if len(r.ApprovalOptions) == 0 {
 		return approval.DefaultOptions()
 	}
 	return slices.Clone(r.ApprovalOptions)
-}
-
-func prompt(r chain.Result) string {
-	if r.ApprovalPrompt == "" {
-		return approval.DefaultPrompt
-	}
-	return r.ApprovalPrompt
 }

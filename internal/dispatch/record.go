@@ -24,7 +24,7 @@ func (d *Dispatcher) record(ctx context.Context, ev *event, r *records) error {
 	ev.observed.Audited = telemetry.Interval{From: from, To: time.Now()}
 	r.free()
 	if err != nil {
-		d.noteRefused(ev)
+		d.noteRefused(ev, unavailable, "")
 	}
 	return err
 }
@@ -37,12 +37,31 @@ func (d *Dispatcher) note(r *records) {
 	}
 }
 
-// noteRefused records that the agent did not get the recorded answer.
-func (d *Dispatcher) noteRefused(ev *event) {
-	if d.journal.Enabled() {
-		d.journal.Note(audit.Record{
-			Time: time.Now(), Kind: audit.ChainRefused, ChainID: ev.chainID, Session: ev.session(), Event: ev.name(), Action: "unavailable", EventID: ev.id(),
-		}.Append(nil))
+// unavailable is the action of a record that the agent got an error instead of the answer.
+const unavailable = "unavailable"
+
+// noteRefused records that the agent did not get the recorded answer, and why.
+func (d *Dispatcher) noteRefused(ev *event, action, why string) {
+	d.noteRefusal(audit.Record{ChainID: ev.chainID, Session: ev.session(), Event: ev.name(), EventID: ev.id()}, action, why)
+}
+
+// noteHeldRefused is noteRefused for an event that waited for a person.
+func (d *Dispatcher) noteHeldRefused(s *held.Event, action, why string) {
+	d.noteRefusal(audit.Record{ChainID: s.ChainID, Session: s.Session, Event: s.Event, EventID: s.EventID}, action, why)
+}
+
+func (d *Dispatcher) noteRefusal(about audit.Record, action, why string) {
+	if !d.journal.Enabled() {
+		return
+	}
+	about.Time, about.Kind, about.Action, about.Detail = time.Now(), audit.ChainRefused, action, audit.Note{Reason: d.view.Text(why)}
+	d.journal.Note(about.Append(nil))
+}
+
+// recordOf returns a record about an approval request.
+func recordOf(s *held.Event, kind audit.Kind, action string, detail audit.Detail) audit.Record {
+	return audit.Record{
+		Time: time.Now(), Kind: kind, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: action, EventID: s.EventID, Detail: detail,
 	}
 }
 

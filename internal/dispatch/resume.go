@@ -25,7 +25,7 @@ func (d *Dispatcher) Resume(ctx context.Context, id string, req Request) (*Answe
 	req.Event = events.Event{ID: s.EventID, Source: s.Agent, Name: s.Event, Session: s.Session}
 	return d.handle(ctx, verbExecute, req, func(ev *event) (*Answer, error) {
 		if ev.frozen != nil {
-			d.noteFrozen(s.ChainID, s.Session, s.Event, s.EventID, ev.frozen)
+			d.noteHeldRefused(s, "frozen", ev.frozen.Reason)
 			v := denied(s.Verdict, ev.frozen.Denial())
 			return &Answer{EventID: ev.id(), ChainID: s.ChainID, Called: s.Called, Body: d.ofVerdict(v, s.ChainID).Append(nil)}, nil
 		}

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -12,7 +11,7 @@ import (
 )
 
 // Reveal returns an approval request with its secrets unmasked, after recording who sees them.
-// The caller checks that by may.
+// The caller checks that by may see them.
 func (d *Dispatcher) Reveal(ctx context.Context, id, by string) (approval.Record, error) {
 	s, err := d.approvals.Load(ctx, id)
 	if err != nil {
@@ -21,11 +20,8 @@ func (d *Dispatcher) Reveal(ctx context.Context, id, by string) (approval.Record
 	if !d.journal.Enabled() {
 		return approval.Record{}, wire.Errorf(wire.Forbidden, "secrets are shown only where that is recorded, and this router keeps no audit log")
 	}
-	line := audit.Record{
-		Time: time.Now(), Kind: audit.ApprovalRevealed, ChainID: s.ChainID, Session: s.Session, Event: s.Event, Hook: s.HookID, Action: "revealed", EventID: s.EventID,
-		Detail: audit.Reveal{ApprovalID: s.ID, By: by, DataSHA256: s.DataSHA256},
-	}.Append(nil)
-	if err := d.journal.Record(ctx, line); err != nil {
+	line := recordOf(s, audit.ApprovalRevealed, "revealed", audit.Reveal{ApprovalID: s.ID, By: by, DataSHA256: s.DataSHA256})
+	if err := d.journal.Record(ctx, line.Append(nil)); err != nil {
 		return approval.Record{}, err
 	}
 	d.log.WarnContext(ctx, "secrets of an approval request revealed", "approval_id", s.ID, "event_id", s.EventID, "chain_id", s.ChainID, "by", by)

@@ -28,7 +28,7 @@ type Summary struct {
 	Changes  []Group `json:"changes"`  // of decisions that differ, the most frequent first
 }
 
-// Group is how often something was found.
+// Group counts how often something was found.
 type Group struct {
 	Count   int       `json:"count"`
 	Reason  string    `json:"reason,omitempty"`  // of a refusal

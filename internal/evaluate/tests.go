@@ -20,7 +20,7 @@ import (
 // are not given.
 type Loader func(kind.Worker) (*workerfile.File, error)
 
-// Result is what came of one test, or of one event that is none.
+// Result is the result of one test, or of a single event.
 type Result struct {
 	Kind string        `json:"kind"` // test, event, or error: what kept others from being run
 	File string        `json:"file"`
@@ -29,9 +29,9 @@ type Result struct {
 	Name string        `json:"name"`
 	OK   bool          `json:"ok"`
 	Took time.Duration `json:"-"`
-	// Wrong is what was expected and did not come, each with where it stands.
+	// Wrong lists the expectations that failed, each with its place.
 	Wrong []string `json:"wrong,omitempty"`
-	// Warnings are what is probably not meant, each with where it stands.
+	// Warnings lists likely mistakes, each with its place.
 	Warnings []string `json:"warnings,omitempty"`
 	// Verdict is the last one; of a test only where something is wrong.
 	Verdict *Verdict `json:"verdict,omitempty"`

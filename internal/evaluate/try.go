@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Verdict is what the hooks of a file decided of an event, and why.
+// Verdict is the decision of a file's hooks on an event, and why.
 type Verdict struct {
 	// Action is what they add up to, and modify where that is continue with other data.
 	// It is empty where nothing was decided.

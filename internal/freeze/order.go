@@ -14,7 +14,7 @@ import (
 // maxReason is the longest reason of an order, in bytes.
 const maxReason = 1 << 10
 
-// Order is what an operator froze. One that names neither agent nor session is about
+// Order is an operator's order to freeze. One that names neither agent nor session covers
 // everything.
 type Order struct {
 	Agent   string    `json:"agent,omitempty"`
@@ -35,8 +35,8 @@ type Request struct {
 // ErrScope means that a request names nothing, or several things.
 var ErrScope = errors.New(`name one thing: {"all":true}, {"agent":"…"} or {"session_id":"…"}`)
 
-// Order is what a request asks for, in the name of by. The error is [ErrScope]. The reason
-// is not checked: see [Order.Check].
+// Order returns the order that a request asks for, given by an operator. The error is [ErrScope].
+// The reason is not checked: see [Order.Check].
 func (r Request) Order(by string) (Order, error) {
 	if r.All == (r.Agent != "" || r.Session != "") || r.Agent != "" && r.Session != "" {
 		return Order{}, ErrScope
@@ -44,7 +44,7 @@ func (r Request) Order(by string) (Order, error) {
 	return Order{Agent: r.Agent, Session: r.Session, Reason: r.Reason, By: by, Time: time.Now().UTC()}, nil
 }
 
-// Check says what is wrong with an order that is to be given.
+// Check reports what is wrong with a new order, or nil.
 func (o Order) Check() error {
 	switch {
 	case o.Agent != "" && o.Session != "":
@@ -79,9 +79,9 @@ func (o Order) Key() string {
 	return o.Scope() + "." + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Covers reports whether the order is about an agent's event. The agent is who the
-// connection proves, or else who it claims to be: by its whole name, or by what stands
-// behind a '/' or a space in it, so that "coder" is "nats AGENTS/coder" and "/agents/coder".
+// Covers reports whether the order covers an agent's event. agent is its proven name, or else the
+// claimed one. The order may have the whole name, or the part after a '/' or a space, so that
+// "coder" is "nats AGENTS/coder" and "/agents/coder".
 func (o Order) Covers(agent, session string) bool {
 	switch o.Scope() {
 	case "agent":
@@ -93,5 +93,5 @@ func (o Order) Covers(agent, session string) bool {
 	return true
 }
 
-// Denial is the reason that an agent is given.
+// Denial is the reason that the agent gets.
 func (o Order) Denial() string { return "Frozen by an operator: " + o.Reason }

@@ -18,21 +18,21 @@ import (
 
 // Transport is a [dispatch.Transport] over a NATS connection.
 type Transport struct {
-	conn     *natsx.Conn
-	maxReply int
-	nobody   func(hook string)
+	conn          *natsx.Conn
+	maxReply      int
+	onNoResponder func(hook string)
 }
 
-// New makes a transport. Replies of more than maxReply bytes are invalid results. nobody is
-// told of each call that no worker listens to, and must not block; nil for nobody.
-func New(conn *natsx.Conn, maxReply int, nobody func(hook string)) *Transport {
-	if nobody == nil {
-		nobody = func(string) {}
+// New makes a transport. Replies of more than maxReply bytes are invalid results. onNoResponder is
+// called for each call that no worker receives, and must not block; nil for nothing.
+func New(conn *natsx.Conn, maxReply int, onNoResponder func(hook string)) *Transport {
+	if onNoResponder == nil {
+		onNoResponder = func(string) {}
 	}
-	return &Transport{conn, maxReply, nobody}
+	return &Transport{conn, maxReply, onNoResponder}
 }
 
-// Open returns what sends the messages about one event.
+// Open returns the channel for the messages about one event.
 func (t *Transport) Open(e dispatch.Envelope) dispatch.Channel {
 	h := make(wire.Header, 8+len(e.Event.Extensions))
 	e.Event.SetHeader(h)
@@ -75,7 +75,7 @@ func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply,
 	header := c.callHeader(call)
 	reply, err := Do(ctx, c.conn, call, header, c.maxReply)
 	if errors.Is(err, chain.ErrNoResponder) {
-		c.nobody(call.Hook)
+		c.onNoResponder(call.Hook)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		_ = c.conn.Publish(c.conn.CallCancel(call.Hook), wire.Header{wire.HeaderCallID: header[wire.HeaderCallID]}, nil) // it ends in its time anyway
@@ -119,9 +119,9 @@ func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.H
 		accept = func(reply wire.Header) bool { return wire.Get(reply, wire.HeaderCallID) == id }
 	}
 	reply, err := conn.RequestBound(ctx, conn.Call(call.Hook), header, call.Data, accept)
-	said := dispatch.Reply{}
+	answer := dispatch.Reply{}
 	if reply != nil {
-		said.Policy = wire.Get(reply.Header, wire.HeaderPolicy)
+		answer.Policy = wire.Get(reply.Header, wire.HeaderPolicy)
 	}
 	switch code := wire.CodeOf(err); {
 	case errors.Is(err, natsx.ErrNoResponders):
@@ -131,14 +131,14 @@ func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.H
 	case errors.Is(err, natsx.ErrMaxPayload):
 		return dispatch.Reply{}, fmt.Errorf("%w: %w", dispatch.ErrCallTooLarge, err)
 	case code == wire.Deadline:
-		return said, context.DeadlineExceeded
+		return answer, context.DeadlineExceeded
 	case code == wire.InvalidResult:
-		return said, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
+		return answer, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
 	case err != nil:
-		return said, err
+		return answer, err
 	case len(reply.Data) > maxReply:
-		return said, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
+		return answer, fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply.Data), maxReply)
 	}
-	said.Body, said.Rule = reply.Data, wire.Get(reply.Header, wire.HeaderRule)
-	return said, nil
+	answer.Body, answer.Rule = reply.Data, wire.Get(reply.Header, wire.HeaderRule)
+	return answer, nil
 }

@@ -237,7 +237,7 @@ func (a *Authority) issue(i *Identity) error {
 	return writeFile(a.CredsFile(*i), creds, 0o600)
 }
 
-// CredsFile is where the credentials of an identity are.
+// CredsFile returns the path of the credentials of an identity.
 func (a *Authority) CredsFile(i Identity) string {
 	return filepath.Join(a.dir, "creds", i.Name+".creds")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// recheck is how often a file is looked at.
+// recheck is the interval at which files are checked for changes.
 const recheck = 500 * time.Millisecond
 
 // File is the [Directory] of an identities.json and of the [TokensFile] beside it. It reads them

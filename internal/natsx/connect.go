@@ -1,6 +1,7 @@
 package natsx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,14 +21,14 @@ import (
 // ErrUnreachable means that no NATS server answers at the address.
 var ErrUnreachable = errors.New("no answer")
 
-// ErrCredentials means that the NATS server asks who is there, and was not told, or does not
-// take who was named.
+// ErrCredentials means that the NATS server requires credentials and got none, or does not accept
+// those it got.
 var ErrCredentials = errors.New("no valid credentials")
 
-// ErrURL means that the address of the NATS server is none.
+// ErrURL means that the address of the NATS server is malformed.
 var ErrURL = errors.New("not a server address")
 
-// DefaultURL is where a server is where nothing says so.
+// DefaultURL is the address of the server if none is given.
 const DefaultURL = nats.DefaultURL
 
 // Options say how to connect. The zero Options connect to the default URL.
@@ -47,16 +48,17 @@ type Options struct {
 	Creds string
 	// Token and Seed are a user's JWT and the seed of its key, in the place of a file.
 	Token, Seed string
-	// Role is the identity to look for among the contexts of the nats command line, where
-	// nothing else proves one: see [natscontext.Find]. Empty for none.
-	Role   string
-	server string // public key of the router that the credentials name
+	// Role is the identity to look for among the contexts of the nats command line if no other
+	// option proves one: see [natscontext.Find]. Empty for none.
+	Role string
 	// Getenv says where those contexts are; nil means [os.Getenv].
 	Getenv func(string) string
 	// NATS holds further options: user, token, TLS, inbox prefix.
 	NATS []nats.Option
 	// Log gets disconnects and errors of the connection; nil discards them.
 	Log *slog.Logger
+
+	server string // public key of the router that the credentials name
 }
 
 // InProcess is a server in this process that connects without a socket.
@@ -80,15 +82,31 @@ func Connect(o Options) (*Conn, error) { return ConnectContext(context.Backgroun
 // sending fails at once with [ErrDisconnected] instead of being buffered. ctx bounds the
 // connecting only. Close the connection.
 func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.URL == "" {
-		o.URL = DefaultURL
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.URL = cmp.Or(o.URL, DefaultURL)
 	if err := o.identify(); err != nil {
 		return nil, err
 	}
+	nc, err := dial(ctx, o.URL, o.clientOptions())
+	if err != nil {
+		return nil, fmt.Errorf("connect to NATS at %s: %w", RedactURL(o.URL), hint(err))
+	}
+	c, err := New(nc, o.Prefix, o.Log)
+	if err != nil {
+		nc.Close()
+		return nil, err
+	}
+	c.proof.server, c.proof.asking = o.server, make(chan struct{}, 1)
+	report := nc.ErrorHandler()
+	nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
+		report(nc, sub, err)
+		c.replies.forbidden(err)
+	})
+	return c, nil
+}
+
+// clientOptions returns the options of the client library.
+func (o *Options) clientOptions() []nats.Option {
 	options := []nats.Option{
 		nats.Name(o.Name),
 		nats.MaxReconnects(-1),
@@ -124,22 +142,7 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	if o.Creds != "" {
 		options = append(options, credentialsFile(o.Creds))
 	}
-	nc, err := dial(ctx, o.URL, append(options, o.NATS...))
-	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", RedactURL(o.URL), hint(err))
-	}
-	c, err := New(nc, o.Prefix, o.Log)
-	if err != nil {
-		nc.Close()
-		return nil, err
-	}
-	c.proof.server, c.proof.asking = o.server, make(chan struct{}, 1)
-	report := nc.ErrorHandler()
-	nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
-		report(nc, sub, err)
-		c.replies.forbidden(err)
-	})
-	return c, nil
+	return append(options, o.NATS...)
 }
 
 // dial connects and returns when ctx ends. The client library takes no context: an
@@ -177,9 +180,7 @@ func dial(ctx context.Context, url string, options []nats.Option) (*nats.Conn, e
 
 // New wraps a connection that the caller owns. log may be nil.
 func New(nc *nats.Conn, prefix string, log *slog.Logger) (*Conn, error) {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	subjects, err := events.NewSubjects(prefix)
 	if err != nil {
 		return nil, err

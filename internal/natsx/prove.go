@@ -15,8 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// ErrImpostor means that what answers at the address is not the router that the
-// credentials are of.
+// ErrImpostor means that the program that answers at the address is not the router that made the
+// credentials.
 var ErrImpostor = errors.New("what answers there is not the router that made these credentials: another program may have taken its port")
 
 // proofText is what a router signs for a challenge.

@@ -135,10 +135,10 @@ func (c *Conn) OwnsReply(subject string) bool {
 	return c.replies.inbox != "" && strings.HasPrefix(subject, c.replies.inbox)
 }
 
-// RequestBound is [Conn.Request] that takes only a reply whose headers are accepted, and
-// drops any other and keeps waiting. A nil accept takes every reply. Where the credentials
-// name a router, no other one is asked: the error is [ErrImpostor]. With a [*wire.Error] the
-// reply that carried it is returned too.
+// RequestBound is [Conn.Request] that takes only a reply whose headers are accepted, and drops
+// all others. A nil accept takes every reply. If the credentials name a router and another
+// program answers, the error is [ErrImpostor]. With a [*wire.Error] the reply that carried it is
+// returned too.
 func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -153,7 +153,7 @@ func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Hea
 	return m, err
 }
 
-// request is RequestBound of whoever answers.
+// request is RequestBound without proof of the router.
 func (c *Conn) request(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
 	inbox, expected, stop, err := c.replies.expect(subject, accept)
 	if err != nil {

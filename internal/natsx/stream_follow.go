@@ -75,27 +75,26 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		}
 	}()
 	for {
-		var msg jetstream.Msg
+		var n next
 		select {
+		case n = <-delivered:
 		case <-ctx.Done():
-			return ctx.Err()
-		case n := <-delivered:
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if n.err != nil {
-				return n.err
-			}
-			msg = n.msg
 		}
-		meta, err := msg.Metadata()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if n.err != nil {
+			return n.err
+		}
+		meta, err := n.msg.Metadata()
 		if err != nil {
 			return err
 		}
-		if err := handle(Record{msg.Subject(), msg.Data(), meta.Sequence.Stream, meta.Timestamp, meta.NumPending == 0, msg.Headers()}); err != nil {
+		rec := Record{n.msg.Subject(), n.msg.Data(), meta.Sequence.Stream, meta.Timestamp, meta.NumPending == 0, n.msg.Headers()}
+		if err := handle(rec); err != nil {
 			return err
 		}
-		if behind && meta.NumPending == 0 {
+		if behind && rec.Last {
 			behind = false
 			caughtUp()
 		}

@@ -10,20 +10,19 @@ import (
 
 // Orders knows the guards that operators pinned by order.
 type Orders interface {
-	// Pinned returns them, or an error with code 503 where this replica can't know them.
+	// Pinned returns them, or an error with code 503 if this replica can't know them.
 	Pinned() (*Guards, error)
 	// Pins lists the orders, the oldest first. The error is that of Pinned.
 	Pins() ([]Order, error)
 }
 
-// All are the guards of a file and those of orders. Both hold, also where they name the
-// same guard.
+// All joins the guards of a file and those of orders. Both hold, even if they name the same guard.
 type All struct {
 	file   *Guards
 	orders Orders
 }
 
-// With are the guards of a file, nil for none, and of orders.
+// With joins the guards of a file, nil for none, and of orders.
 func With(file *Guards, orders Orders) *All { return &All{file, orders} }
 
 // InForce is [Guards.InForce].
@@ -116,7 +115,7 @@ func (a *All) List(registered Registered) ([]Listing, error) {
 	return list, nil
 }
 
-// Listing is how the order is listed.
+// Listing returns the order as a router lists it.
 func (o Order) Listing(registered Registered) Listing {
 	one := o.listing("order", registered)
 	one.By, one.Time = o.By, o.Time

@@ -14,8 +14,8 @@ type Order struct {
 	Time time.Time `json:"time"`
 }
 
-// Check refuses, with code 409, an order in the place of another that asks for less or for
-// something else: pinning takes nothing back.
+// Check refuses, with code 409, an order that replaces another and asks for less or for something
+// else: pinning takes nothing back.
 func (o Order) Check(before Order) error {
 	for _, pattern := range before.Events {
 		if !slices.ContainsFunc(o.Events, func(has string) bool { return covers(has, pattern) }) {
@@ -41,7 +41,7 @@ func (g Guard) agrees(other Guard, remedy string) error {
 	return nil
 }
 
-// Ordered are the guards of orders. While one of them can't be read, no event passes.
+// Ordered returns the guards of orders. While one of them can't be read, no event passes.
 func Ordered(orders []Order) *Guards {
 	g, _ := New()
 	s := g.now.Load()

@@ -21,7 +21,7 @@ type Guard struct {
 	Match    string   `json:"match,omitempty"` // as in its registration; empty means always
 }
 
-// Guards are all pinned guards. A nil one has none. It may be used by many goroutines.
+// Guards holds pinned guards. A nil one holds none. It is safe for concurrent use.
 type Guards struct {
 	now atomic.Pointer[set]
 }
@@ -33,7 +33,7 @@ type set struct {
 	broken string       // id of a guard that can't be read; empty for none
 }
 
-// New makes guards of a list. The error says what is wrong with one.
+// New makes Guards of a list. The error says what is wrong with one of them.
 func New(list ...Guard) (*Guards, error) {
 	s := &set{byID: map[string]Guard{}, index: &chain.Table{}}
 	for _, guard := range list {
@@ -57,11 +57,10 @@ func (s *set) add(guard Guard) {
 	}})
 }
 
-// Replace puts other guards in the place of those that g has, for each event that is
-// admitted from now on.
+// Replace replaces the guards, for events that are admitted from now on.
 func (g *Guards) Replace(other *Guards) { g.now.Store(other.now.Load()) }
 
-// Check says what is wrong with a guard that is to be pinned.
+// Check reports what is wrong with a guard, or nil.
 func (g Guard) Check() error {
 	if err := events.CheckHookID(g.ID); err != nil {
 		return err
@@ -77,8 +76,8 @@ func (g Guard) Check() error {
 	return nil
 }
 
-// InForce returns the entries of the guards of an event, in the order of their
-// priorities. The error has code 503 where one is not in force.
+// InForce returns the entries of the guards of an event in execution order. The error has code 503
+// if one is not in force.
 func (g *Guards) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 	if g == nil {
 		return nil, nil
@@ -139,7 +138,7 @@ func (g *Guards) find(id string) (guard Guard, found bool) {
 	return guard, found
 }
 
-// list are the guards, by their ids.
+// list returns the guards, sorted by id.
 func (g *Guards) list() []Guard {
 	if g == nil {
 		return nil
@@ -147,7 +146,7 @@ func (g *Guards) list() []Guard {
 	return slices.SortedFunc(maps.Values(g.now.Load().byID), func(a, b Guard) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// weaker says in what way a registration is less than the guard; empty for none.
+// weaker says what a registration lacks to satisfy the guard; empty for nothing.
 func (g Guard) weaker(r chain.Registration) string {
 	for _, pattern := range g.Events {
 		if !slices.ContainsFunc(r.Events, func(has string) bool { return covers(has, pattern) }) {

@@ -30,7 +30,7 @@ func storeSessions(t *testing.T, s natsx.InProcess, sender string, sessions int)
 		for sessions--; sessions > 0 && len(record.Claims) < 500; sessions-- {
 			record.Claims = append(record.Claims, fmt.Sprint("claimed", sessions))
 		}
-		body, err := record.Append()
+		body, err := record.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -403,7 +403,7 @@ func TestOldLabelsAreForgotten(t *testing.T) {
 	}
 	for name, age := range map[string]time.Duration{"old": labels.Retention + time.Hour, "young": labels.Retention - time.Hour} {
 		record := labels.Record{Session: name}.With("guard", time.Now().Add(-age), "secret-read")
-		body, err := record.Append()
+		body, err := record.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}

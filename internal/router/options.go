@@ -38,9 +38,8 @@ type Options struct {
 	MaxPerSession int
 	// MaxPerAgent is the same bound for one proven agent; 0 means 256.
 	MaxPerAgent int
-	// Flooded is called when somebody sends so much that refusing it takes the router from the
-	// others, with the NATS account, empty if nobody can name it. It must not block. Nil for
-	// nothing.
+	// Flooded is called when a sender floods the router, with its NATS account; empty if that is
+	// unknown. It must not block. Nil for nothing.
 	Flooded func(account string)
 	// Listens reports whether anybody listens on a NATS subject, so that a killed worker is not
 	// listed as alive. Nil if another process runs the NATS server. It must not block.
@@ -162,6 +161,7 @@ func (o Options) check(maxPayload int64) error {
 func (o Options) dispatchOptions(guards dispatch.Guards) dispatch.Options {
 	return dispatch.Options{
 		MaxData: o.MaxData, MaxPerSession: o.MaxPerSession, MaxPerAgent: o.MaxPerAgent, ChainTimeout: o.ChainTimeout, CollectTimeout: o.CollectTimeout,
-		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, ConsoleURL: o.ConsoleURL, Rules: o.Rules, Approvers: o.People, Guards: guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
+		PublishData: o.PublishData, Injection: o.Injection, NoApprovals: o.NoApprovals, ReplayWindow: o.ReplayWindow, ConsoleURL: o.ConsoleURL,
+		Rules: o.Rules, Approvers: o.People, Guards: guards, Workers: o.Identities, UnknownEvents: o.UnknownEvents, Notify: o.Notify, Log: o.Log,
 	}
 }

@@ -104,7 +104,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 			return r.dispatch.Reviewed(ctx, s, review)
 		},
 		Waits:    func(ctx context.Context, s *held.Event) { r.dispatch.Waits(ctx, s) },
-		Remember: r.remember,
+		Remember: r.sessions.Remember,
 		Unlabel: func(ctx context.Context, s *held.Event, d approval.Decision) error {
 			return r.dispatch.Unlabel(ctx, s, d)
 		},
@@ -113,7 +113,8 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 		Mask:    r.opts.PublishData.Mask(r.opts.ApprovalMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
-		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply, r.registry.NobodyListens), Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,
+		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply, r.registry.NobodyListens),
+		Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
 	}, r.opts.dispatchOptions(r.guards))
 	r.agents = agentapi.New(agentapi.Options{
@@ -251,8 +252,9 @@ func (r *Router) serve() (*natsapi.Server, error) {
 		metadata["audit_key"] = r.opts.AuditKey.Public
 	}
 	return natsapi.Start(natsapi.Options{
-		Conn: cmp.Or(r.opts.Requests, r.conn), Agents: r.agents, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions, Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
-		Ready: r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
+		Conn: cmp.Or(r.opts.Requests, r.conn), Agents: r.agents, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions,
+		Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
+		Ready:   r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
 		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, Policies: r.policies,
 		Record:  func(ctx context.Context, one audit.Record) error { return r.audit.Record(ctx, one.Append(nil)) },
 		Refused: r.observer.metrics.Refused, MaxPerAgent: cmp.Or(r.opts.MaxPerAgent, dispatch.MaxPerAgent), Flooded: r.flooded, Log: r.opts.Log,
@@ -270,11 +272,6 @@ func (r *Router) flooded(account string) {
 func (r *Router) upgraded() bool {
 	oldest, known := r.registry.AuditFormat()
 	return known && oldest >= int(audit.Latest)
-}
-
-// remember stores an "Allow always" in its session.
-func (r *Router) remember(ctx context.Context, s *held.Event, d approval.Decision) error {
-	return r.sessions.Remember(ctx, s, d)
 }
 
 // recordChange records a change of a registration before it is made.

@@ -104,11 +104,12 @@ func (s *agentServer) open(ctx context.Context) error {
 	served := api.HTTP() //nolint:contextcheck // a chain outlives its client
 	s.http = served
 	s.n.log.Info("serving agents over HTTP", "listen", s.addr, "tls", s.tls != nil)
+	served.TLSConfig = s.tls
 	s.wg.Go(func() {
+		var err error
 		if s.tls == nil {
 			err = served.Serve(l)
 		} else {
-			served.TLSConfig = s.tls
 			err = served.ServeTLS(l, "", "")
 		}
 		if !errors.Is(err, http.ErrServerClosed) {

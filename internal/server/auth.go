@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
@@ -91,10 +92,5 @@ func (n *Server) removeContexts() {
 
 // isDefault reports whether clients find the identity without flags.
 func isDefault(i identity.Identity) bool {
-	for _, d := range identity.Defaults {
-		if d.Name == i.Name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(identity.Defaults, func(d identity.Identity) bool { return d.Name == i.Name })
 }

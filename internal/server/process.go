@@ -248,21 +248,19 @@ func (n *Server) Run(ctx context.Context, up func()) error {
 	if n.page != nil {
 		defer n.page.Close()
 	}
+	running, stop := context.WithCancel(ctx)
+	defer stop()
 	if n.floods != nil {
-		watching, done := context.WithCancel(ctx)
-		defer done()
-		wg.Go(func() { n.stopFloods(watching) })
+		wg.Go(func() { n.stopFloods(running) })
 	}
 	if n.agents != nil {
-		looking, done := context.WithCancel(ctx)
-		defer done()
-		wg.Go(func() { n.agents.run(looking) })
+		wg.Go(func() { n.agents.run(running) })
 	}
-	if n.hooks != nil {
-		telling, done := context.WithCancel(context.WithoutCancel(ctx))
-		defer done()
-		wg.Go(func() { _ = n.hooks.Run(telling) })
-		wg.Go(func() { n.hooks.Follow(telling, n.router.Approvals()) })
+	if n.hooks != nil { // they announce what the router decides while it drains
+		draining, stop := context.WithCancel(context.WithoutCancel(ctx))
+		defer stop()
+		wg.Go(func() { _ = n.hooks.Run(draining) })
+		wg.Go(func() { n.hooks.Follow(draining, n.router.Approvals()) })
 	}
 	if n.drained != nil {
 		defer n.drained()

@@ -24,14 +24,14 @@ func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
 	defer cancel()
 	l, err := query.Open(ctx, n.bus)
 	if err != nil {
-		return nil, wire.Errorf(wire.Unavailable, "the audit log can't be read: %v", err)
+		return nil, unreadable(err)
 	}
 	story, err := why.Find(ctx, l, id, nil)
 	if errors.Is(err, query.ErrNoChain) {
 		return nil, wire.Errorf(wire.NotFound, "the index of the audit log has nothing on this id: `hookctl why ID` reads the whole log")
 	}
 	if err != nil {
-		return nil, wire.Errorf(wire.Unavailable, "the audit log can't be read: %v", err)
+		return nil, unreadable(err)
 	}
 	return json.Marshal(masked(n.masker(), story))
 }

@@ -8,8 +8,8 @@ import "strings"
 // separator is in no session id: they are text.
 const separator = "\x00"
 
-// Of names a session: of a proven sender, or of whoever knows the id where the sender is
-// empty. Without an id there is no session, and the name is empty.
+// Of returns the name of a session. With a proven sender it is the sender's own; with an empty one
+// it belongs to whoever knows the id. Without an id the name is empty.
 func Of(sender, id string) string {
 	if sender == "" || id == "" {
 		return id
@@ -17,7 +17,7 @@ func Of(sender, id string) string {
 	return id + separator + sender
 }
 
-// Split returns what a name was made of.
+// Split reverses [Of].
 func Split(name string) (sender, id string) {
 	id, sender, _ = strings.Cut(name, separator)
 	return sender, id

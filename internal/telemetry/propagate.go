@@ -23,7 +23,7 @@ func IsBaggage(text string) bool {
 	return err == nil
 }
 
-// readParent reads W3C trace context; what is no such is none.
+// readParent reads W3C trace context; an invalid one counts as none.
 func readParent(traceparent, tracestate string) trace.SpanContext {
 	if traceparent == "" || len(traceparent) > maxTraceparent {
 		return trace.SpanContext{}

@@ -42,7 +42,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Telemetry is what a process shows of itself. Stop it. A nil one shows nothing.
+// Telemetry holds the metrics and spans of a process. Stop it. A nil one records nothing.
 type Telemetry struct {
 	// Metrics are always there.
 	Metrics *Metrics

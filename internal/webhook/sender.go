@@ -39,9 +39,9 @@ type Options struct {
 	// Log gets what was not delivered; nil discards it.
 	Log *slog.Logger
 
-	// Queue is how many pieces of news wait for each receiver; 0 means 256.
+	// Queue bounds the messages that wait for each receiver; 0 means 256.
 	Queue int
-	// Attempts is how often one piece of news is sent at most; 0 means 6.
+	// Attempts bounds the attempts to send a message; 0 means 6.
 	Attempts int
 	// Backoff is the wait before the second attempt, give or take a quarter; each
 	// further one is twice as long. 0 means 1 s.

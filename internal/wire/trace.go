@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"go.opentelemetry.io/otel/propagation"
 )
@@ -20,9 +22,5 @@ func (c carrier) Set(key, value string) { c[key] = []string{value} }
 
 // Keys are the names of all headers.
 func (c carrier) Keys() []string {
-	keys := make([]string, 0, len(c))
-	for key := range c {
-		keys = append(keys, key)
-	}
-	return keys
+	return slices.Collect(maps.Keys(c))
 }

@@ -47,7 +47,7 @@ type AssumedResult struct {
 	UserMessage string `json:"user_message"`
 }
 
-// AssumedEffects are what may be assumed in one word.
+// AssumedEffects returns what a test may assume in one word.
 func AssumedEffects() []Effect { return Effects()[:6] }
 
 // assume checks what a test assumes of the hooks, and completes it.

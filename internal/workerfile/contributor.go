@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// contributorText is a contributor as it stands in a file.
+// contributorText is a contributor as written in a file.
 type contributorText struct {
 	ID       string                    `json:"id"`
 	Name     string                    `json:"name"`
@@ -23,16 +23,16 @@ type contributorText struct {
 	Sections map[string]jsontext.Value `json:",embed"`
 }
 
-// dataSection is the key of what a contributor gives as it is written.
+// dataSection is the key of a value that a contributor returns unchanged.
 const dataSection = "data"
 
-// contributor reads one contributor, as far as that is possible, and notes what is wrong.
+// contributor reads one contributor, as far as that is possible, and notes its errors.
 func (d *document) contributor(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
 	var text contributorText
 	d.note(d.decode(at, raw, &text))
 	h := Hook{Registration: chain.Registration{ID: text.ID, Name: text.Name, Channels: text.Channels}, doc: d, at: at}
 	d.checkContributor(at, h.Registration)
-	known, given := givers(opts.Kinds), []string(nil)
+	known, given := contributorKinds(opts.Kinds), []string(nil)
 	for _, name := range slices.Sorted(maps.Keys(text.Sections)) {
 		if slices.Contains(known, name) {
 			given = append(given, name)
@@ -45,7 +45,7 @@ func (d *document) contributor(at jsontext.Pointer, raw jsontext.Value, opts Opt
 		d.note(d.missing(at, "kind", "the contributor gives nothing: give it one of %s", list(known)))
 	case 1:
 		h.Kind, h.section = given[0], text.Sections[given[0]]
-		give := d.giver(at, &h, opts)
+		give := d.buildContributor(at, &h, opts)
 		h.Acts, h.Contributors = h.Kind != dataSection, map[string]kind.Contributor{}
 		for _, channel := range text.Channels {
 			h.Contributors[channel] = give
@@ -56,8 +56,8 @@ func (d *document) contributor(at jsontext.Pointer, raw jsontext.Value, opts Opt
 	return h
 }
 
-// givers are the keys of what a contributor may give.
-func givers(kinds map[string]kind.Kind) []string {
+// contributorKinds returns the keys of the sections that a contributor may have.
+func contributorKinds(kinds map[string]kind.Kind) []string {
 	known := []string{dataSection}
 	for name, k := range kinds {
 		if k.Contribute != nil {
@@ -68,8 +68,8 @@ func givers(kinds map[string]kind.Kind) []string {
 	return known
 }
 
-// giver makes of the section of a contributor what gives its value.
-func (d *document) giver(at jsontext.Pointer, h *Hook, opts Options) kind.Contributor {
+// buildContributor builds a contributor from its section.
+func (d *document) buildContributor(at jsontext.Pointer, h *Hook, opts Options) kind.Contributor {
 	if h.Kind == dataSection {
 		value := h.section
 		return func(context.Context, string) (any, error) { return value, nil }
@@ -83,7 +83,7 @@ func (d *document) giver(at jsontext.Pointer, h *Hook, opts Options) kind.Contri
 	return give
 }
 
-// checkContributor notes what is wrong with the registration of a contributor.
+// checkContributor notes the errors in the registration of a contributor.
 func (d *document) checkContributor(at jsontext.Pointer, r chain.Registration) {
 	if r.ID == "" {
 		d.note(d.missing(at, "id", "the contributor has no id: give it one, like id: deployer"))

@@ -10,14 +10,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// strict is how all is decoded but a hook: it takes its unknown keys as sections.
+// strict rejects unknown keys. It applies to everything but hooks, whose unknown keys are their
+// sections.
 var strict = jsonv2.RejectUnknownMembers(true)
 
 // maxMisfits bounds how many mismatched values of one section are reported.
 const maxMisfits = 20
 
-// decode reads a value. at is where it stands in the document. What does not fit is in
-// the error, and left out of what is read.
+// decode reads the value at a place of the document. Members that do not fit are reported in the
+// error and left out.
 func (d *document) decode(at jsontext.Pointer, raw jsontext.Value, into any, opts ...jsonv2.Options) error {
 	var wrong []error
 	for range maxMisfits {
@@ -47,8 +48,8 @@ func (d *document) misfit(at jsontext.Pointer, sem *jsonv2.SemanticError) error 
 	return d.errorAt(at, d.mismatch(at, sem))
 }
 
-// without is a value but for one in it, which a path of names leads to: a member is gone,
-// an element null.
+// without returns a value without the one at a path of names in it: a member is removed, an element
+// becomes null.
 func without(raw jsontext.Value, path []string) jsontext.Value {
 	if len(path) == 0 {
 		return jsontext.Value("null")

@@ -16,16 +16,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// document is a YAML text as JSON, with the place of every value, and what was found
-// wrong with it. YAML is read for its syntax only; what it means is decided by the
-// strict rules of JSON.
+// document is a YAML text as JSON, with the place of every value and the errors found so far. Only
+// the syntax is YAML's; the strict rules of JSON decide what it means.
 type document struct {
 	name   string
 	kinds  map[string]kind.Kind
 	lines  []string
-	json   jsontext.Value // with null for a value that is no YAML of a worker file
+	json   jsontext.Value // with null for a value that a worker file can't have
 	places map[jsontext.Pointer]place
-	odd    bool // whether a key is no text, so that the mappings may not be the ones that were meant
+	odd    bool // a key is not a text, so the mappings may not be the intended ones
 	faults
 }
 
@@ -41,8 +40,7 @@ type place struct {
 // maxNesting bounds how deep a worker file may nest.
 const maxNesting = 32
 
-// newDocument reads a YAML text. The error says why it is none; what else is wrong is
-// noted.
+// newDocument reads a YAML text. The error says why it can't be read; other errors are noted.
 func newDocument(name string, source []byte, kinds map[string]kind.Kind) (*document, error) {
 	d := &document{name: name, kinds: kinds, places: map[jsontext.Pointer]place{"": {line: 1, column: 1}}, faults: newFaults()}
 	source, err := d.readText(source)
@@ -104,7 +102,7 @@ func (d *document) appendNode(buf []byte, at jsontext.Pointer, node ast.Node, de
 	return d.appendScalar(buf, at, node)
 }
 
-// beginning is where a node begins: a mapping without braces at its first key.
+// beginning returns the first token of a node. A mapping without braces begins at its first key.
 func beginning(node ast.Node) *token.Token {
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -117,7 +115,7 @@ func beginning(node ast.Node) *token.Token {
 	return node.GetToken()
 }
 
-// appendFault notes what is wrong with a value, and has null for it.
+// appendFault notes an error of a value and appends null for it.
 func (d *document) appendFault(buf []byte, at jsontext.Pointer, err error) []byte {
 	d.note(d.errorAt(at, err))
 	return append(buf, "null"...)

@@ -21,7 +21,7 @@ type Error struct {
 
 	source  string           // the line
 	at      jsontext.Pointer // the value, or what is missing, or the place in a text
-	unknown bool             // whether nobody knows its key
+	unknown bool             // its key is unknown
 }
 
 // Error is like
@@ -37,9 +37,9 @@ func (e *Error) Error() string {
 // Unwrap returns what is wrong.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Snippet is the line with a mark below the place, for people; two lines, or
-// empty where the line is. What would move a terminal's cursor, or turn the text
-// round, is shown as one sign.
+// Snippet returns the line and a mark below the place, for people. It is empty if the line is.
+// Characters that would move a terminal's cursor or change the direction of text are shown as one
+// sign.
 func (e *Error) Snippet() string {
 	if strings.TrimSpace(e.source) == "" {
 		return ""
@@ -49,8 +49,7 @@ func (e *Error) Snippet() string {
 		strings.Repeat(" ", max(e.Column-1, 0)) + "^\n"
 }
 
-// visible is a character as it may stand in a terminal, one column wide where it is
-// none to print.
+// visible replaces a character that can't be printed by one that can, one column wide.
 func visible(r rune) rune {
 	switch {
 	case unicode.IsPrint(r):
@@ -63,7 +62,7 @@ func visible(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// invalidError is what is wrong with a file, and what is probably not meant in it.
+// invalidError holds the errors of a file and the warnings about it.
 type invalidError struct {
 	error
 	warnings []*Error
@@ -72,8 +71,7 @@ type invalidError struct {
 // Unwrap returns what is wrong.
 func (e *invalidError) Unwrap() error { return e.error }
 
-// Warnings returns what is probably not meant in a file that has errors besides, as the
-// error of reading it knows it.
+// Warnings returns the warnings about a file with errors, from the error of reading it.
 func Warnings(err error) []*Error {
 	if e, ok := errors.AsType[*invalidError](err); ok {
 		return e.warnings
@@ -81,7 +79,7 @@ func Warnings(err error) []*Error {
 	return nil
 }
 
-// Warnings are likely mistakes in hooks and tests, in the order of the file.
+// Warnings returns the likely mistakes in hooks and tests, in the order of the file.
 func (f *File) Warnings() []*Error {
 	var all []error
 	for _, h := range f.Hooks {
@@ -110,7 +108,7 @@ func Errors(err error) []*Error {
 	return nil
 }
 
-// errorIn is an error at a line and column of the file.
+// errorIn returns an error at a line and column of the file.
 func (d *document) errorIn(line, column int, at jsontext.Pointer, err error) *Error {
 	e := &Error{File: d.name, Line: line, Column: column, Path: pathOf(at), Err: err, at: at}
 	if line >= 1 && line <= len(d.lines) {
@@ -119,8 +117,9 @@ func (d *document) errorIn(line, column int, at jsontext.Pointer, err error) *Er
 	return e
 }
 
-// errorAt is an error at a value, or several of them joined. What is an Error already
-// stays what it is; a FieldError leads to the field it names, and into that field's text.
+// errorAt returns an error, or each of several joined ones, as an error at a value. An [Error]
+// stays as it is. A [kind.FieldError] is placed at the field that it names, and within that field's
+// text.
 func (d *document) errorAt(at jsontext.Pointer, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
@@ -153,7 +152,7 @@ func (d *document) errorAt(at jsontext.Pointer, err error) error {
 	return e
 }
 
-// missing is an error at a mapping that lacks a member.
+// missing returns an error at a mapping that lacks a member.
 func (d *document) missing(mapping jsontext.Pointer, member string, format string, args ...any) error {
 	p := d.nearest(mapping)
 	e := d.errorIn(p.line, p.column, mapping, fmt.Errorf(format, args...))
@@ -161,7 +160,7 @@ func (d *document) missing(mapping jsontext.Pointer, member string, format strin
 	return e
 }
 
-// nearest is the place of a value, or of what should have held it.
+// nearest returns the place of a value, or of the value that should have held it.
 func (d *document) nearest(at jsontext.Pointer) place {
 	for {
 		if p, ok := d.places[at]; ok {

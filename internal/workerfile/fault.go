@@ -8,21 +8,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// faults are what was found wrong with a file, without what only follows from it: a
-// value that could not be read is missing afterwards, and so is the key that was
-// misspelt.
+// faults collects the errors of a file, without those that only follow from others: a value that
+// could not be read is missing afterwards, and so is a key that was misspelled.
 type faults struct {
 	all     []*Error
 	wrong   map[jsontext.Pointer]bool // the values with a fault
 	holding map[jsontext.Pointer]bool // those, and the values around them
-	unknown map[jsontext.Pointer]bool // the mappings with a key that nobody knows
+	unknown map[jsontext.Pointer]bool // the mappings with an unknown key
 }
 
 func newFaults() faults {
 	return faults{nil, map[jsontext.Pointer]bool{}, map[jsontext.Pointer]bool{}, map[jsontext.Pointer]bool{}}
 }
 
-// note keeps the errors that err is made of, but for those that follow from an earlier one.
+// note adds the errors in err, except those that follow from an earlier one.
 func (d *document) note(err error) {
 	for _, e := range Errors(err) {
 		if d.follows(e.at) {
@@ -42,8 +41,8 @@ func (d *document) note(err error) {
 	}
 }
 
-// follows reports whether an error at a value may be the consequence of one that was
-// found before: at the value, in it or around it, or at a key that is not the missing one.
+// follows reports whether an error at a value may be the consequence of an earlier one: at the
+// value, in it or around it, or at a key that is not the missing one.
 func (d *document) follows(at jsontext.Pointer) bool {
 	if _, there := d.places[at]; !there && d.unknown[at.Parent()] {
 		return true
@@ -59,7 +58,7 @@ func (d *document) follows(at jsontext.Pointer) bool {
 	return d.wrong[""]
 }
 
-// err is what was noted, in the order of the file; nil for nothing.
+// err returns the noted errors in the order of the file; nil for none.
 func (f *faults) err() error {
 	slices.SortStableFunc(f.all, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

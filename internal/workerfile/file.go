@@ -20,7 +20,7 @@ const maxSize = 4 << 20
 type Options struct {
 	// Kinds are the kinds of hooks by the key of their section.
 	Kinds map[string]kind.Kind
-	// Worker is who will call the hooks.
+	// Worker will call the hooks.
 	Worker kind.Worker
 	// FileOnly checks what the file says, and not whether this machine has what its
 	// hooks need. A hook that lacks something (see [kind.MachineError]) is built all
@@ -48,7 +48,7 @@ type NATS struct {
 	Prefix string `json:"prefix"`
 }
 
-// Close lets go of what the hooks hold, when none of them is called any more.
+// Close releases what the hooks hold. Call it when no hook is called any more.
 func (f *File) Close() {
 	for _, h := range slices.Concat(f.Hooks, f.Contributors) {
 		if h.Close != nil {
@@ -100,12 +100,12 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 	firstAt := map[string]jsontext.Pointer{}
 	for i, raw := range text.Hooks {
 		h := doc.hook(jsontext.Pointer("/hooks").AppendToken(fmt.Sprint(i)), raw, opts)
-		doc.unique(h, firstAt)
+		doc.checkUnique(h, firstAt)
 		f.Hooks = append(f.Hooks, h)
 	}
 	for i, raw := range text.Contributors {
 		h := doc.contributor(jsontext.Pointer("/contributors").AppendToken(fmt.Sprint(i)), raw, opts)
-		doc.unique(h, firstAt)
+		doc.checkUnique(h, firstAt)
 		f.Contributors = append(f.Contributors, h)
 	}
 	f.Tests, err = doc.tests(text.Tests, f.Hooks)
@@ -117,8 +117,8 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 	return f, nil
 }
 
-// unique notes an id that stands in the file before; firstAt is where each stands first.
-func (d *document) unique(h Hook, firstAt map[string]jsontext.Pointer) {
+// checkUnique notes an id that the file has already. firstAt maps each id to its first place.
+func (d *document) checkUnique(h Hook, firstAt map[string]jsontext.Pointer) {
 	id := h.Registration.ID
 	if first, again := firstAt[id]; again {
 		d.note(d.errorAt(h.at+"/id", fmt.Errorf("hook id %q is taken already, in line %d", id, d.places[first].line)))

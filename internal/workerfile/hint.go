@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// unknownKey is an error at a key that nobody knows, or that has its home elsewhere. in is the type
-// of the mapping that it stands in; nil if it is not known.
+// unknownKey returns an error for a key that is unknown, or that belongs elsewhere. in is the type
+// of its mapping; nil if that is unknown.
 func (d *document) unknownKey(at jsontext.Pointer, known []string, in reflect.Type) error {
 	key := at.LastToken()
 	hint := "known are " + list(known)
@@ -33,8 +33,8 @@ func (d *document) unknownKey(at jsontext.Pointer, known []string, in reflect.Ty
 	return e
 }
 
-// home is where a key belongs that stands beside the hooks, or beside the section of a
-// hook; empty where that is not known.
+// home returns where a key belongs that was written beside the hooks, or beside the section of a
+// hook; empty if that is unknown.
 func (d *document) home(mapping jsontext.Pointer, key string) string {
 	switch {
 	case mapping == "" && (d.kinds[key].Build != nil || slices.Contains(fieldNames[hookText](), key)):
@@ -56,7 +56,8 @@ func (d *document) home(mapping jsontext.Pointer, key string) string {
 	return ""
 }
 
-// memberWith is the one member of a struct that is a mapping with the key; empty for none, or several.
+// memberWith returns the only member of a struct that is a mapping with the key; empty for none or
+// several.
 func memberWith(in reflect.Type, key string) (member string) {
 	if in == nil || underlying(in).Kind() != reflect.Struct {
 		return ""
@@ -73,7 +74,7 @@ func memberWith(in reflect.Type, key string) (member string) {
 	return member
 }
 
-// elementOf is the type of the elements of a struct's list; nil for what is none.
+// elementOf returns the type of the elements of a struct's list; nil if the member is not a list.
 func elementOf(t reflect.Type, name string) reflect.Type {
 	for _, f := range reflect.VisibleFields(t) {
 		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name && f.Type.Kind() == reflect.Slice {
@@ -83,7 +84,7 @@ func elementOf(t reflect.Type, name string) reflect.Type {
 	return nil
 }
 
-// underlying is a type without the pointer to it.
+// underlying returns the type that a pointer type points to; any other type as it is.
 func underlying(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -91,7 +92,7 @@ func underlying(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldNames are the keys that a struct takes.
+// fieldNames returns the keys that a struct accepts.
 func fieldNames[T any]() []string { return fieldNamesOf(reflect.TypeFor[T]()) }
 
 func fieldNamesOf(t reflect.Type) []string {

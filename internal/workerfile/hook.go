@@ -19,12 +19,12 @@ import (
 type Hook struct {
 	Registration chain.Registration // completed and checked; its match compiles
 	Kind         string             // the key of its section
-	kind.Hook                       // what answers
+	kind.Hook                       // its handler
 	// Condition is the compiled match of the registration; nil means always.
 	Condition func(*chain.View) (bool, error)
-	Lacks     *Error // what this machine lacks of it; nil without [Options.FileOnly]
-	// Policy is the version of the signed policy that the hook is of, which its answers
-	// name; empty where it is of none.
+	Lacks     *Error // what it needs and this machine lacks; nil without [Options.FileOnly]
+	// Policy is the version of the signed policy that the hook belongs to, which its answers name;
+	// empty for none.
 	Policy string
 
 	section jsontext.Value   // as JSON
@@ -32,13 +32,13 @@ type Hook struct {
 	at      jsontext.Pointer // where it stands there
 }
 
-// Same reports whether two hooks answer alike because they were built from the same
-// section, of the same policy. One that was built from other files too is like no other.
+// Same reports whether two hooks give the same answers: they were built from equal sections of the
+// same policy. It is false for a hook that was built from other files too.
 func (h Hook) Same(other Hook) bool {
 	return h.Policy == other.Policy && h.Kind == other.Kind && bytes.Equal(h.section, other.section) && len(h.Files)+len(other.Files) == 0
 }
 
-// Wrong is err as an error at the place of the hook in its file.
+// Wrong returns err as an error at the place of the hook in its file.
 func (h Hook) Wrong(err error) *Error {
 	if h.doc == nil {
 		return &Error{Err: err}
@@ -47,7 +47,7 @@ func (h Hook) Wrong(err error) *Error {
 	return h.doc.errorIn(p.line, p.column, h.at, err)
 }
 
-// Place is where a part of the hook's section stands, like "worker.yaml:12, rules[1]".
+// Place returns the place of a part of the hook's section, like "worker.yaml:12, rules[1]".
 func (h Hook) Place(part jsontext.Pointer) string {
 	if h.doc == nil {
 		return pathOf(part)
@@ -55,21 +55,21 @@ func (h Hook) Place(part jsontext.Pointer) string {
 	return fmt.Sprintf("%s:%d, %s", h.doc.name, h.doc.nearest(h.at.AppendToken(h.Kind)+part).line, pathOf(part))
 }
 
-// hookText is a hook as it stands in a file: a registration, and sections.
+// hookText is a hook as written in a file: a registration and sections.
 type hookText struct {
 	chain.Registration
 	Async    bool                      `json:"async"` // mode: async
 	Sections map[string]jsontext.Value `json:",embed"`
 }
 
-// hookKeys are the keys of a hook, but for its sections and what the worker says itself.
+// hookKeys returns the keys of a hook, without its sections and those that the worker sets itself.
 func hookKeys() []string {
 	return slices.DeleteFunc(fieldNames[hookText](), func(name string) bool {
 		return name == "channels" || name == "instance" || name == "protocol"
 	})
 }
 
-// hook reads one hook, as far as that is possible, and notes what is wrong.
+// hook reads one hook, as far as that is possible, and notes its errors.
 func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
 	var text hookText
 	d.note(d.decode(at, raw, &text))
@@ -112,7 +112,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 	return h
 }
 
-// build makes of the section of a hook what answers.
+// build builds the handler of a hook from its section.
 func (d *document) build(at jsontext.Pointer, h *Hook, opts Options) (built bool) {
 	section := at.AppendToken(h.Kind)
 	var err error
@@ -130,7 +130,7 @@ func (d *document) build(at jsontext.Pointer, h *Hook, opts Options) (built bool
 	return err == nil
 }
 
-// sectionOf is what a kind builds the hook from.
+// sectionOf returns the section that a kind builds a hook from.
 func (d *document) sectionOf(section jsontext.Pointer, h *Hook, opts Options, given func(field string) bool) kind.Section {
 	return kind.Section{
 		Registration: &h.Registration,
@@ -142,23 +142,23 @@ func (d *document) sectionOf(section jsontext.Pointer, h *Hook, opts Options, gi
 	}
 }
 
-// noteBuild notes the error of building a section, and returns what is wrong with the file.
-// With [Options.FileOnly], what this machine lacks is not wrong with the file.
+// noteBuild notes the error of building a section and returns it. With [Options.FileOnly] it leaves
+// out what this machine lacks.
 func (d *document) noteBuild(section jsontext.Pointer, h *Hook, opts Options, err error) error {
 	if err == nil {
 		return nil
 	}
 	err = d.errorAt(section, err)
 	if opts.FileOnly {
-		h.Lacks, err = lacking(err)
+		h.Lacks, err = splitLacking(err)
 	}
 	d.note(err)
 	return err
 }
 
-// lacking takes the errors that say what this machine lacks out of what is wrong with a
-// file, and returns the first of them.
-func lacking(err error) (lacks *Error, rest error) {
+// splitLacking returns the first error about what this machine lacks, and the errors that are not
+// about that.
+func splitLacking(err error) (lacks *Error, rest error) {
 	var wrong []error
 	for _, e := range Errors(err) {
 		if _, ok := errors.AsType[*kind.MachineError](e); !ok {

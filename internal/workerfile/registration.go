@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// checkRegistration notes what a file must not say of a registration.
+// checkRegistration notes the errors in a registration, and members that a file must not have.
 func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration) {
 	for _, own := range [...]struct {
 		name  string
@@ -60,7 +60,7 @@ func (d *document) checkFields(at jsontext.Pointer, r chain.Registration) {
 	}
 }
 
-// checkEventSpelling warns of events that are probably misspelt.
+// checkEventSpelling warns of events that are probably misspelled.
 func (d *document) checkEventSpelling(at jsontext.Pointer, h *Hook) {
 	for i, pattern := range h.Registration.Events {
 		if err := kind.CheckEventSpelling(pattern); err != nil {

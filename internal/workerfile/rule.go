@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Named is the hook's handler whose answers name the rule that decided, by file and
-// line, and whose errors do too. An answer that only continues, and adds no label, names none.
+// Named returns the hook's handler with answers and errors that name the rule that decided, by file
+// and line. An answer that only continues and adds no label names none.
 func (h Hook) Named() kind.Handler {
 	if h.doc == nil {
 		return h.Handler
@@ -39,13 +39,13 @@ func (h Hook) Named() kind.Handler {
 	}
 }
 
-// line is where a part of the hook's section stands: "worker.yaml:12".
+// line returns the file and line of a part of the hook's section: "worker.yaml:12".
 func (h Hook) line(part jsontext.Pointer) string {
 	return fmt.Sprintf("%s:%d", tail(h.doc.name, maxFile), h.doc.nearest(h.at.AppendToken(h.Kind)+part).line)
 }
 
-// called is what people call a part of the section, and the rule in it:
-// cel.rules[1], or command-guard.deny[3] "git push --force".
+// called names a part of the section, and the rule in it, for people: cel.rules[1], or
+// command-guard.deny[3] "git push --force".
 func (h Hook) called(part jsontext.Pointer, name string) string {
 	if h.Kind != "builtin" {
 		part = jsontext.Pointer("").AppendToken(h.Kind) + part
@@ -53,11 +53,10 @@ func (h Hook) called(part jsontext.Pointer, name string) string {
 	return strings.TrimSpace(pathOf(part) + " " + name)
 }
 
-// maxFile is how much of a file's name a rule has, in bytes: what stands behind it is
-// needed too.
+// maxFile bounds the name of the file in a rule, in bytes, to leave room for the rest.
 const maxFile = 120
 
-// tail is the end of a text, where it is long.
+// tail returns the end of a text that is longer than most bytes.
 func tail(text string, most int) string {
 	if len(text) <= most {
 		return text

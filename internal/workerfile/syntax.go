@@ -11,7 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// syntaxError says why a text is no YAML, and what was probably meant.
+// syntaxError explains a YAML syntax error, with a hint at what was probably meant.
 func (d *document) syntaxError(err error) error {
 	syntax, ok := errors.AsType[yaml.Error](err)
 	if !ok || syntax.GetToken() == nil {
@@ -33,8 +33,8 @@ var (
 	tightKey  = regexp.MustCompile(`^[\s-]*\w+:[^\s:]`)
 )
 
-// quotingHint is what to do where a line that is no YAML has characters that mean
-// something in YAML, and something else in a worker file; empty elsewhere.
+// quotingHint returns what to quote in a line with characters that mean one thing in YAML and
+// another in a worker file; empty for nothing.
 func (d *document) quotingHint(line int) string {
 	if line < 1 || line > len(d.lines) {
 		return ""
@@ -54,7 +54,7 @@ const (
 	startHint  = `: a text that begins with a quote or a bracket is put in quotes as a whole, or in the lines after a |`
 )
 
-// syntaxHint is what was probably meant where the YAML of a line ends.
+// syntaxHint returns what was probably meant at a syntax error; empty if that is unknown.
 func (d *document) syntaxHint(message string, line, column int) string {
 	if line < 1 || line > len(d.lines) {
 		return ""
@@ -80,7 +80,7 @@ func (d *document) syntaxHint(message string, line, column int) string {
 	return startHint
 }
 
-// shapeHint is how a value is written in the shape that is wanted of it.
+// shapeHint returns how to write a value of the required type; empty if that is unknown.
 func (d *document) shapeHint(at jsontext.Pointer, sem *jsonv2.SemanticError) string {
 	switch wanted := underlying(sem.GoType).Kind(); {
 	case at == "":

@@ -89,7 +89,7 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 	return nil
 }
 
-// facts checks what the router is taken to know of the session, and completes it.
+// facts checks and completes what a test says of the session and its sender.
 func (c *testChecker) facts(at jsontext.Pointer, t *Test) error {
 	if err := events.CheckLabels(t.Labels); err != nil {
 		return c.errorAt(at+"/labels", err)
@@ -109,7 +109,7 @@ func (c *testChecker) facts(at jsontext.Pointer, t *Test) error {
 	return nil
 }
 
-// spelling warns of events that are probably misspelt.
+// spelling warns of events that are probably misspelled.
 func (c *testChecker) spelling(at jsontext.Pointer, t *Test) (warnings []error) {
 	check := func(at jsontext.Pointer, s Step) {
 		if err := kind.CheckEventSpelling(s.Event); err != nil {
@@ -197,7 +197,7 @@ func (c *testChecker) noHook(id string) error {
 	return fmt.Errorf("the file has no hook %q: its hooks are %s", id, list(c.hooks))
 }
 
-// compile checks what a text must be; nil is well.
+// compile checks an expected text and compiles its pattern.
 func (t *Text) compile() (err error) {
 	switch {
 	case t == nil || t.Is != nil:

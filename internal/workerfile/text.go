@@ -36,15 +36,16 @@ func (d *document) readText(source []byte) ([]byte, error) {
 	return source, nil
 }
 
-// isUTF16 reports whether a file begins with the mark of UTF-16, or with a letter of it.
+// isUTF16 reports whether a file begins with a byte order mark of UTF-16, or with a character in
+// it.
 func isUTF16(source []byte) bool {
 	return bytes.HasPrefix(source, []byte{0xff, 0xfe}) || bytes.HasPrefix(source, []byte{0xfe, 0xff}) ||
 		len(source) > 1 && (source[0] == 0) != (source[1] == 0)
 }
 
-// within finds a position of a text in the file: it follows the text through the source
-// letter by letter, whichever way YAML broke and escaped it. Where the two part, it is the
-// text's own place.
+// within finds a position of a text in the file: it follows the text through the source letter by
+// letter, whichever way YAML broke and escaped it. If the two differ, it returns the place of the
+// text.
 func (d *document) within(p place, line, column int) (fileLine, fileColumn int) {
 	before := textBefore(p.text, line, column)
 	s := scanner{lines: d.lines, line: p.line, column: p.column, style: p.style}
@@ -71,7 +72,7 @@ func (d *document) within(p place, line, column int) (fileLine, fileColumn int) 
 	return s.line, s.column
 }
 
-// textBefore is what stands before a position in a text.
+// textBefore returns the text before a position.
 func textBefore(text string, line, column int) string {
 	rest := text
 	for ; line > 1; line-- {
@@ -84,7 +85,7 @@ func textBefore(text string, line, column int) string {
 	return text[:len(text)-len(rest)+byteOffset(rest, column-1)]
 }
 
-// textAt is the character at a byte of a text, 0 at its end.
+// textAt returns the character at a byte of a text; 0 at its end.
 func textAt(text string, offset int) rune {
 	if offset >= len(text) {
 		return 0
@@ -93,7 +94,7 @@ func textAt(text string, offset int) rune {
 	return r
 }
 
-// byteOffset is where the nth character of s begins.
+// byteOffset returns the index of the byte at which the nth character of s begins.
 func byteOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {
@@ -104,20 +105,20 @@ func byteOffset(s string, n int) int {
 	return len(s)
 }
 
-// scanner reads the letters of a text in its source; what is white space is skipped.
+// scanner reads the letters of a text in its source and skips white space.
 type scanner struct {
 	lines        []string
 	line, column int
 	style        token.Type
 }
 
-// rest is what follows in the line.
+// rest returns the rest of the line.
 func (s *scanner) rest() string {
 	text := s.lines[s.line-1]
 	return text[byteOffset(text, s.column-1):]
 }
 
-// skip goes to the next letter, and says whether there is one.
+// skip moves to the next letter and reports whether there is one.
 func (s *scanner) skip() bool {
 	for s.line <= len(s.lines) {
 		rest := s.rest()
@@ -158,8 +159,8 @@ func (s *scanner) next() (rune, bool) {
 	return 0, false
 }
 
-// unescape reads an escape of a text in double quotes, and says how long it is. What is
-// white space is a blank.
+// unescape reads an escape of a text in double quotes and returns its length. White space becomes a
+// blank.
 func unescape(rest string) (value rune, length int) {
 	letter := textAt(rest, 1)
 	digits, isNumber := map[rune]int{'x': 2, 'u': 4, 'U': 8}[letter]

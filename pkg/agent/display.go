@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -45,10 +46,7 @@ func (t *TerminalDisplay) Show(_ context.Context, d verdict.Display) error {
 
 // Line is a message in the form of a [TerminalDisplay], without the final newline.
 func Line(d verdict.Display) string {
-	level := d.Level
-	if level == "" {
-		level = chain.LevelInfo
-	}
+	level := cmp.Or(d.Level, chain.LevelInfo)
 	return fmt.Sprintf("[%s] %s: %s", visible(string(level), " "), visible(d.From(), " "), visible(d.Message, "\n    "))
 }
 

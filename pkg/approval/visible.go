@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what stands in a text without being seen, or on top of what is: more than these push
-// the rest out of sight or cover it, and are told as a number.
+// Bounds of blanks and combining marks: more of them push the rest of a text out of sight, or cover
+// it, so that [Visible] writes their number instead.
 const (
 	maxBlanks     = 80 // in a row
 	maxEmptyLines = 8
@@ -22,10 +22,11 @@ var (
 	emptyLines = regexp.MustCompile(fmt.Sprintf(`\n([ \t]*\n){%d,}`, maxEmptyLines+1))
 )
 
-// Visible is a text for somebody who must judge it: what is not seen, hides or moves what is
-// around it, has a sign of its own, such as ⟨U+202E⟩, ␛ for escape, and ⟨2000 blanks⟩ for as many
-// in a row. Line breaks and tabs stay, and so do joiners of emoji and of scripts that need them, and
-// what [Styles] an emoji. A text that is visible already is returned as it is.
+// Visible returns a text for a person who must judge it. Characters that are invisible, or that
+// hide or move the text around them, are replaced by signs, such as ⟨U+202E⟩, ␛ for escape, and
+// ⟨2000 blanks⟩ for that many in a row. Line breaks and tabs stay, and so do joiners of emoji and
+// of scripts that need them, and what [Styles] an emoji. A text without such characters is returned
+// as it is.
 func Visible(text string) string {
 	if strings.ContainsFunc(text, unicode.IsMark) {
 		text = marks.ReplaceAllStringFunc(text, func(run string) string {
@@ -41,7 +42,7 @@ func Visible(text string) string {
 	return blanks.ReplaceAllStringFunc(text, func(run string) string { return fmt.Sprintf("⟨%d blanks⟩", len(run)) })
 }
 
-// signs puts signs in the place of what is not seen.
+// signs replaces characters that are not seen by signs.
 func signs(text string) string {
 	var b strings.Builder
 	runes := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n"))
@@ -83,9 +84,9 @@ func Styles(before, r rune) bool {
 		(before == 'ℹ' || unicode.In(before, unicode.So, unicode.Sm, unicode.Po, unicode.Pd))
 }
 
-// Unseen reports whether a character does something else than stand there and be seen. Blanks
-// other than the usual one are among them: a command may hide in front of them. So are variation
-// selectors, which make another name of a file that looks the same.
+// Unseen reports whether a character has no visible form of its own, as controls, joiners and
+// direction marks. Blanks other than the usual one count too: a command may hide behind them. So do
+// variation selectors, which make another file name that looks the same.
 func Unseen(r rune) bool {
 	return r == unicode.ReplacementChar || r == '\u2800' || r == '\U0001d159' || !unicode.IsPrint(r) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

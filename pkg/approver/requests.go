@@ -11,9 +11,6 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// headerTotal is the number of matching approval requests, also where the list was cut.
-const headerTotal = "Hook-Total"
-
 // Pending lists the open approval requests, the oldest first unless the filter says otherwise,
 // as many as fit a message. total is how many there are.
 func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []approval.Request, total int, err error) {
@@ -25,33 +22,30 @@ func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []appro
 	if err != nil {
 		return nil, 0, fmt.Errorf("list approvals: %w", err)
 	}
-	total, _ = strconv.Atoi(wire.Get(msg.Header, headerTotal))
+	total, _ = strconv.Atoi(wire.Get(msg.Header, wire.HeaderTotal))
 	return list, max(total, len(list)), nil
 }
 
 // Get returns an approval request with its decision, until 24 hours after that. The error
 // of an unknown request is a *[hookrouter.Error] with [hookrouter.CodeNotFound].
 func (a *Approver) Get(ctx context.Context, id string) (approval.Record, error) {
-	if err := checkID(id); err != nil {
-		return approval.Record{}, err
-	}
-	var r approval.Record
-	if _, err := a.request(ctx, a.conn.Transport.Of("approval", id), nil, &r); err != nil {
-		return approval.Record{}, fmt.Errorf("show approval %s: %w", id, err)
-	}
-	return r, nil
+	return a.record(ctx, "approval", id, "show approval")
 }
 
 // Reveal returns an approval request with its secrets unmasked. The router first records who
 // sees them. The error is a *[hookrouter.Error]: 403 unless the connection proves an identity
 // with this right, and where the router keeps no audit log; 404 for an unknown request.
 func (a *Approver) Reveal(ctx context.Context, id string) (approval.Record, error) {
+	return a.record(ctx, "reveal", id, "reveal the secrets of approval")
+}
+
+// record requests an approval request from the subject of a verb. doing begins the error.
+func (a *Approver) record(ctx context.Context, verb, id, doing string) (r approval.Record, err error) {
 	if err := checkID(id); err != nil {
 		return approval.Record{}, err
 	}
-	var r approval.Record
-	if _, err := a.request(ctx, a.conn.Transport.Of("reveal", id), nil, &r); err != nil {
-		return approval.Record{}, fmt.Errorf("reveal the secrets of approval %s: %w", id, err)
+	if _, err := a.request(ctx, a.conn.Transport.Of(verb, id), nil, &r); err != nil {
+		return approval.Record{}, fmt.Errorf("%s %s: %w", doing, id, err)
 	}
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package chain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -56,21 +57,7 @@ func (v *View) Decoded(decode func(*View) any) any {
 	return v.decoded
 }
 
-// before compares in execution order.
-func before(a, b *Entry) int {
-	switch {
-	case a.Priority != b.Priority:
-		return compare(a.Priority < b.Priority)
-	case a.Order != b.Order:
-		return compare(a.Order < b.Order)
-	default:
-		return 0
-	}
-}
-
-func compare(less bool) int {
-	if less {
-		return -1
-	}
-	return 1
+// compare compares two entries by their order in a chain.
+func compare(a, b *Entry) int {
+	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Order, b.Order))
 }

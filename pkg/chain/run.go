@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -61,8 +60,9 @@ type Call struct {
 	Group      int           // of hooks called concurrently, counted from 1; 0: called alone
 }
 
-// Called reports whether the hook got the event: not if its match failed or no worker was there.
-func (h Call) Called() bool { return h.Failure != FailedMatch && h.Failure != FailedNoResponder }
+// Called reports whether the hook got the event. It did not if its match failed or no worker
+// answered.
+func (c Call) Called() bool { return c.Failure != FailedMatch && c.Failure != FailedNoResponder }
 
 // Outcome is what a chain decided, and how.
 type Outcome struct {
@@ -259,83 +259,4 @@ func cause(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return ErrDeadline
-}
-
-func (out Outcome) deny(entry *Entry, r Result) Outcome {
-	out.Result, out.DeniedBy = r.unlabeled(), entry.ID
-	return out
-}
-
-// unlabeled removes labels from the result, which do not concern whoever obeys it.
-func (r Result) unlabeled() Result {
-	r.Labels, r.Unlabel = nil, nil
-	return r
-}
-
-// failureDenial is the denial of a hook that failed closed. It names the hook, not the cause:
-// that is for the operator.
-func failureDenial(call Call) Result {
-	return Denial(fmt.Sprintf("hook \"%s\" failed (%s) and its on_failure is deny", call.Entry.Title(), call.Failure))
-}
-
-// sum merges the results of a chain without a denial.
-func (out Outcome) sum(event string) Result {
-	var injections []Call
-	for _, call := range out.Calls {
-		switch call.Result.Action {
-		case AskUser:
-			r := call.Result.unlabeled()
-			if r.Data == nil {
-				r.Data = out.Data
-			}
-			return r
-		case InjectContext:
-			if call.Result.ContextInjection != "" {
-				injections = append(injections, call)
-			}
-		}
-	}
-	switch len(injections) {
-	case 0:
-		return Result{Action: Continue, Data: out.Data}
-	case 1:
-		r := injections[0].Result.unlabeled()
-		if r.Data == nil {
-			r.Data = out.Data
-		}
-		return r.listing(injections, event)
-	default:
-		return join(injections, out.Data).listing(injections, event)
-	}
-}
-
-// join merges injections: their texts joined by a blank line, the settings of the first, and
-// append_to_last_tool_result if any has it.
-func join(injections []Call, data json.RawMessage) Result {
-	first := injections[0].Result
-	r := Result{
-		Action:               InjectContext,
-		Data:                 data,
-		ContextInjectionRole: first.ContextInjectionRole,
-		Ephemeral:            first.Ephemeral,
-		SuppressOutput:       first.SuppressOutput,
-	}
-	texts := make([]string, len(injections))
-	for i, part := range injections {
-		texts[i] = part.Result.ContextInjection
-		r.AppendToLastToolResult = r.AppendToLastToolResult || part.Result.AppendToLastToolResult
-	}
-	r.ContextInjection = strings.Join(texts, "\n\n")
-	return r
-}
-
-// listing returns the result with its injections listed, unless that is too large.
-func (r Result) listing(injections []Call, event string) Result {
-	if len(r.ContextInjection) > maxListed {
-		return r
-	}
-	for _, call := range injections {
-		r.ContextInjections = append(r.ContextInjections, NewContextInjection(call, event, call.Result.ContextInjection))
-	}
-	return r
 }

@@ -48,7 +48,7 @@ func (t *Table) Apply(changes ...Change) *Table {
 		}
 		next.entries[c.ID] = c.Entry
 		next.edit(c.Entry, copied, func(list []*Entry) []*Entry {
-			at, _ := slices.BinarySearchFunc(list, c.Entry, before)
+			at, _ := slices.BinarySearchFunc(list, c.Entry, compare)
 			return slices.Insert(list, at, c.Entry)
 		})
 	}
@@ -144,10 +144,10 @@ func merge(a, b []*Entry) []*Entry {
 	}
 	out := make([]*Entry, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
-		switch c := before(a[0], b[0]); {
+		switch {
 		case a[0] == b[0]:
 			out, a, b = append(out, a[0]), a[1:], b[1:]
-		case c <= 0:
+		case compare(a[0], b[0]) <= 0:
 			out, a = append(out, a[0]), a[1:]
 		default:
 			out, b = append(out, b[0]), b[1:]
@@ -164,7 +164,7 @@ func (t *Table) Len() int { return len(t.entries) }
 
 // All returns every entry in execution order.
 func (t *Table) All() []*Entry {
-	return slices.SortedFunc(maps.Values(t.entries), before)
+	return slices.SortedFunc(maps.Values(t.entries), compare)
 }
 
 // Handlers lists the names of hooks by the pattern they registered, in execution

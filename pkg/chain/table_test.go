@@ -176,7 +176,7 @@ func (n naive) lookup(event, session string) []string {
 			list = append(list, l)
 		}
 	}
-	slices.SortFunc(list, before)
+	slices.SortFunc(list, compare)
 	return ids(list)
 }
 
@@ -231,7 +231,7 @@ func TestTableDoesWhatANaiveOneDoes(t *testing.T) {
 				}
 			}
 		}
-		if table.Len() != len(model) || len(table.All()) != len(model) || !slices.IsSortedFunc(table.All(), before) {
+		if table.Len() != len(model) || len(table.All()) != len(model) || !slices.IsSortedFunc(table.All(), compare) {
 			t.Fatalf("seed %d, round %d: %d entries, want %d", seed, round, table.Len(), len(model))
 		}
 	}

@@ -55,11 +55,7 @@ type Bus struct {
 // one Options is used.
 func Start(t testing.TB, options ...Options) *Bus {
 	t.Helper()
-	o := Options{}
-	if len(options) > 0 {
-		o = options[0]
-	}
-	b, err := New(t.Context(), o)
+	b, err := New(t.Context(), first(options))
 	if err != nil {
 		t.Fatal(err)
 	}

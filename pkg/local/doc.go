@@ -1,7 +1,7 @@
-// Package local is what a program has without a bus: hooks of its own, which it registers,
-// and a session that obeys them. Match, channels, the budget of injections, approvals and
-// "Allow always" are those of a router.
+// Package local runs hooks, and a session that obeys them, within one program and without a
+// bus. Match, channels, the budget of injections, approvals and "Allow always" work as in a
+// router.
 //
-// What it has not, because nothing outlives or stands outside of the program: pinned
-// guards, the audit log, labels, approval groups, and hooks in shadow.
+// It lacks what needs state or people outside of the program: pinned guards, the audit log,
+// labels, approval groups, and hooks in shadow.
 package local

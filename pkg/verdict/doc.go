@@ -1,4 +1,4 @@
-// Package verdict is what an agent is told to do: the answer to
+// Package verdict defines what an agent is told to do: the answer to
 // hooks.execute.<event>.
 //
 // # Usage

@@ -57,7 +57,7 @@ func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(
 }
 
 // putBack sends a registration to replace one of the given version. It tries for one second;
-// then the renewals do. The caller holds talk.
+// then the renewals do. The caller holds hook.announcing.
 func (w *Worker) putBack(ctx context.Context, hook *registered, version string) error {
 	hook.reg.Version = version
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

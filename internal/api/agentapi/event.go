@@ -23,13 +23,13 @@ const (
 // MaxBody is the largest body of a request with an event, in bytes.
 func (a *API) MaxBody() int { return a.o.MaxData + HeaderRoom }
 
-// several reports whether two or more requests are in flight, which is work for several
+// concurrentFrom is the number of requests in flight from which on they are work for several
 // processors. Two may be of one agent, whose last answer was sent a moment ago.
-const several = 3
+const concurrentFrom = 3
 
-// Decide has a request decided: an emit, execute or collect.
+// Decide passes a request to the dispatcher. verb is emit, execute or collect.
 func (a *API) Decide(ctx context.Context, verb string, in dispatch.Request) (*dispatch.Answer, error) {
-	if len(a.InFlight) >= several {
+	if len(a.InFlight) >= concurrentFrom {
 		procs.Concurrent()
 	}
 	switch verb {
@@ -74,10 +74,10 @@ func (a *API) ReadHeader(sender string, header wire.Header) (in dispatch.Request
 	if in.Timeout, err = wire.Timeout(h.Timeout, 0, maxTimeout); err != nil {
 		return in, err
 	}
-	if in.Wait, err = waitOf(h.Wait); err != nil {
+	if in.Wait, err = parseWait(h.Wait); err != nil {
 		return in, err
 	}
-	if in.Defaults, err = defaultFields(h.Defaults); err != nil {
+	if in.Defaults, err = parseDefaults(h.Defaults); err != nil {
 		return in, err
 	}
 	if a.o.ForwardBaggage {
@@ -86,8 +86,8 @@ func (a *API) ReadHeader(sender string, header wire.Header) (in dispatch.Request
 	return in, nil
 }
 
-// waitOf reads how long the reply to an execute may wait for a person.
-func waitOf(text string) (time.Duration, error) {
+// parseWait reads how long the reply to an execute may wait for a person.
+func parseWait(text string) (time.Duration, error) {
 	if text == "" {
 		return dispatch.DefaultWait, nil
 	}
@@ -98,7 +98,7 @@ func waitOf(text string) (time.Duration, error) {
 	return time.Duration(min(ms, dispatch.MaxWait.Milliseconds())) * time.Millisecond, nil
 }
 
-func defaultFields(text string) (events.Object, error) {
+func parseDefaults(text string) (events.Object, error) {
 	switch {
 	case text == "":
 		return events.Object{}, nil

@@ -31,7 +31,7 @@ func (c *call) read(limit int) ([]byte, error) {
 	case tooLarge:
 		return nil, wire.Errorf(wire.TooLarge, "the body has more than %d bytes, the most that is allowed", limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, wire.Errorf(http.StatusRequestTimeout, "the body was not there within %s", c.o.BodyTimeout)
+		return nil, wire.Errorf(http.StatusRequestTimeout, "the body did not arrive within %s", c.o.BodyTimeout)
 	case err != nil:
 		return nil, wire.Errorf(wire.Malformed, "the body could not be read to its end: %v", err)
 	}
@@ -63,7 +63,7 @@ func (c *call) header() (wire.Header, error) {
 	return wire.Header(c.r.Header), nil
 }
 
-// deadline bounds how long the client may take for the next write.
-func deadline(w http.ResponseWriter) {
+// setWriteDeadline bounds how long the client may take for the next write.
+func setWriteDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout)) // a test's recorder has no deadline
 }

@@ -36,7 +36,7 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		s.agents.Refused("agents", wire.FromError(err).Code)
-		c.block(h, c.ofStranger(), err)
+		c.block(h, c.readStranger(), err)
 		return
 	}
 	leave, err := c.take()
@@ -77,8 +77,8 @@ func hookOf(r *http.Request) (*agenthook.Hook, error) {
 	return h, err
 }
 
-// ofStranger reads the message of an agent without a token; nil if too many are being read.
-func (c *call) ofStranger() []byte {
+// readStranger reads the message of an agent without a token; nil if too many are being read.
+func (c *call) readStranger() []byte {
 	select {
 	case c.strangers <- struct{}{}:
 		defer func() { <-c.strangers }()
@@ -91,7 +91,7 @@ func (c *call) ofStranger() []byte {
 
 // block tells an agent to block, since there is no verdict.
 func (c *call) block(h *agenthook.Hook, document []byte, cause error) {
-	if e := (*wire.Error)(nil); errors.As(cause, &e) {
+	if e, ok := errors.AsType[*wire.Error](cause); ok {
 		cause = errors.New(e.Text)
 	}
 	c.say(h, h.Refuse(document, cause))
@@ -125,7 +125,7 @@ func (a asker) Execute(ctx context.Context, e agenthook.Sent) (v verdict.Verdict
 			return v, err
 		}
 		var next []byte
-		if next, err = a.decided(ctx, v.Approval.ID, min(left(ctx), dispatch.MaxWait), func() error { return nil }); next != nil {
+		if next, err = a.decided(ctx, v.Approval.ID, min(timeLeft(ctx), dispatch.MaxWait), func() error { return nil }); next != nil {
 			body = next
 		}
 	}
@@ -140,7 +140,7 @@ func (a asker) ask(ctx context.Context, verb string, e agenthook.Sent) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	in.Timeout, in.Wait = left(ctx), 0
+	in.Timeout, in.Wait = timeLeft(ctx), 0
 	in.Traceparent, in.Tracestate = a.r.Header.Get(wire.HeaderTraceparent), a.r.Header.Get(wire.HeaderTracestate)
 	o, err := a.decide(verb, func(ctx context.Context) (*dispatch.Answer, error) { return a.agents.Decide(ctx, verb, in) }) //nolint:contextcheck // a chain does not end with its client
 	if err != nil {
@@ -154,8 +154,8 @@ func (a asker) ask(ctx context.Context, verb string, e agenthook.Sent) ([]byte, 
 	return o.body, nil
 }
 
-// left is the time until ctx ends.
-func left(ctx context.Context) time.Duration {
+// timeLeft is the time until ctx ends.
+func timeLeft(ctx context.Context) time.Duration {
 	end, _ := ctx.Deadline() // every agent has one
 	return max(time.Until(end), time.Millisecond)
 }

@@ -116,7 +116,7 @@ func (c *call) finish(o *outcome) error {
 }
 
 func (c *call) write(code int, body []byte) error {
-	deadline(c.w)
+	setWriteDeadline(c.w)
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(code)
 	_, err := c.w.Write(append(body, '\n')) //nolint:gosec // it is JSON, and says so

@@ -61,8 +61,7 @@ type call struct {
 // authorized handles requests with a right token.
 func (s *Server) authorized(endpoint string, handle func(*call) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := s.serve(w, r, handle)
-		if err != nil {
+		if err := s.serve(w, r, handle); err != nil {
 			s.agents.Refused(endpoint, s.refuse(w, r, err))
 		}
 	})
@@ -129,6 +128,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) (code
 			w.Header().Set("Retry-After", "1")
 		}
 	}
-	deadline(w)
+	setWriteDeadline(w)
 	return web.Refuse(w, s.log, r.URL.Path, err)
 }

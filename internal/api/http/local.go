@@ -96,7 +96,7 @@ func (c *localCall) answer(ctx context.Context) error {
 	if err := c.sign(http.StatusOK, body); err != nil {
 		return err
 	}
-	deadline(c.w)
+	setWriteDeadline(c.w)
 	_, _ = c.w.Write(body) // the program is gone, if anything
 	return nil
 }

@@ -184,7 +184,7 @@ func (c *call) push(name string, body []byte) error {
 }
 
 func (c *call) flush(text []byte) error {
-	deadline(c.w)
+	setWriteDeadline(c.w)
 	if _, err := c.w.Write(text); err != nil {
 		return err
 	}

@@ -56,7 +56,11 @@ type Server struct {
 // New makes a server.
 func New(o Options) *Server {
 	o.BodyTimeout = cmp.Or(o.BodyTimeout, 10*time.Second)
-	return &Server{o: o, conns: web.ConnLimiter{Limit: cmp.Or(o.MaxConnections, maxConnections)}, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)), senders: senders{open: map[string]*openRequests{}}, strangers: make(chan struct{}, strangers)}
+	return &Server{
+		o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+		conns:   web.ConnLimiter{Limit: cmp.Or(o.MaxConnections, maxConnections)},
+		senders: senders{open: map[string]*openRequests{}}, strangers: make(chan struct{}, strangers),
+	}
 }
 
 // HTTP returns a server that bounds what a client may send, how long it may take, and how many

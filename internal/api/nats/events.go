@@ -11,36 +11,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-func (s *Server) emit(ctx context.Context, req *service.Request) error {
-	return s.serve(ctx, "emit", req)
-}
-
-func (s *Server) execute(ctx context.Context, req *service.Request) error {
-	return s.serve(ctx, "execute", req)
-}
-
-func (s *Server) collect(ctx context.Context, req *service.Request) error {
-	return s.serve(ctx, "collect", req)
-}
-
-// serve decodes an event, has it decided, and sends the answer.
-func (s *Server) serve(ctx context.Context, verb string, req *service.Request) error {
-	in, err := s.decode(verb, req)
-	if err != nil {
+// decide returns the handler of a verb: it decodes an event, passes it to the dispatcher and sends
+// the answer.
+func (s *Server) decide(verb string) func(context.Context, *service.Request) error {
+	return func(ctx context.Context, req *service.Request) error {
+		in, err := s.decode(verb, req)
+		if err != nil {
+			return err
+		}
+		answer, err := s.agents.Decide(ctx, verb, in)
+		if err != nil {
+			return err
+		}
+		if answer.Pending() {
+			s.replyLater(req, answer)
+			answer.Sent(nil)
+			return nil
+		}
+		err = req.Reply(s.agents.Header(verb, answer), answer.Body)
+		answer.Sent(err)
 		return err
 	}
-	answer, err := s.agents.Decide(ctx, verb, in)
-	if err != nil {
-		return err
-	}
-	if answer.Pending() {
-		s.replyLater(req, answer)
-		answer.Sent(nil)
-		return nil
-	}
-	err = req.Reply(s.agents.Header(verb, answer), answer.Body)
-	answer.Sent(err)
-	return err
 }
 
 // replyLater answers when a person has decided. A waiting request keeps neither its data nor its

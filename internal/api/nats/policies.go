@@ -88,8 +88,8 @@ func (s *Server) getPolicy(ctx context.Context, req *service.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
 	defer cancel()
-	var found store.Entry
-	if found, err = s.opts.Policies.Get(ctx, body.Name, body.Use, body.Serial); err != nil {
+	found, err := s.opts.Policies.Get(ctx, body.Name, body.Use, body.Serial)
+	if err != nil {
 		return err
 	}
 	if found.Revision == have {

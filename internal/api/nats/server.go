@@ -53,8 +53,8 @@ type Options struct {
 	Policies *store.Store
 	// MaxPerAgent bounds the requests in flight of one proven agent.
 	MaxPerAgent int
-	// Flooded is called when somebody sends so much that refusing it takes the router from the
-	// others, with the account, empty if nobody can name it. It must not block.
+	// Flooded is called when a sender floods the router, with its account; empty if that is
+	// unknown. It must not block.
 	Flooded func(account string)
 	// Record writes a record to the audit log and returns when it is stored.
 	Record func(context.Context, audit.Record) error
@@ -73,7 +73,7 @@ type Server struct {
 	log      *slog.Logger
 	ofAgents *service.Shares
 
-	leave []func() // leaves the queue groups of agents; nil outside of them. Used by Run only.
+	leave []func() // leaves the queue groups of agents; nil outside of them. Used by Start and then Run only.
 }
 
 // maxOperators bounds the requests of workers and operators in flight. Further ones wait.
@@ -95,7 +95,7 @@ func Start(o Options) (*Server, error) {
 		return nil, err
 	}
 	for _, e := range s.operatorEndpoints() {
-		if _, err := s.service.Add(s.shared(e)); err != nil {
+		if _, err := s.service.Add(s.queued(e)); err != nil {
 			return nil, errors.Join(err, s.service.Stop(context.Background()))
 		}
 	}
@@ -145,13 +145,14 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 	limiter, shares := service.NewLimiter(maxOperators), s.shares(maxOperators/2)
 	for i := range list {
 		list[i].Limiter, list[i].Wait, list[i].Shares = limiter, true, shares
-		list[i].Handle = s.open(list[i].Handle)
+		list[i].Handle = s.requireSender(list[i].Handle)
 	}
 	return list
 }
 
-// open refuses requests that hide who sent them: who changes something is on record.
-func (s *Server) open(handle func(context.Context, *service.Request) error) func(context.Context, *service.Request) error {
+// requireSender refuses requests that hide who sent them, so that the log can name who changed
+// what.
+func (s *Server) requireSender(handle func(context.Context, *service.Request) error) func(context.Context, *service.Request) error {
 	if s.opts.Identities == nil && !s.opts.Accounts {
 		return handle
 	}
@@ -167,9 +168,9 @@ func (s *Server) open(handle func(context.Context, *service.Request) error) func
 func (s *Server) agentEndpoints() []service.Endpoint {
 	of := s.conn.Of
 	list := []service.Endpoint{
-		{Name: "emit", Subject: of("emit", ">"), Handle: s.emit, Data: func() any { return s.dispatch.Counters() }},
-		{Name: "execute", Subject: of("execute", ">"), Handle: s.execute},
-		{Name: "collect", Subject: of("collect", ">"), Handle: s.collect},
+		{Name: "emit", Subject: of("emit", ">"), Handle: s.decide("emit"), Data: func() any { return s.dispatch.Counters() }},
+		{Name: "execute", Subject: of("execute", ">"), Handle: s.decide("execute")},
+		{Name: "collect", Subject: of("collect", ">"), Handle: s.decide("collect")},
 		{Name: "contributions", Subject: of("contributions", ">"), Handle: s.contributions},
 	}
 	for i := range list {
@@ -186,8 +187,8 @@ func (s *Server) shares(limit int) *service.Shares {
 	return service.NewShares(limit, s.shortestAccount(), s.opts.Flooded)
 }
 
-// shared is an endpoint on which one replica of the queue group answers.
-func (s *Server) shared(e service.Endpoint) service.Endpoint {
+// queued returns the endpoint in the queue group of the replicas, of which one answers.
+func (s *Server) queued(e service.Endpoint) service.Endpoint {
 	e.Queue = s.conn.QueueGroup()
 	if s.opts.Refused != nil {
 		e.OnError = func(code int) { s.opts.Refused(e.Name, code) }
@@ -198,7 +199,7 @@ func (s *Server) shared(e service.Endpoint) service.Endpoint {
 // join joins the queue groups for agents.
 func (s *Server) join() error {
 	for _, e := range s.agentEndpoints() {
-		remove, err := s.service.Add(s.shared(e))
+		remove, err := s.service.Add(s.queued(e))
 		if err != nil {
 			s.leaveAll()
 			return err

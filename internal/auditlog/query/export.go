@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
@@ -114,12 +115,7 @@ func (l *Log) Export(ctx context.Context, w *audit.Writer, a ExportEnd, progress
 	for subject := range witnesses {
 		e.cosigned = append(e.cosigned, &cursor{log: l, subject: subject, parse: parseCosigned, next: 1, to: a.notes})
 	}
-	slices.SortFunc(e.cosigned, func(a, b *cursor) int {
-		if a.subject < b.subject {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(e.cosigned, func(a, b *cursor) int { return strings.Compare(a.subject, b.subject) })
 	if err := e.resume(ctx); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ const (
 type Found struct {
 	Kind string // one of [OfChain] and so on
 	// Chains are the ids of the chains, first the one to show: the chain itself, or else the
-	// newest denied one. The others follow, newest first, at most [MaxFound].
+	// newest denied one. The others follow, newest first, 20 at most.
 	Chains []string
 	More   bool // there are more
 }
@@ -57,7 +57,7 @@ func (l *Log) Find(ctx context.Context, id string, whole func() bool) (Found, er
 
 // look searches with the index.
 func (l *Log) look(ctx context.Context, s *search) error {
-	known, err := l.found()
+	known, err := l.openIndex()
 	if known == nil || err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (s *search) found() (Found, error) {
 // at assembles a chain from the index, with the decisions of people. The error is [ErrNoChain]
 // if the index has nothing; then [Log.Chain] reads the log.
 func (l *Log) at(ctx context.Context, id string) (*Chain, error) {
-	known, err := l.found()
+	known, err := l.openIndex()
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,9 @@ import (
 type Log struct {
 	conn  *natsx.Conn
 	store *store.Log
-	// found opens the index on first use: whoever only exports a log may lack the right to read
-	// it. It returns nil if there is none.
-	found func() (*index.Index, error)
+	// openIndex opens the index on first use: whoever only exports a log may lack the right to
+	// read it. It returns nil if there is none.
+	openIndex func() (*index.Index, error)
 }
 
 // Open opens the log. The error is [store.ErrNoLog] if there is none.

@@ -77,7 +77,7 @@ type Writer struct {
 	closed  bool
 	wake    chan struct{}
 
-	// Of who sends.
+	// The sender's fields.
 	name    string // in the log: ID, plus a number after a restart of the writer
 	names   int
 	segment store.Segment

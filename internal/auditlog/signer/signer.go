@@ -175,7 +175,7 @@ func (s *Signer) sign(ctx context.Context, last bool) error {
 		if !state.Sealed || s.size() < int64(state.Last) {
 			return nil
 		}
-		if live, err := s.behind(ctx); live || err != nil {
+		if live, err := s.isLive(ctx); live || err != nil {
 			return err
 		}
 		if err := s.next(ctx); err != nil {
@@ -184,8 +184,8 @@ func (s *Signer) sign(ctx context.Context, last bool) error {
 	}
 }
 
-// behind reports whether the segment is still the live one, after a refresh.
-func (s *Signer) behind(ctx context.Context) (live bool, err error) {
+// isLive reports whether the segment is still the live one, after a refresh.
+func (s *Signer) isLive(ctx context.Context) (live bool, err error) {
 	err = s.store.Refresh(ctx)
 	return s.store.Live().Number == s.segment.Number, err
 }
@@ -197,7 +197,7 @@ func (s *Signer) leave(ctx context.Context) (left bool, err error) {
 	if err != nil || !state.Sealed {
 		return false, err
 	}
-	if live, err := s.behind(ctx); live || err != nil {
+	if live, err := s.isLive(ctx); live || err != nil {
 		return false, err
 	}
 	switch s.abandoned {

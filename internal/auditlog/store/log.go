@@ -15,11 +15,11 @@ type Log struct {
 	conn     *natsx.Conn
 	replicas int
 	create   bool
+	notes    *natsx.Stream // of the checkpoints; not changed after open
 
 	mu      sync.Mutex // guards what follows; never held while something is sent or read
 	live    Segment
 	changed chan struct{} // closed and replaced when another segment is live
-	notes   *natsx.Stream // of the checkpoints
 }
 
 // ErrNoLog means that there is no audit log yet.

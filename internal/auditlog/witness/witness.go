@@ -192,13 +192,14 @@ func (w *Witness) follow(ctx context.Context, once bool) (err error) {
 			gone.revision = w.at.revision + 1
 		}
 	}()
-	inner, cancel := context.WithTimeout(ctx, w.Every)
-	current := func() {}
-	if once {
-		inner, cancel = context.WithCancel(ctx)
-		current = cancel
-	}
+	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
+	current := cancel
+	if !once {
+		current = func() {}
+		stop := time.AfterFunc(w.Every, cancel)
+		defer stop.Stop()
+	}
 	var refused error
 	err = w.store.CheckpointNotes().Follow(inner, store.CheckpointSubject(w.conn, "*"), natsx.Start{Sequence: w.at.revision + 1}, func(rec natsx.Record) error {
 		refused = w.take(ctx, rec)

@@ -124,7 +124,7 @@ func (s *Service) receive(ep *endpoint, m *nats.Msg) {
 	case e != nil:
 		shares.refuse(sender)
 	case !ep.acquire(s.ctx):
-		shares.give(sender)
+		shares.release(sender)
 		e = wire.Errorf(wire.Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.spec.Limiter))
 	}
 	if e != nil {
@@ -161,7 +161,7 @@ func (s *Service) work(j job) {
 
 func (s *Service) answer(j job) {
 	defer s.inFlight.Done()
-	defer j.ep.spec.Shares.give(j.sender)
+	defer j.ep.spec.Shares.release(j.sender)
 	defer j.ep.release()
 	start := time.Now()
 	e := s.handle(j.ep, j.req)

@@ -7,13 +7,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// MaxRefusals is how many requests of one sender, or of all whom nobody can name, may be refused
-// in a second for what they are themselves, not for what others take. A client that reads its
-// replies stays far below: what exceeds it is a flood.
+// MaxRefusals is how many requests of one sender, or of all unknown senders, may be refused in a
+// second. It does not count those refused because others use up a limit. A client that reads its
+// replies stays far below it: more is a flood.
 const MaxRefusals = 1000
 
-// Shares bounds what one proven sender takes of the endpoints that have it, so that nobody takes
-// them from the others. It is safe for concurrent use.
+// Shares bounds the requests in flight of each proven sender on the endpoints that share it, so
+// that no sender crowds out others. It is safe for concurrent use.
 type Shares struct {
 	limit    int
 	own      int // of the router's own account; 0 for no limit
@@ -24,21 +24,21 @@ type Shares struct {
 	of map[Sender]*share
 }
 
-// share is what one sender has under way, and how much of it was refused since a moment.
+// share counts the requests of one sender that are under way, and those refused since a moment.
 type share struct {
 	underWay, refused int
 	since             time.Time
 }
 
-// NewShares makes shares of so many requests under way for each sender; shortest is as for
-// [Request.Sender]. flooded is called with the account that exceeded [MaxRefusals], empty if
-// nobody can name it, and must not block.
+// NewShares makes shares with a limit of requests under way for each sender; shortest is as for
+// [Request.Sender]. flooded is called with the account that exceeded [MaxRefusals], empty if it
+// is unknown, and must not block.
 func NewShares(limit, shortest int, flooded func(account string)) *Shares {
 	return &Shares{limit: limit, shortest: shortest, flooded: flooded, of: map[Sender]*share{}}
 }
 
-// Own bounds what the router's own account has under way, whose senders nobody can tell apart:
-// workers. Call it before the shares are used.
+// Own bounds the requests under way of the router's own account. Its senders, the workers, can't
+// be told apart. Call it before the shares are used.
 func (s *Shares) Own(limit int) {
 	if s != nil {
 		s.own = limit
@@ -72,7 +72,8 @@ func (s *Shares) take(r *Request) (sender Sender, e *wire.Error) {
 	return sender, nil
 }
 
-func (s *Shares) give(sender Sender) {
+// release gives a place back.
+func (s *Shares) release(sender Sender) {
 	if s == nil || sender == (Sender{}) && s.own == 0 {
 		return
 	}
@@ -91,7 +92,7 @@ func (s *Shares) refuse(sender Sender) {
 	s.count(sender)
 }
 
-// count counts a refusal; the zero Sender stands for all whom nobody can name. The caller holds mu.
+// count counts a refusal; the zero Sender stands for all unknown senders. The caller holds mu.
 func (s *Shares) count(sender Sender) {
 	of := s.share(sender)
 	if now := time.Now(); now.Sub(of.since) > time.Second {
@@ -102,8 +103,8 @@ func (s *Shares) count(sender Sender) {
 	}
 }
 
-// share is a sender's. As many are kept as there are senders, which operators make. The caller
-// holds mu.
+// share returns the share of a sender, and makes a missing one. There are at most as many as
+// senders, which only operators create. The caller holds mu.
 func (s *Shares) share(sender Sender) *share {
 	of := s.of[sender]
 	if of == nil {

@@ -39,7 +39,7 @@ func ExampleError() {
 }
 
 func ExampleExpr_EvalJSON() {
-	value, err := match.CompileExpr(`{'command': 'ls ' + data.path, 'id': data.id}`)
+	value, err := match.InMatch.CompileExpr(`{'command': 'ls ' + data.path, 'id': data.id}`)
 	if err != nil {
 		fmt.Println(err)
 		return

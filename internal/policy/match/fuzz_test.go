@@ -24,7 +24,7 @@ func FuzzEval(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, expr string, data []byte) {
 		start := time.Now()
-		e, err := match.CompileExpr(expr)
+		e, err := match.InMatch.CompileExpr(expr)
 		if err != nil {
 			var at *match.Error
 			if !errors.As(err, &at) || at.Line < 1 || at.Column < 1 || at.Message == "" {
@@ -50,7 +50,7 @@ func FuzzEval(f *testing.F) {
 // FuzzInput decodes whatever it is given as the library of the door does:
 // what that accepts as an object is accepted, anything else is an error.
 func FuzzInput(f *testing.F) {
-	all, err := match.CompileExpr(`data`)
+	all, err := match.InMatch.CompileExpr(`data`)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -170,7 +170,7 @@ func TestExprEvalJSON(t *testing.T) {
 		"a value of exponential size": {chain(`[event]`, `.map(a, [a, a])`, 40), match.ErrTooCostly.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := match.CompileExpr(c.expr)
+			e, err := match.InMatch.CompileExpr(c.expr)
 			if err != nil {
 				t.Fatalf("CompileExpr(%q): %v", c.expr, err)
 			}

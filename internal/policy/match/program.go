@@ -49,9 +49,6 @@ type Program struct{ expr Expr }
 // Compile compiles a match expression: [InMatch].Compile.
 func Compile(expr string) (*Program, error) { return InMatch.Compile(expr) }
 
-// CompileExpr compiles an expression of any type: [InMatch].CompileExpr.
-func CompileExpr(expr string) (*Expr, error) { return InMatch.CompileExpr(expr) }
-
 // Compile compiles a condition. Its type must be bool; where the type is
 // known at run time only, [Program.Eval] checks it. The error is an [*Error].
 func (s Scope) Compile(expr string) (*Program, error) {

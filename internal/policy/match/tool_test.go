@@ -94,7 +94,7 @@ func TestAToolIsNotMadeByAnExpression(t *testing.T) {
 }
 
 func TestToolAsJSON(t *testing.T) {
-	e, err := match.CompileExpr(`tool`)
+	e, err := match.InMatch.CompileExpr(`tool`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ParseAnswer reads a HookResult that a program of somebody else wrote. White space alone, such
-// as the line break of an empty echo, means continue. Otherwise it is stricter
-// than what a router reads (see [chain.ParseResult]), so that a guard whose answer was
-// misspelt, or is of another system, does not let pass by accident: an answer that says
-// something has an action, and the action has what it needs. The error wraps
-// [chain.ErrInvalidResult].
+// ParseAnswer reads a HookResult that a foreign program wrote. White space alone, such as the line
+// break of an empty echo, means continue. Otherwise it is stricter than what a router reads (see
+// [chain.ParseResult]), so that a guard whose answer was misspelt, or is of another system, does
+// not let pass by accident: an answer that says something has an action, and the action has what
+// it needs. The error wraps [chain.ErrInvalidResult].
 func ParseAnswer(raw []byte) (chain.Result, error) {
 	r, err := chain.ParseResult(bytes.Trim(raw, " \t\r\n"))
 	switch {

@@ -12,7 +12,7 @@ import (
 func TestAnAnswerThatMeansNothingIsAnError(t *testing.T) {
 	for raw, want := range map[string]string{
 		"":                                       "",
-		" \r\n":                                  "",
+		"\n":                                     "",
 		"null":                                   "",
 		"{}":                                     "",
 		`{"action":"continue","x":1}`:            "",

@@ -8,14 +8,14 @@ import (
 // timeKey is the key of a context's time.
 type timeKey struct{}
 
-// WithTime returns a context for calls that are to take t for the time: in tests of
-// policies, and where recorded events run again.
+// WithTime returns a context for calls that take t for the current time, as in tests of policies
+// and replays of recorded events.
 func WithTime(ctx context.Context, t time.Time) context.Context {
 	return context.WithValue(ctx, timeKey{}, t)
 }
 
-// Now is the time for a call: that of [WithTime], or else the clock's. A hook whose
-// answer depends on the time asks here, so that it can be tested.
+// Now returns the time for a call: that of [WithTime], or else the clock's. A hook whose answer
+// depends on the time asks here, so that it can be tested.
 func Now(ctx context.Context) time.Time {
 	if t, ok := ctx.Value(timeKey{}).(time.Time); ok {
 		return t

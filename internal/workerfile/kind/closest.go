@@ -2,7 +2,7 @@ package kind
 
 import "strings"
 
-// Closest is the known word that a misspelt one was probably meant to be, or empty.
+// Closest returns the known word that a misspelled one probably means; empty for none.
 func Closest(word string, known []string) string {
 	return ClosestWithin(min(1+len(word)/3, max(1, len(word)/2)), word, known)
 }

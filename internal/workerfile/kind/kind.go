@@ -31,26 +31,22 @@ type Hook struct {
 	// Wants reports whether the hook looks at an event that its registration takes; with
 	// any other it does nothing and continues. Nil means that it looks at all.
 	Wants func(ev events.Event) bool
-	// Contributors are registered beside the hook, by the channel that they give to;
-	// mostly there are none.
+	// Contributors are registered beside the hook, by their channel; nil for none.
 	Contributors map[string]Contributor
-	// Acts says that the hook does something in the world beside answering and remembering:
-	// it runs commands, writes files, calls others. Tests of policies do not call it
-	// unless told to.
+	// Acts says that a call has effects besides the answer and what the hook remembers: it runs
+	// commands, writes files or calls others. Tests of policies do not call it unless told to.
 	Acts bool
 	// Files are what the hook was built from besides its section, with their absolute
 	// paths: when one changes, the hook is built anew. A directory changes with
 	// the files in it. Not those that it reads, or runs, with each event.
 	Files []string
-	// Warnings are what is well written and probably not meant, or can't do its work
-	// here; a [*FieldError] names its place. Who reads the file tells them.
+	// Warnings are likely mistakes that are valid; a [*FieldError] names the place. The reader of
+	// the file reports them.
 	Warnings []error
-	// Start begins what takes a while and the first call would wait for, such as a program
-	// that is kept running. It does not wait, and a hook that is called without it works. Nil
-	// where there is nothing.
+	// Start begins slow preparations that the first call would wait for, such as the start of a
+	// program. It does not block, and a hook works without it. Nil for none.
 	Start func()
-	// Close lets go of what the hook holds, when nothing is called any more. Nil where
-	// it holds nothing.
+	// Close releases what the hook holds, after its last call. Nil for nothing.
 	Close func()
 }
 
@@ -65,12 +61,12 @@ type Section struct {
 	// configuration: a pointer to a struct with json tags. It is strict, and its
 	// errors name the place. What has no error is read nonetheless.
 	Decode func(at jsontext.Pointer, config any) error
-	// Worker is who will call the hook.
+	// Worker will call the hook.
 	Worker Worker
 }
 
-// Worker is what hooks may use of the worker that calls them. The zero Worker is one
-// alone, in the working directory.
+// Worker is what hooks may use of the worker that calls them. The zero Worker shares no state and
+// uses the working directory.
 type Worker struct {
 	// Dir is where the paths of a file are found from; empty means the working
 	// directory.
@@ -94,7 +90,7 @@ func (w Worker) Path(name string) string {
 	return path
 }
 
-// Kind is one way to say what a hook does: what stands under one key of a hook.
+// Kind is a kind of hook. The section under its key configures it.
 type Kind struct {
 	// Summary is one sentence for people.
 	Summary string
@@ -112,7 +108,7 @@ type Kind struct {
 	Gives      any
 }
 
-// Of is the kind that builds a hook from a configuration of type C.
+// Of returns the kind that builds a hook from a configuration of type C.
 func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
 	return Kind{Summary: summary, Config: *new(C), Build: func(s Section) (Hook, error) {
 		var c C
@@ -122,7 +118,7 @@ func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
 	}}
 }
 
-// Giving is the kind with contributors, which are built from a configuration of type C.
+// Giving returns the kind with contributors that are built from a configuration of type C.
 func Giving[C any](k Kind, build func(Section, C) (Contributor, error)) Kind {
 	k.Gives = *new(C)
 	k.Contribute = func(s Section) (Contributor, error) {

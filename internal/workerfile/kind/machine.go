@@ -2,10 +2,9 @@ package kind
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// MachineError says that what stands in the file is well, and that this machine lacks
-// what the hook needs: a program, a secret, a certificate. Who only looks at the file
-// may build the hook all the same. A kind looks at the machine when it has checked
-// all else, so that it hides no fault of the file.
+// MachineError says that the file is right and this machine lacks what the hook needs: a program, a
+// secret, a certificate. A check of the file alone may build the hook nevertheless. A kind checks
+// the machine last, so that this error hides no error of the file.
 type MachineError struct{ Err error }
 
 // Error is what is missing, and what to do.

@@ -25,14 +25,14 @@ func Decided(ctx context.Context, list string, i int) {
 	}
 }
 
-// Rule is a [chain.Result] Rule for a hook of a worker file, whose worker adds file and
-// line: the part of the section that decided, and what people call it. Either may be
+// Rule returns the Rule of a [chain.Result] for a hook of a worker file, to which the worker adds
+// file and line: the part of the section that decided, and its name for people. Either may be
 // empty.
 func Rule(part jsontext.Pointer, name string) string {
 	return strings.TrimSpace(string(part) + " " + name)
 }
 
-// SplitRule is what [Rule] was made of.
+// SplitRule reverses [Rule].
 func SplitRule(rule string) (part jsontext.Pointer, name string) {
 	if !strings.HasPrefix(rule, "/") {
 		return "", rule

@@ -15,10 +15,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// remindEvery is how often the log repeats that the hooks are not those of the file.
+// remindEvery is how often the log repeats that a reload failed.
 const remindEvery = time.Minute
 
-// follower keeps the hooks what the file says.
+// follower reloads the hooks when the file changes.
 type follower struct {
 	Options
 	client *hookrouter.Client
@@ -27,8 +27,8 @@ type follower struct {
 	remind time.Duration
 }
 
-// run reads the file again when it, or what its hooks are built from and follow has
-// seen, changes, and at each signal, until ctx ends. As long as it could not be taken over, the log repeats why.
+// run reads the file again when it changes, when a file that its hooks were built from changes, and
+// at each signal, until ctx ends. While a reload has failed, the log repeats why.
 func (f follower) run(ctx context.Context) {
 	changed := f.Changed
 	if f.Watch != nil {
@@ -66,7 +66,7 @@ func (f follower) follow() {
 	}
 }
 
-// reload takes the file over as a whole, or says why not.
+// reload applies the file as a whole, or logs why it can't.
 func (f follower) reload(ctx context.Context) error {
 	changes, err := f.apply(ctx)
 	switch {
@@ -101,7 +101,7 @@ func Announce(ctx context.Context, client *hookrouter.Client, log *slog.Logger, 
 	}
 }
 
-// ids are like "a,b".
+// ids joins ids, like "a,b".
 func ids(list []string) string { return strings.Join(list, ",") }
 
 func (f follower) apply(ctx context.Context) (reload.Changes, error) {
@@ -128,7 +128,7 @@ func (f follower) warn(file *workerfile.File, changes reload.Changes) {
 	}
 }
 
-// errorsOf are the errors in a file, or the one that is none of these.
+// errorsOf returns the errors of a file in err, or else err itself.
 func errorsOf(err error) (all []error) {
 	for _, e := range workerfile.Errors(err) {
 		all = append(all, e)

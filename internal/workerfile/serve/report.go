@@ -29,8 +29,7 @@ type reporter struct {
 // Patience is how long a registration may take before a warning is logged.
 const Patience = 700 * time.Millisecond
 
-// registering says that no router answers while that is so, and then what was
-// registered.
+// registering warns while no router answers. done reports the registration.
 func (t reporter) registering(h workerfile.Hook, reg chain.Registration) (done func(error)) {
 	waiting := after(Patience, func() {
 		t.log.Warn("no router has answered yet; still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
@@ -44,7 +43,7 @@ func (t reporter) registering(h workerfile.Hook, reg chain.Registration) (done f
 	}
 }
 
-// Words say what a registration is, with the defaults.
+// Words describes a registration, with its defaults.
 func Words(reg chain.Registration) string {
 	if len(reg.Channels) > 0 {
 		return "contributes to " + strings.Join(reg.Channels, " ")
@@ -56,7 +55,7 @@ func Words(reg chain.Registration) string {
 // stopWithin bounds the end of a worker: as long as a call may take.
 const stopWithin = chain.MaxTimeout
 
-// stop ends a worker when what it has taken is answered, and says what it waits for.
+// stop closes a worker once it has answered its calls, and logs what it waits for.
 func (t reporter) stop(ctx context.Context, w *worker.Worker) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
@@ -78,8 +77,8 @@ func after(d time.Duration, do func()) (stop func()) {
 	}
 }
 
-// logged is a file whose hooks log their failures. What they mean for the event is
-// logged by the router, which may be far away.
+// logged makes the hooks of a file log their failures, and returns the file. The router, which may
+// run elsewhere, logs what they mean for the event.
 func (t reporter) logged(file *workerfile.File) *workerfile.File {
 	for i, h := range file.Hooks {
 		file.Hooks[i].Handler = t.handler(h)
@@ -92,8 +91,7 @@ func (t reporter) logged(file *workerfile.File) *workerfile.File {
 	return file
 }
 
-// contributor logs failures, of which the one who collects sees only that something
-// is missing.
+// contributor logs failures: whoever collects sees only that a value is missing.
 func (t reporter) contributor(hook string, contribute kind.Contributor) kind.Contributor {
 	return func(ctx context.Context, channel string) (any, error) {
 		t.calls.Add(1)

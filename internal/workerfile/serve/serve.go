@@ -20,7 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// Options say whose hooks are served. File, Log and Metrics are needed.
+// Options configure [Run]. File, Log and Metrics are required.
 type Options struct {
 	// File holds the hooks at the start.
 	File *workerfile.File
@@ -55,8 +55,8 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Run registers every hook and answers, for the hooks of the file as it is at each time,
-// until ctx ends; then what was taken is answered.
+// Run registers the hooks of the file, serves them and follows the file until ctx ends. Then it
+// answers the calls that it took.
 func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	if o.Registered == nil {
 		o.Registered = func(string, chain.Registration) {}
@@ -88,7 +88,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	return report.stop(ctx, w)
 }
 
-// take registers the hooks of a file, in the place of those that there are.
+// take registers the hooks of a file in place of the current ones.
 func (f follower) take(ctx context.Context, file *workerfile.File) (reload.Changes, error) {
 	done := f.Applying(file)
 	changes, err := f.set.Apply(ctx, f.report.logged(file))

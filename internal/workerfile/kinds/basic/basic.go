@@ -1,6 +1,6 @@
-// Package basic joins the kinds of hooks that hook-router serves itself: builtin, cel, exec
-// and http. One of kind rego is refused, for a program that imports this package links no
-// OPA; package kinds has them all.
+// Package basic joins the kinds of hooks that hook-router serves itself: builtin, cel, exec and
+// http. It refuses hooks of kind rego, since programs that import it do not link OPA; package kinds
+// has all kinds.
 package basic
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// Kinds are the options with these kinds, for the hooks of one worker.
+// Kinds returns the options with these kinds, for the hooks of one worker.
 func Kinds(w kind.Worker) workerfile.Options {
 	if w.States == nil {
 		w.States = &hookstate.Memory{}

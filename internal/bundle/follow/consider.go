@@ -1,0 +1,109 @@
+package follow
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/internal/shorten"
+)
+
+// consider takes a bundle over, or refuses it.
+func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (taken bool) {
+	b, err := f.open(use, raw)
+	if b == nil && err == nil { // it runs, or is of the past
+		f.withdrawn(ctx, use)
+		return true
+	}
+	if err == nil {
+		err = f.try(ctx, b)
+	}
+	if err == nil {
+		err = f.offer(ctx, b)
+	}
+	if ctx.Err() != nil {
+		return false
+	}
+	if err == nil {
+		f.mu.Lock()
+		delete(f.refused, use)
+		f.mu.Unlock()
+		f.Log.Info("policy taken over", "policy", b.Version(), "use", string(use), "restores", b.Restores, "commit", b.Commit)
+		return true
+	}
+	r := Refusal{Why: clip(err.Error())}
+	if b != nil {
+		r.Version = b.Version()
+	}
+	f.refuse(ctx, use, r)
+	return false
+}
+
+// refuse notes a refusal and reports a new one.
+func (f *Follower) refuse(ctx context.Context, use bundle.Use, r Refusal) {
+	f.mu.Lock()
+	known := f.refused[use] == r
+	f.refused[use] = r
+	f.mu.Unlock()
+	if known {
+		return
+	}
+	f.Log.Error("policy refused; keeping the previous hooks", "policy", cmp.Or(r.Version, f.Name), "use", string(use), "error", r.Why)
+	if f.Refused != nil {
+		f.Refused(ctx, r)
+	}
+}
+
+// withdrawn notes that the refused version is not stored any more.
+func (f *Follower) withdrawn(ctx context.Context, use bundle.Use) {
+	f.mu.Lock()
+	_, refused := f.refused[use]
+	delete(f.refused, use)
+	last := refused && len(f.refused) == 0
+	f.mu.Unlock()
+	if last && f.Refused != nil {
+		f.Refused(ctx, Refusal{})
+	}
+}
+
+// maxWhy bounds the reason of a refusal, in bytes.
+const maxWhy = 400
+
+// clip cuts a text so that it fits in a line of a table.
+func clip(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return shorten.Bytes(line, maxWhy, " …")
+}
+
+// open checks who signed a bundle, and that it is newer than the one that runs. It returns nil
+// without an error for the one that runs, and for a shadow that is not newer than what is enforced.
+func (f *Follower) open(use bundle.Use, raw []byte) (*bundle.Bundle, error) {
+	b, err := bundle.Open(raw, f.Keys...)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case b.Name != f.Name:
+		return b, fmt.Errorf("it is of another policy: %s", b.Name)
+	case b.Use != use:
+		return b, fmt.Errorf("it was signed to %s, and is stored where it would %s", b.Use, use)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, newest, enforced := f.running[use], f.newest[use], f.newest[bundle.Enforce]
+	switch {
+	case use == bundle.Shadow && enforced != nil && b.Serial <= enforced.Serial:
+		return nil, nil
+	case newest == nil || b.Serial > newest.Serial:
+		return b, nil
+	case b.Serial < newest.Serial:
+		return b, fmt.Errorf("it is older than %s, which was taken over: `hookctl policy rollback` signs a rollback", newest.Short())
+	case b.Digest != newest.Digest:
+		return b, fmt.Errorf("it has the serial of what was taken over, and other files: somebody signed two bundles with the serial %d", b.Serial)
+	case now == nil || now.Serial != b.Serial:
+		return b, nil // it could not run before
+	}
+	return nil, nil
+}

@@ -1,0 +1,94 @@
+package follow
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
+	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/internal/workerfile"
+)
+
+// offer makes package serve take over the hooks of a bundle, and returns the outcome.
+func (f *Follower) offer(ctx context.Context, b *bundle.Bundle) error {
+	f.mu.Lock()
+	f.next = b
+	f.settled = make(chan error, 1)
+	settled := f.settled
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.next = nil
+		f.mu.Unlock()
+	}()
+	select {
+	case f.changed <- struct{}{}:
+	default:
+	}
+	select {
+	case err := <-settled:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Read returns the hooks of the bundles that run, and of the one that is being taken over.
+func (f *Follower) Read() (*workerfile.File, error) {
+	file, err := f.compose()
+	if err != nil {
+		f.settle(err)
+	}
+	return file, err
+}
+
+// Applying is called before the hooks that Read returned are registered. The function that it
+// returns is called with the outcome.
+func (f *Follower) Applying(*workerfile.File) func(error) {
+	return func(err error) {
+		if err == nil {
+			err = f.take()
+		}
+		f.settle(err)
+	}
+}
+
+// take marks the offered bundle as running, and keeps it on disk. If that fails, it runs
+// nevertheless.
+func (f *Follower) take() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := f.next
+	if b == nil {
+		return nil
+	}
+	f.running[b.Use], f.newest[b.Use] = b, b
+	if err := atomicfile.Write(f.kept(b.Use), b.Raw, 0o600); err != nil {
+		f.Log.Error("policy not kept on disk; it runs, and is lost when the worker ends", "policy", b.Short(), "error", err)
+	}
+	if shadow := f.running[bundle.Shadow]; b.Use == bundle.Enforce && shadow != nil && shadow.Serial <= b.Serial {
+		delete(f.running, bundle.Shadow)
+		_ = os.Remove(f.kept(bundle.Shadow)) // it is not taken over again: its serial is too low
+	}
+	f.sweep()
+	return nil
+}
+
+// settle sends the outcome of an offer.
+func (f *Follower) settle(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.next == nil {
+		return
+	}
+	select {
+	case f.settled <- err:
+	default: // it has one
+	}
+}
+
+// kept returns the path of the last good bundle of a use.
+func (f *Follower) kept(use bundle.Use) string {
+	return filepath.Join(f.Dir, f.Name+"."+string(use)+".bundle")
+}
