@@ -16,7 +16,8 @@ import (
 const lostKey = "lost"
 
 // loss says that a durable hook is gone from the bucket though nobody unregistered it, or that the
-// bucket is older than what a replica has read. Other guards may be gone too, so no replica serves until an operator accepts the loss.
+// bucket is older than what a replica has read. Other guards may be gone too, so no replica serves
+// until an operator accepts the loss.
 type loss struct {
 	Hook string    `json:"hook,omitempty"` // empty if anything may be lost
 	Why  string    `json:"why,omitempty"`  // empty if the loss is accepted

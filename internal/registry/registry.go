@@ -75,7 +75,6 @@ type Registry struct {
 	labels     *labels.Table               // written by the follower only
 	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
 	lostAt     atomic.Uint64               // newest revision of the lost record that was read; 0 for none
-	accepted   uint64                      // newest revision of an acceptance that the follower read
 	untold     atomic.Pointer[loss]        // a loss that the bucket does not hold yet
 	drift      atomic.Pointer[string]      // why the bucket may lose registrations; nil if it can't
 	leaseUntil atomic.Int64                // nanoseconds since started
@@ -88,6 +87,7 @@ type Registry struct {
 	known      map[string]*hook    // hooks as of the last time that the whole bucket was read
 	knownAt    uint64              // the newest revision that this replica has applied with a lease
 	gone       map[string]uint64   // revisions of tombstones, by hook
+	accepted   uint64              // the newest revision of an acceptance that was read
 	disabled   map[string]Disabled // by hook; immutable
 	replicas   map[string]*peer
 	applied    uint64        // the revision of table
