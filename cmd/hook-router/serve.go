@@ -254,27 +254,14 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	wg.Go(func() { procs.Tune(watching, procs.Interval) })
 	defer wg.Wait()
 	defer done()
-	defer s.sayStopped(ctx, log)()
+	defer signals.Stopping(ctx, func() {
+		log.Info("stopping: no new requests are accepted", "drain_timeout", s.DrainTimeout.String())
+	}, func() { log.Info("stopped") })()
 	if w == nil {
 		return n.Run(ctx, func() { s.sayReady(stdout, n, key, began) })
 	}
 	err = n.Run(ctx, func() { w.start(ctx, n, tel, log, func(s served) { w.ready(ctx, stdout, n, s, began, log) }) })
 	return errors.Join(err, w.err)
-}
-
-// sayStopped logs when the router begins to stop; the function that it returns logs when it has.
-func (s serve) sayStopped(ctx context.Context, log *slog.Logger) func() {
-	said := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(said)
-		log.Info("stopping: no new requests are accepted", "drain_timeout", s.DrainTimeout.String())
-	})
-	return func() {
-		if !stop() {
-			<-said
-		}
-		log.Info("stopped")
-	}
 }
 
 // start makes the server, which serves nothing yet.

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
@@ -126,6 +127,6 @@ func (s serve) runPolicy(ctx context.Context, p process, client *hookrouter.Clie
 		wg.Go(func() { follower.Run(following) })
 		say.follows(s.Policy, o.NATS)
 	}
-	defer say.stops(ctx)()
+	defer signals.Stopping(ctx, say.stopping, say.stopped)()
 	return hooks.Run(ctx, client, o)
 }

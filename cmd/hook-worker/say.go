@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -68,25 +67,20 @@ func (t teller) follows(policy, nats string) {
 	t.log.Info("worker follows policy", "version", version.Number(), "policy", policy, "nats", nats)
 }
 
-// stops says when the worker begins to stop; the function that it returns says when it has.
-func (t teller) stops(ctx context.Context) func() {
-	said := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(said)
-		if t.people() {
-			term.Say(t.out, "stopping: no new calls are accepted")
-			return
-		}
-		t.log.Info("stopping: no new calls are accepted")
-	})
-	return func() {
-		if !stop() {
-			<-said
-		}
-		if t.people() {
-			term.Say(t.out, "stopped")
-			return
-		}
-		t.log.Info("stopped")
+// stopping says that no new calls are accepted.
+func (t teller) stopping() {
+	if t.people() {
+		term.Say(t.out, "stopping: no new calls are accepted")
+		return
 	}
+	t.log.Info("stopping: no new calls are accepted")
+}
+
+// stopped says that every call is answered.
+func (t teller) stopped() {
+	if t.people() {
+		term.Say(t.out, "stopped")
+		return
+	}
+	t.log.Info("stopped")
 }

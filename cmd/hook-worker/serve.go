@@ -10,6 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/signals"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
@@ -70,7 +71,7 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	if unwatched != nil {
 		log.Warn("file watch failed; send SIGHUP to reload", "error", unwatched)
 	}
-	defer say.stops(ctx)()
+	defer signals.Stopping(ctx, say.stopping, say.stopped)()
 	return hooks.Run(ctx, client, hooks.Options{
 		File: file, Path: s.Config, Read: s.readAgain(file, host), Watch: watch, Reload: p.signals.Reload,
 		NATS: natsx.RedactURL(s.url(file)), Prefix: s.prefix(file), Metrics: tel.WorkerFile(), Remind: p.remind, Registered: say.registered, Log: log,
