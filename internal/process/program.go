@@ -19,8 +19,8 @@ import (
 // DefaultMaxOutput bounds what is kept of a program's output, in bytes.
 const DefaultMaxOutput = 256 << 10
 
-// pipeDelay is how long output is waited for once the program has ended or was
-// killed: it only passes where a child left the group and holds the pipe.
+// pipeDelay is how long the end of the output is waited for once the program has ended or was
+// killed. It passes only if a child left the group and holds the pipe.
 const pipeDelay = 250 * time.Millisecond
 
 // Program is a program that was found, and how it runs. The zero Program can't run.
@@ -64,13 +64,17 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	out := &bounded{left: cmp.Or(p.MaxOutput, DefaultMaxOutput), full: stop}
+	out, err := newOutput(cmp.Or(p.MaxOutput, DefaultMaxOutput), stop)
+	if err != nil {
+		return Output{}, fmt.Errorf("run %s: %w", p.Name(), err)
+	}
+	defer out.close()
 	mark := "HOOK_RUN=" + rand.Text()
 	cmd := exec.CommandContext(running, p.Path, p.Args...)
 	cmd.Dir, cmd.Env = p.Dir, append(slices.Clone(p.Env), mark)
-	cmd.Stdout, cmd.Stderr = out, p.Stderr
+	cmd.Stdout, cmd.Stderr = out.end, p.Stderr
 	if p.Both {
-		cmd.Stderr = out
+		cmd.Stderr = out.end
 	}
 	if p.Input != nil {
 		cmd.Stdin = bytes.NewReader(p.Input)
@@ -94,10 +98,12 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 	if err := cmd.Start(); err != nil {
 		return Output{}, fmt.Errorf("run %s: %w", p.Name(), notStarted(p.Path, err))
 	}
+	out.start()
 	unsignaled := p.forward(cmd.Process.Pid)
-	err := cmd.Wait()
+	err = cmd.Wait()
 	unsignaled()
 	_ = killGroup(cmd.Process.Pid) // children that outlived it; mostly there are none
+	out.finish(pipeDelay)
 
 	result := Output{Text: out.bytes, Code: cmd.ProcessState.ExitCode(), Cut: out.cut}
 	switch exit, isExit := errors.AsType[*exec.ExitError](err); {
@@ -134,24 +140,3 @@ func (p Program) forward(pid int) (stop func()) {
 
 // Name is the program's file name, for people.
 func (p Program) Name() string { return filepath.Base(p.Path) }
-
-// bounded keeps the beginning of what is written, and calls full once where there is
-// more. One goroutine writes; it is read when that one is done.
-type bounded struct {
-	bytes []byte
-	left  int
-	full  func()
-	cut   bool
-}
-
-// Write never fails, so that the program is killed instead of told.
-func (b *bounded) Write(p []byte) (int, error) {
-	n := min(len(p), b.left)
-	b.left -= n
-	b.bytes = append(b.bytes, p[:n]...)
-	if n < len(p) && !b.cut {
-		b.cut = true
-		b.full()
-	}
-	return len(p), nil
-}

@@ -1,0 +1,21 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"syscall"
+)
+
+// readReady reads what a pipe holds now, without waiting. It returns 0 if there is nothing.
+func readReady(f *os.File, p []byte) (n int) {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = conn.Read(func(fd uintptr) bool {
+		n, _ = syscall.Read(int(fd), p)
+		return true
+	})
+	return n
+}
