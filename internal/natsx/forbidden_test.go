@@ -32,10 +32,13 @@ func TestARequestThatIsNotPermittedFailsAtOnce(t *testing.T) {
 		return c
 	}
 	asked := make(chan *nats.Msg, 1)
-	if _, err := connect("worker", "w").Subscribe("hooks.>", func(m *natsx.Message) { asked <- m }); err != nil {
+	worker, agent, ctx := connect("worker", "w"), connect("agent", "a"), testkit.Within(t, testkit.Patience)
+	if _, err := worker.Subscribe("hooks.>", func(m *natsx.Message) { asked <- m }); err != nil {
 		t.Fatal(err)
 	}
-	agent, ctx := connect("agent", "a"), testkit.Within(t, testkit.Patience)
+	if err := worker.Conn().FlushWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
 	permitted := make(chan error, 1)
 	go func() {
 		_, err := agent.Request(ctx, "hooks.execute.tool.pre", nil, nil)
