@@ -125,7 +125,7 @@ func (g *Guards) CheckRemoval(id string) error {
 		return nil
 	}
 	if _, pinned := g.now.Load().byID[id]; pinned {
-		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: only the operator may remove or disable it, after unpinning it with --guards or `hookctl guard unpin`", id)
+		return wire.Errorf(wire.Forbidden, "hook %q is a pinned guard: an operator must unpin it first, with `hookctl guard unpin` or in the file that pins it (--guards, or the policy of hook-router up)", id)
 	}
 	return nil
 }
