@@ -72,9 +72,9 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 	case "data":
 		r.Data, err = object(v)
 	case "reason":
-		r.Reason, err = text(v)
+		r.Reason, err = r.nullable(v, BlankReason)
 	case "context_injection":
-		r.ContextInjection, err = text(v)
+		r.ContextInjection, err = r.nullable(v, BlankContextInjection)
 	case "context_injection_role":
 		r.ContextInjectionRole, err = choice(v, RoleSystem, RoleUser, RoleAssistant)
 	case "ephemeral":
@@ -84,7 +84,7 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 	case "context_injections":
 		r.ContextInjections, err = ParseContextInjections(v)
 	case "approval_prompt":
-		r.ApprovalPrompt, err = text(v)
+		r.ApprovalPrompt, err = r.nullable(v, BlankApprovalPrompt)
 	case "approval_options":
 		r.ApprovalOptions, err = texts(v)
 	case "approval_timeout":
@@ -98,7 +98,7 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 	case "suppress_output":
 		r.SuppressOutput, err = boolean(v)
 	case "user_message":
-		r.UserMessage, err = text(v)
+		r.UserMessage, err = r.nullable(v, BlankUserMessage)
 	case "labels":
 		r.Labels, err = texts(v)
 	case "unlabel":
@@ -120,6 +120,15 @@ var (
 	errNumber = errors.New("a number")
 	errObject = errors.New("an object or null")
 )
+
+// nullable reads a text, and notes one that is empty but not null.
+func (r *Result) nullable(v jsontext.Value, one Blank) (string, error) {
+	s, err := text(v)
+	if err == nil && s == "" && v.Kind() == '"' {
+		r.Blank |= one
+	}
+	return s, err
+}
 
 func text(v jsontext.Value) (string, error) {
 	switch v.Kind() {

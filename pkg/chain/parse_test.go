@@ -48,6 +48,10 @@ func TestParseResult(t *testing.T) {
 		"null where the specification allows it": {
 			`{"data":null,"reason":null,"context_injection":null,"approval_prompt":null,"approval_options":null,"user_message":null}`, Result{},
 		},
+		"texts that are empty, which is not null": {
+			`{"reason":"","context_injection":"","approval_prompt":"","user_message":""}`,
+			Result{Blank: BlankReason | BlankContextInjection | BlankApprovalPrompt | BlankUserMessage},
+		},
 		"flags that are false":           {`{"ephemeral":false,"suppress_output":false,"append_to_last_tool_result":false}`, Result{}},
 		"unknown fields":                 {`{"action":"deny","reason":"r","x_extra":{"a":[1]},"hook_name":5}`, Result{Action: Deny, Reason: "r"}},
 		"a known field in another case":  {`{"Action":"deny","REASON":"r"}`, Result{}},
@@ -173,11 +177,13 @@ func TestAppendWritesOnlyWhatIsNotDefault(t *testing.T) {
 		result Result
 		want   string
 	}{
-		"the zero Result":    {Result{}, `{"action":"continue"}`},
-		"a denial":           {Denial("no \"x\"\n"), `{"action":"deny","reason":"no \"x\"\n"}`},
-		"data byte for byte": {Result{Action: Modify, Data: json.RawMessage(`{"a" : 1.0}`)}, `{"action":"modify","data":{"a" : 1.0}}`},
-		"no options offered": {Question("sure?"), `{"action":"ask_user","approval_prompt":"sure?"}`},
-		"options offered":    {Question("sure?", "Yes", "No"), `{"action":"ask_user","approval_prompt":"sure?","approval_options":["Yes","No"]}`},
+		"the zero Result":         {Result{}, `{"action":"continue"}`},
+		"a denial":                {Denial("no \"x\"\n"), `{"action":"deny","reason":"no \"x\"\n"}`},
+		"a reason that is blank":  {Result{Action: Deny, Blank: BlankReason}, `{"action":"deny","reason":""}`},
+		"a reason that was blank": {Result{Action: Deny, Reason: "no", Blank: BlankReason}, `{"action":"deny","reason":"no"}`},
+		"data byte for byte":      {Result{Action: Modify, Data: json.RawMessage(`{"a" : 1.0}`)}, `{"action":"modify","data":{"a" : 1.0}}`},
+		"no options offered":      {Question("sure?"), `{"action":"ask_user","approval_prompt":"sure?"}`},
+		"options offered":         {Question("sure?", "Yes", "No"), `{"action":"ask_user","approval_prompt":"sure?","approval_options":["Yes","No"]}`},
 		"text is not escaped for HTML": {
 			Result{UserMessage: "<b>&\u2028"}, "{\"action\":\"continue\",\"user_message\":\"<b>&\u2028\"}",
 		},

@@ -110,7 +110,21 @@ type Result struct {
 	// UserMessageSource is the hook's name for the source of the message, such as the program
 	// that it ran. It is shown beside the hook's name and never instead of it.
 	UserMessageSource string
+
+	// Blank says which empty texts the hook gave as "". The others are null, or were omitted.
+	Blank Blank
 }
+
+// Blank is a set of texts of a [Result].
+type Blank uint8
+
+// The texts whose default is null.
+const (
+	BlankReason Blank = 1 << iota
+	BlankContextInjection
+	BlankApprovalPrompt
+	BlankUserMessage
+)
 
 // Allow is the other value of [Result.ApprovalDefault], besides [Deny]. It is not an action of a
 // hook.
@@ -141,15 +155,15 @@ func (r Result) Append(buf []byte) []byte {
 	if r.Data != nil {
 		w.Raw("data", r.Data)
 	}
-	w.Text("reason", r.Reason)
-	w.Text("context_injection", r.ContextInjection)
+	r.write(&w, "reason", r.Reason, BlankReason)
+	r.write(&w, "context_injection", r.ContextInjection, BlankContextInjection)
 	w.Text("context_injection_role", string(r.ContextInjectionRole))
 	w.Flag("ephemeral", r.Ephemeral)
 	w.Flag("append_to_last_tool_result", r.AppendToLastToolResult)
 	if list := r.ContextInjections; len(list) > 0 {
 		w.Objects("context_injections", len(list), func(i int, w *events.ObjectWriter) { list[i].Write(w) })
 	}
-	w.Text("approval_prompt", r.ApprovalPrompt)
+	r.write(&w, "approval_prompt", r.ApprovalPrompt, BlankApprovalPrompt)
 	if r.ApprovalOptions != nil {
 		w.Texts("approval_options", r.ApprovalOptions)
 	}
@@ -159,7 +173,7 @@ func (r Result) Append(buf []byte) []byte {
 	w.Text("approval_default", string(r.ApprovalDefault))
 	w.Text("approval_key", r.ApprovalKey)
 	w.Flag("suppress_output", r.SuppressOutput)
-	w.Text("user_message", r.UserMessage)
+	r.write(&w, "user_message", r.UserMessage, BlankUserMessage)
 	w.Text("user_message_level", string(r.UserMessageLevel))
 	w.Text("user_message_source", r.UserMessageSource)
 	if len(r.Labels) > 0 {
@@ -169,4 +183,11 @@ func (r Result) Append(buf []byte) []byte {
 		w.Texts("unlabel", r.Unlabel)
 	}
 	return w.End()
+}
+
+// write writes a text unless it is empty and not in Blank.
+func (r Result) write(w *events.ObjectWriter, name, value string, one Blank) {
+	if value != "" || r.Blank&one != 0 {
+		w.String(name, value)
+	}
 }

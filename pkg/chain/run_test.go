@@ -118,6 +118,12 @@ func TestRun(t *testing.T) {
 			[]string{"guard" + d},
 			Denial("hook \"C:\\q \"é\u3000名\"\" failed (error) and its on_failure is deny"), "guard",
 		},
+		"a denial is returned as it is": {
+			[]fake{hook("a", Result{Action: Deny, Blank: BlankReason, ApprovalPrompt: "p"}), hook("b", Result{})},
+			[]string{"a" + d},
+			Result{Action: Deny, Blank: BlankReason, ApprovalPrompt: "p"},
+			"a",
+		},
 		"a shadow hook is not called in the chain, an observer neither": {
 			[]fake{hook("a", Denial("a")).in(Shadow), hook("b", Denial("b")).in(Observe), hook("c", Result{}).in(Enforce)},
 			[]string{"c" + d},

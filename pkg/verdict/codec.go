@@ -36,7 +36,9 @@ func (v *Verdict) UnmarshalJSON(b []byte) error {
 func (v Verdict) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	w.String("action", string(v.Action))
-	w.Text("reason", v.Reason)
+	if v.Reason != "" || v.BlankReason {
+		w.String("reason", v.Reason)
+	}
 	if v.Data != nil {
 		w.Raw("data", v.Data)
 	}
@@ -146,6 +148,7 @@ func (v *Verdict) set(name string, value jsontext.Value) (err error) {
 		v.Action, err = action(value)
 	case "reason":
 		err = decode(value, &v.Reason, errText)
+		v.BlankReason = v.Reason == ""
 	case "data":
 		if value.Kind() != '{' {
 			return errObject

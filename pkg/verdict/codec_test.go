@@ -62,6 +62,7 @@ func TestAppend(t *testing.T) {
 			},
 			`{"action":"deny","injected_tokens":0,"approval":{}}`,
 		},
+		"an empty reason": {verdict.Verdict{Action: verdict.Deny, BlankReason: true}, `{"action":"deny","reason":"","injected_tokens":0}`},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, string(c.verdict.Append(nil))); diff != "" {
@@ -90,6 +91,7 @@ func TestParse(t *testing.T) {
 			`{"action":"continue","reason":null,"data":null,"messages":null,"display":null,"suppress_output":null,"warnings":null,"injected_tokens":null,"approval":null}`,
 			verdict.Verdict{Action: verdict.Continue},
 		},
+		"an empty reason is not null": {`{"action":"deny","reason":""}`, verdict.Verdict{Action: verdict.Deny, BlankReason: true}},
 		"empty lists mean left out": {
 			`{"action":"continue","messages":[],"display":[],"suppress_output":[],"warnings":[]}`,
 			verdict.Verdict{Action: verdict.Continue},

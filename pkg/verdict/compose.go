@@ -50,6 +50,7 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 	switch out.Result.Action {
 	case chain.Deny:
 		v.Action, v.Reason = Deny, out.Result.Reason
+		v.BlankReason = v.Reason == "" && out.Result.Blank&chain.BlankReason != 0
 		v.discard(out.Calls, "the event was denied")
 	case chain.AskUser:
 		v.Action = Pending

@@ -57,6 +57,17 @@ func TestComposeDecides(t *testing.T) {
 	}
 }
 
+func TestComposeKeepsAnEmptyReason(t *testing.T) {
+	for reply, want := range map[string]bool{
+		`{"action":"deny","reason":""}`: true, `{"action":"deny","reason":null}`: false, `{"action":"deny"}`: false,
+		`{"action":"continue","reason":""}`: false, `{"action":"ask_user","reason":""}`: false,
+	} {
+		if v := verdict.Compose(run(t, hook{reply: reply}), event, verdict.Limits{}, 0, noon); v.BlankReason != want || v.Reason != "" {
+			t.Errorf("%s: BlankReason is %v, want %v; the reason is %q", reply, v.BlankReason, want, v.Reason)
+		}
+	}
+}
+
 func TestComposeShowsWhatHooksSay(t *testing.T) {
 	out := run(t,
 		hook{name: "one", reply: `{"user_message":"first","user_message_level":"warning","suppress_output":true}`},

@@ -19,10 +19,11 @@ const (
 
 // Verdict is the answer to hooks.execute.<event>.
 type Verdict struct {
-	Action   Action
-	Reason   string
-	Data     json.RawMessage // byte for byte; nil for none
-	Messages []Message       // for the agent's context
+	Action      Action
+	Reason      string
+	BlankReason bool            // an empty Reason was given as "", and is not null
+	Data        json.RawMessage // byte for byte; nil for none
+	Messages    []Message       // for the agent's context
 	// ContextInjections are the injections behind Messages, each with its own role and lifetime,
 	// in execution order: see [Verdict.ContextMessages].
 	ContextInjections []chain.ContextInjection
