@@ -128,7 +128,7 @@ loud  tool:pre  0         disabled  5s       continue    1`, "")
 		t.Errorf("%+v; want that it is denied", got)
 	}
 	f.Run("guard", "pin", "loud", "--event", "tool:pre")
-	if got := f.Run("hook", "disable", "loud"); got.Code != cli.ExitRefused || !strings.Contains(got.Stderr, "is a pinned guard: only the operator may remove or disable it") {
+	if got := f.Run("hook", "disable", "loud"); got.Code != cli.ExitRefused || !strings.Contains(got.Stderr, "is a pinned guard: an operator must unpin it first") {
 		t.Errorf("%+v; want that a pinned guard stays", got)
 	}
 }

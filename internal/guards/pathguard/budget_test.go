@@ -51,10 +51,16 @@ func TestLinesOfManyFilesAreBounded(t *testing.T) {
 			paths, _ := json.Marshal(strings.Fields(fill("", strings.Repeat("*/", 200)+"%d", "")))
 			data = `{"tool_name":"mcp__fs__move","tool_input":{"paths":` + string(paths) + `},"cwd":"/repo"}`
 		}
-		begin := time.Now()
-		got := judge(t, pathguard.Options{Outside: "ask"}, data)
-		if took := time.Since(begin); got.Action != chain.AskUser || took > longest {
-			t.Errorf("%s: %q (%s) after %v", name, got.Action, got.Reason, took)
+		took := longest + 1
+		for tries := 0; took > longest && tries < 3; tries++ { // the machine may be busy
+			begin := time.Now()
+			got := judge(t, pathguard.Options{Outside: "ask"}, data)
+			if took = time.Since(begin); got.Action != chain.AskUser {
+				t.Errorf("%s: %q (%s)", name, got.Action, got.Reason)
+			}
+		}
+		if took > longest {
+			t.Errorf("%s: three times more than %v; the last took %v", name, longest, took)
 		}
 	}
 }
