@@ -7,10 +7,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 )
 
-// Masked is what people are shown of a text: its secrets are masked by the default rules, as the
-// console masks them. JSON output is exact.
+// Masked is what people are shown of a text: its secrets are masked by the default rules, as in
+// approval requests. JSON output is exact.
 func Masked(text string) string {
-	text, _ = redact.Default().Text(text)
+	text, _ = redact.Default().ForApproval().Text(text)
 	return text
 }
 
@@ -21,7 +21,7 @@ func MaskedJSON(name string, value json.RawMessage) json.RawMessage {
 		return value
 	}
 	key, _ := json.Marshal(name) // a string can be marshaled
-	object, _ := redact.Default().Object(slices.Concat([]byte("{"), key, []byte(":"), value, []byte("}")))
+	object, _ := redact.Default().ForApproval().Object(slices.Concat([]byte("{"), key, []byte(":"), value, []byte("}")))
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(object, &members); err != nil || len(members) != 1 {
 		return json.RawMessage(Masked(string(value)))
