@@ -35,11 +35,6 @@ console.log(JSON.stringify(result))
 // fails, or is not there.
 func TestPlugin(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("needs node")
-	}
-	testkit.From(t, testkit.CI)
 	for name, test := range map[string]struct{ script, want string }{
 		"pass":    {"cat >/dev/null", `{"args":{"command":"ls","description":"d"},"result":{"title":"t","output":"secret","metadata":{"output":"secret"}},"parts":["one",null,"two"]}`},
 		"change":  {`cat >/dev/null; echo '{"args":{"command":"pwd"},"output":{"title":"t","output":"x","metadata":{}},"prompt":"new","context":"more"}'`, `{"args":{"command":"pwd"},"result":{"title":"t","output":"x\n\nmore","metadata":{}},"parts":["new",null,"\n\nmore"]}`},
@@ -51,21 +46,9 @@ func TestPlugin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			program := filepath.Join(dir, "hook-agent")
-			for file, text := range map[string]string{"plugin.mjs": agenthook.Plugin(program, []string{"opencode"}), "calls.mjs": calls, "hook-agent": "#!/bin/sh\n" + test.script} {
-				if test.script == "" && file == "hook-agent" {
-					continue
-				}
-				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
-					t.Fatal(err)
-				}
-			}
-			c := exec.CommandContext(t.Context(), node, "calls.mjs")
-			c.Dir = dir
-			out, err := c.CombinedOutput()
-			if got := strings.TrimSpace(string(out)); err != nil || !json.Valid(out) || !strings.HasPrefix(got, test.want) {
-				t.Errorf("%v: %s\nwant %s", err, got, test.want)
+			_, out := runPlugin(t, test.script, calls)
+			if !json.Valid([]byte(out)) || !strings.HasPrefix(out, test.want) {
+				t.Errorf("%s\nwant %s", out, test.want)
 			}
 		})
 	}
@@ -75,58 +58,23 @@ func TestPlugin(t *testing.T) {
 // member that hooks took away, whatever its name.
 func TestPluginPutsArgumentsInPlace(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("needs node")
-	}
-	testkit.From(t, testkit.CI)
-	dir := t.TempDir()
-	for file, text := range map[string]string{
-		"plugin.mjs": agenthook.Plugin(filepath.Join(dir, "hook-agent"), []string{"opencode"}),
-		"hook-agent": "#!/bin/sh\ncat >/dev/null; printf '{\"args\":{\"command\":\"\\303'; sleep 0.2; printf '\\251\",\"__proto__\":1}}'\n",
-		"calls.mjs": `import { HookRouter } from "./plugin.mjs"
+	const script = `cat >/dev/null; printf '{"args":{"command":"\303'; sleep 0.2; printf '\251","__proto__":1}}'`
+	_, out := runPlugin(t, script, `import { HookRouter } from "./plugin.mjs"
 const hooks = await HookRouter({})
 const args = { command: "ls", constructor: "x", toString: "y" }
 await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, { args })
-console.log(JSON.stringify(args))`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := exec.CommandContext(t.Context(), node, "calls.mjs")
-	c.Dir = dir
-	out, err := c.CombinedOutput()
-	if got := strings.TrimSpace(string(out)); err != nil || got != `{"command":"é","__proto__":1}` {
-		t.Errorf("%v: %s", err, got)
+console.log(JSON.stringify(args))`)
+	if out != `{"command":"é","__proto__":1}` {
+		t.Error(out)
 	}
 }
 
 // A sub-agent of OpenCode names the session that spawned it.
 func TestPluginNamesTheParent(t *testing.T) {
 	t.Parallel()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("needs node")
-	}
-	testkit.From(t, testkit.CI)
-	dir := t.TempDir()
-	for file, text := range map[string]string{
-		"plugin.mjs": agenthook.Plugin(filepath.Join(dir, "hook-agent"), []string{"opencode"}),
-		"hook-agent": "#!/bin/sh\ncat > sent.json\n",
-		"calls.mjs": `import { HookRouter } from "./plugin.mjs"
+	dir, _ := runPlugin(t, "cat > sent.json", `import { HookRouter } from "./plugin.mjs"
 const hooks = await HookRouter({})
-await hooks.event({ event: { type: "session.created", properties: { info: { id: "child", parentID: "above" } } } })`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := exec.CommandContext(t.Context(), node, "calls.mjs")
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+await hooks.event({ event: { type: "session.created", properties: { info: { id: "child", parentID: "above" } } } })`)
 	var sent struct {
 		Session string `json:"session_id"`
 		Parent  string `json:"parent_session_id"`
@@ -135,4 +83,33 @@ await hooks.event({ event: { type: "session.created", properties: { info: { id: 
 	if err != nil || json.Unmarshal(text, &sent) != nil || sent.Session != "child" || sent.Parent != "above" {
 		t.Errorf("%v: %s", err, text)
 	}
+}
+
+// runPlugin runs calls of the plug-in with a script as hook-agent, or with none if it is empty. It
+// returns the directory where they ran and what the calls printed.
+func runPlugin(t *testing.T, script, calls string) (dir, out string) {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("needs node")
+	}
+	testkit.From(t, testkit.CI)
+	dir = t.TempDir()
+	program := filepath.Join(dir, "hook-agent")
+	files := map[string]string{filepath.Join(dir, "plugin.mjs"): agenthook.Plugin(program, []string{"opencode"}), filepath.Join(dir, "calls.mjs"): calls}
+	if script != "" {
+		files[program] = "#!/bin/sh\n" + script
+	}
+	for path, text := range files {
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := exec.CommandContext(t.Context(), node, "calls.mjs")
+	c.Dir = dir
+	printed, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, printed)
+	}
+	return dir, strings.TrimSpace(string(printed))
 }

@@ -32,18 +32,10 @@ func TestAChangeWaitsForOthersThoughMoreRecordsFollow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(conn.Close)
-			bucket, err := conn.OpenBucket(t.Context(), Bucket(conn.Bucket(), 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn, bucket := emptyBucket(t)
 			r := New(conn, bucket, Options{Replica: "here", Lease: time.Minute})
 			more := following(t, r)
-			_, err = r.register(t.Context(), "ann", chain.Registration{ID: "h", Events: []string{"tool:pre"}, Instance: "i"})
+			_, err := r.register(t.Context(), "ann", chain.Registration{ID: "h", Events: []string{"tool:pre"}, Instance: "i"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,15 +65,7 @@ func TestAChangeWaitsForOthersThoughMoreRecordsFollow(t *testing.T) {
 // A durable hook whose record is replaced while a replica reads the bucket is late, not lost.
 func TestAHookThatIsReplacedMeanwhileIsNotLost(t *testing.T) {
 	t.Parallel()
-	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	bucket, err := conn.OpenBucket(t.Context(), Bucket(conn.Bucket(), 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn, bucket := emptyBucket(t)
 	guard := []byte(`{"registration":{"id":"guard","events":["tool:pre"],"on_failure":"deny"},"instances":{}}`)
 	for key, value := range map[string][]byte{replicaKey + "other": []byte(`{"renewal":1}`), hookKey + "guard": guard} {
 		if _, err := bucket.Put(t.Context(), key, value); err != nil {
@@ -140,4 +124,19 @@ func newFollower(r *Registry) *follower {
 		frozen: r.frozen.Load(), pins: r.pins.Load(), seenPins: map[string]bool{}, disabled: map[string]Disabled{},
 		gaps: gaps{bucket: r.bucket, timeout: time.Second, log: r.options.Log},
 	}
+}
+
+// emptyBucket is a registry without a record, on a server of its own.
+func emptyBucket(t *testing.T) (*natsx.Conn, *natsx.Bucket) {
+	t.Helper()
+	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	bucket, err := conn.OpenBucket(t.Context(), Bucket(conn.Bucket(), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn, bucket
 }
