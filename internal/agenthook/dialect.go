@@ -126,7 +126,7 @@ func gatedElsewhere(native string) (agentEvent, bool) {
 	return agentEvent{}, false
 }
 
-// letters are those of a name, in small.
+// letters returns the letters of a name in lower case.
 func letters(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c = unicode.ToLower(c); c < 'a' || c > 'z' {

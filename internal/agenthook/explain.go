@@ -21,7 +21,7 @@ func (o Options) explain(err error) error {
 	case errors.Is(err, natsx.ErrCredentials) && o.Creds == "":
 		servers, role := cmp.Or(o.Server, natsx.DefaultURL), string(hookrouter.RoleAgent)
 		if has, found, _ := natscontext.FindBelow(o.Home, os.Getenv, servers, role); found {
-			return fmt.Errorf("the credentials %s are not those of the router there: did another one make them? (%w)", has.Creds, err)
+			return fmt.Errorf("the router there does not accept the credentials %s: another router may have made them (%w)", has.Creds, err)
 		}
 		where := natscontext.File(os.Getenv, servers, role)
 		return fmt.Errorf("the hook router asks who this agent is, and there are no credentials at %s; on the router's machine its user has them; "+

@@ -51,7 +51,7 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 		return in, fmt.Errorf("the agent's message does not say which event it is: name it on the command line, as in hook-agent %s EVENT", d.Name)
 	case !in.known:
 		if of, gated := gatedElsewhere(native); gated {
-			return in, fmt.Errorf("%q is no event of %s, but like %s of %s, at which nothing may pass unasked: hook-agent is set up for another agent, or for another spelling", shorten.Bytes(native, maxName, "…"), d.Agent, of.event.Native, of.agent)
+			return in, fmt.Errorf("%q is not an event of %s, but it looks like %s of %s, which is gated: hook-agent is set up for another agent, or the event is misspelled", shorten.Bytes(native, maxName, "…"), d.Agent, of.event.Native, of.agent)
 		}
 		in.event = Event{Native: native, Name: customName(d.Name, native)}
 	}

@@ -42,7 +42,7 @@ func TestCredentialsOfAnotherRouter(t *testing.T) {
 	}
 	h := newCall(t, "claude-code", "", url)
 	h.Options.Home = home
-	if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !blocks(out) || !strings.Contains(string(out.Stdout), "the credentials "+creds+" are not those of the router there") {
+	if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !blocks(out) || !strings.Contains(string(out.Stdout), "does not accept the credentials "+creds) {
 		t.Errorf("%s %s", out.Stdout, out.Stderr)
 	}
 }

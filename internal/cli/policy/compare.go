@@ -24,8 +24,8 @@ type CompareCmd struct {
 // Help is what the command does, at length.
 func (c *CompareCmd) Help() string {
 	return `Of each event, what a hook in shadow would have answered is compared with what the enforced one did, as the audit log has both. A hook that only
-the version in shadow has is compared with continue, and so is one that it has not, in events for which it has others. What was denied before it
-came to the hook is not compared.
+the version in shadow has is compared with continue; so is one that only the enforced version has, if the version in shadow has other hooks for
+the event. An event that was denied before it reached the hook is not compared.
 
 Exit codes: 0 no answer differs; 1 error, or nothing is in shadow; 8 some differ.`
 }

@@ -38,8 +38,8 @@ type DiffCmd struct {
 func (c *DiffCmd) Help() string {
 	return `Recorded events run through two worker files, and the decisions that the second would change are listed: in a pull request,
 hookctl policy diff --base origin/main policy.yaml --last 7d. Nothing is emitted or recorded, and only rules run and what is replay_safe.
-Hooks in mode shadow decide nothing, as in a router. Rules see the labels, the sender and the lineage of then; of what is above a sub-agent's
-parent, the log has the root alone.
+Hooks in mode shadow decide nothing, as in a router. Rules see the labels, the sender and the lineage as recorded; above a sub-agent's
+parent, the log names only the root.
 
 A hook that is not in the files, or that may not run here, answers as it was recorded. Where it has no recorded answer the chain is refused
 and counted. Of git:REVISION:FILE, the files beside it are those of the revision too.
