@@ -34,7 +34,7 @@ func (c replayEvents) Run(ctx context.Context, p process) error {
 		return err
 	}
 	defer file.Close()
-	policy := evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{RunAll: c.RunAll, AsIfEnforced: c.AsIfEnforced})
+	policy := evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{RunAll: c.RunAll, Acting: true, AsIfEnforced: c.AsIfEnforced})
 	in, err := workerfiles.OpenEvents(c.Events, p.stdin)
 	if err != nil {
 		return err

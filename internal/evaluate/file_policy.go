@@ -15,6 +15,7 @@ import (
 // FilePolicyOptions say how the hooks of a worker file decide recorded events.
 type FilePolicyOptions struct {
 	RunAll       bool // call hooks that act in the world too: what they do, they do again
+	Acting       bool // call them where they are replay_safe; the file is trusted with what they do
 	AsIfEnforced bool // hooks in mode shadow count as if they were enforced; else they are left out
 	WithRecorded bool // the hooks of the recorded chain answer too, as they did
 	// Without are ids of hooks whose recorded answers count for nothing.
@@ -30,10 +31,11 @@ type FilePolicy struct {
 
 // NewFilePolicy makes the policy of a file, which the caller closes. Events run at the
 // same time here, so what a builtin remembers of other events counts for nothing: only
-// rules are called, and what is replay_safe.
+// rules are called, and what is replay_safe. Hooks that act in the world also need
+// [FilePolicyOptions.Acting].
 func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
 	hooks := newHooks(file, func(h workerfile.Hook) bool {
-		return o.RunAll || h.Registration.ReplaySafe || h.Kind == "cel"
+		return o.RunAll || h.Kind == "cel" || h.Registration.ReplaySafe && (o.Acting || !h.Acts)
 	}, o.AsIfEnforced)
 	return &FilePolicy{hooks, o.WithRecorded, o.Without}
 }
@@ -87,6 +89,9 @@ func (p *FilePolicy) decide(ctx context.Context, ev events.Event, recorded []Ans
 func (p *FilePolicy) notReplayable(id string) *Undecided {
 	if p.hooks.Lacks(id) {
 		return &Undecided{Reason: "not replayable: " + id + " can't run on this machine and was not in the recorded chain"}
+	}
+	if h := p.hooks.files[id]; h.Acts && h.Registration.ReplaySafe {
+		return &Undecided{Reason: "not replayable: " + id + " acts in the world and was not in the recorded chain (--policy-exec calls it)"}
 	}
 	return &Undecided{Reason: "not replayable: " + id + " runs a command, is not replay_safe and was not in the recorded chain (--run-all runs it)"}
 }

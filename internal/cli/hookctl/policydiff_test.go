@@ -117,3 +117,31 @@ func TestDiffOfARevision(t *testing.T) {
 		}
 	}
 }
+
+// A pull request can write any command into a worker file, and call it replay_safe.
+func TestDiffRunsNoCommandsOfAFileUnlessItIsTrusted(t *testing.T) {
+	t.Parallel()
+	f, _ := recorded(t)
+	dir := t.TempDir()
+	ran := filepath.Join(dir, "ran")
+	older, newer := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")
+	acting := "  - {id: lint, events: [\"tool:pre\"], replay_safe: true, exec: {command: [touch, " + ran + "]}}\n"
+	for path, text := range map[string]string{older: rule("shell", "false"), newer: rule("shell", "false") + acting} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := f.Run("policy", "diff", older, newer)
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the command of the new file ran")
+	}
+	if o.Code != cli.ExitOK || !strings.Contains(o.Stdout, "lint acts in the world and was not in the recorded chain") || !strings.Contains(o.Stdout, "--policy-exec calls it") {
+		t.Errorf("without --policy-exec: %+v", o)
+	}
+	if o := f.Run("policy", "diff", "--policy-exec", older, newer); o.Code != cli.ExitOK {
+		t.Errorf("with --policy-exec: %+v", o)
+	}
+	if _, err := os.Stat(ran); err != nil {
+		t.Errorf("with --policy-exec the command did not run: %v", err)
+	}
+}

@@ -26,10 +26,11 @@ type DiffCmd struct {
 	Session string `placeholder:"ID" help:"Only chains of this session."`
 	Event   string `placeholder:"NAME" help:"Only of events of this name, or that match tool:*."`
 	cli.Period
-	Until string `placeholder:"TIME" help:"Only before this time."`
-	Limit int    `placeholder:"N" help:"At most so many chains, the oldest."`
-	Alone bool   `help:"Leave out the other hooks of the recorded chains, which else answer as they did."`
-	Show  int    `default:"20" placeholder:"N" help:"How many changed decisions text output shows; JSON has all."`
+	Until      string `placeholder:"TIME" help:"Only before this time."`
+	Limit      int    `placeholder:"N" help:"At most so many chains, the oldest."`
+	PolicyExec bool   `help:"Also call hooks that run commands or call endpoints, if they are replay_safe. Only for files that you trust: a pull request can change both."`
+	Alone      bool   `help:"Leave out the other hooks of the recorded chains, which else answer as they did."`
+	Show       int    `default:"20" placeholder:"N" help:"How many changed decisions text output shows; JSON has all."`
 
 	Parallel int `default:"4" placeholder:"N" help:"How many chains run at the same time."`
 }
@@ -37,7 +38,7 @@ type DiffCmd struct {
 // Help is what the command does, at length.
 func (c *DiffCmd) Help() string {
 	return `Recorded events run through two worker files, and the decisions that the second would change are listed: in a pull request,
-hookctl policy diff --base origin/main policy.yaml --last 7d. Nothing is emitted or recorded, and only rules run and what is replay_safe.
+hookctl policy diff --base origin/main policy.yaml --last 7d. Nothing is emitted or recorded, and only rules run and replay_safe hooks that do not act in the world.
 Hooks in mode shadow decide nothing, as in a router. Rules see the labels, the sender and the lineage as recorded; above a sub-agent's
 parent, the log names only the root.
 
@@ -69,7 +70,7 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range unseen(was, would) {
+	for _, id := range c.unseen(was, would) {
 		e.Tell("hook %s is another one, and acts in the world: its recorded answers are taken for both", id)
 	}
 	source, err := o.source(ctx, filter)
@@ -141,7 +142,7 @@ func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, e
 func (c *DiffCmd) policy(file, other *workerfile.File) evaluate.Policy {
 	mine := ids(file)
 	without := slices.DeleteFunc(ids(other), func(id string) bool { return slices.Contains(mine, id) })
-	return evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{WithRecorded: !c.Alone, Without: without}).Replay
+	return evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{Acting: c.PolicyExec, WithRecorded: !c.Alone, Without: without}).Replay
 }
 
 func ids(file *workerfile.File) (list []string) {
@@ -153,10 +154,10 @@ func ids(file *workerfile.File) (list []string) {
 
 // unseen are the hooks that two files have and that differ, though they can't be called:
 // a comparison does not see it.
-func unseen(was, would *workerfile.File) (list []string) {
+func (c *DiffCmd) unseen(was, would *workerfile.File) (list []string) {
 	for _, h := range would.Hooks {
 		i := slices.IndexFunc(was.Hooks, func(old workerfile.Hook) bool { return old.Registration.ID == h.Registration.ID })
-		if i >= 0 && h.Acts && !h.Registration.ReplaySafe && !h.Same(was.Hooks[i]) {
+		if i >= 0 && h.Acts && (!h.Registration.ReplaySafe || !c.PolicyExec) && !h.Same(was.Hooks[i]) {
 			list = append(list, term.Printable(h.Registration.ID))
 		}
 	}

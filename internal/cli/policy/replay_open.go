@@ -82,6 +82,6 @@ func (o *replayOpen) filePolicy() (evaluate.Policy, error) {
 		return nil, err
 	}
 	o.closing = append(o.closing, file.Close)
-	options := evaluate.FilePolicyOptions{RunAll: o.RunAll, AsIfEnforced: o.AsIfEnforced, WithRecorded: o.WithRecorded}
+	options := evaluate.FilePolicyOptions{RunAll: o.RunAll, Acting: true, AsIfEnforced: o.AsIfEnforced, WithRecorded: o.WithRecorded}
 	return evaluate.NewFilePolicy(file, options).Replay, nil
 }
