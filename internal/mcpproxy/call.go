@@ -14,9 +14,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// call has the router judge a tools/call and relays it, with the changes of hooks.
+// call has the router judge a request that runs a tool or reads from the server, and relays it,
+// with the changes of hooks.
 func (p *Proxy) call(ctx context.Context, m message) {
-	c, _, err := readCall(m)
+	parseParams := parseCall
+	if m.method != toolsCall {
+		parseParams = parseRead
+	}
+	c, err := parseParams(m)
 	if err != nil {
 		p.refuse(&malformed{m.id, codeParams, err.Error()})
 		return
@@ -55,7 +60,11 @@ func (p *Proxy) before(ctx context.Context, m message, e *entry) {
 		return
 	}
 	if d.Changed != nil {
-		changed, err := withInput(m, d.Changed)
+		put := withInput
+		if e.call.reads() {
+			put = withParams
+		}
+		changed, err := put(m, d.Changed)
 		if err != nil {
 			p.deny(m.key, e, "Blocked: the policy wants other arguments, which can't be put in place: "+err.Error())
 			return
@@ -76,9 +85,10 @@ func (p *Proxy) deny(key string, e *entry, reason string) {
 	p.client.send(refusalOf(e, reason))
 }
 
-// refusalOf is the response to a denied request: the model reads the reason.
+// refusalOf is the response to a denied request: the model reads the reason, if it is one about a
+// tool.
 func refusalOf(e *entry, reason string) []byte {
-	if e.call.asTask && !e.task || e.method == "tasks/get" || e.method == "tasks/update" { // the response would be no result of a tool
+	if e.call.reads() || e.call.asTask && !e.task || e.method == "tasks/get" || e.method == "tasks/update" { // the response would be no result of a tool
 		return failure(e.id, codeRefused, reason)
 	}
 	return reply(e.id, toolError(reason, e.call.modern))
@@ -129,6 +139,7 @@ func (p *Proxy) describe(w *events.ObjectWriter, c *call) {
 	w.Object("mcp_context", func(w *events.ObjectWriter) {
 		w.String("server_name", p.options.Name)
 		w.String("tool_name", c.tool)
+		w.Text("method", c.method)
 	})
 	if c.answers != nil {
 		w.Raw("mcp_input_responses", c.answers)

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 const (
@@ -56,6 +58,10 @@ func (p *Proxy) route(ctx context.Context, m message) {
 		p.server.send(m)
 	case m.method == toolsCall && m.kind == request:
 		p.call(ctx, m)
+	case (m.method == resourcesRead || m.method == promptsGet) && m.kind == request:
+		p.call(ctx, m)
+	case isOf(m.method, resourcesRead) || isOf(m.method, promptsGet):
+		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may read from the server in a way that is not judged", clip(m.method))})
 	case isOf(m.method, "tools/") && m.method != toolsList:
 		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may run a tool in a way that is not judged", clip(m.method))})
 	case isOf(m.method, tasks) && (m.kind != request || !strings.HasPrefix(m.method, tasks)):
@@ -151,35 +157,40 @@ func checkTool(name string) string {
 // version is the member of a request's _meta that names the revision, from 2026-07-28 on.
 const version = "io.modelcontextprotocol/protocolVersion"
 
-// readCall reads what a tools/call is to run.
-func readCall(m message) (c *call, hasInput bool, err error) {
+// parseCall reads what a tools/call is to run.
+func parseCall(m message) (c *call, err error) {
 	params, err := m.params("name", "arguments", "task", "_meta", "inputResponses", "requestState")
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	c = &call{input: []byte("{}")}
 	c.tool, _ = params.GetString("name")
 	if wrong := checkTool(c.tool); wrong != "" {
-		return nil, false, errors.New(wrong)
+		return nil, errors.New(wrong)
 	}
 	input, hasInput := params.Get("arguments")
 	switch {
 	case !hasInput || input.Kind() == 'n':
 	case input.Kind() != '{':
-		return nil, false, errors.New("the arguments of a tool must be an object")
+		return nil, errors.New("the arguments of a tool must be an object")
 	default:
 		c.input = input
 	}
-	c.answers, _ = params.Get("inputResponses")
 	_, c.asTask = params.Get("task")
+	return c, c.readProtocolParams(params)
+}
+
+// readProtocolParams reads the parameters that every request may have.
+func (c *call) readProtocolParams(params events.Object) error {
 	meta, err := metaOf(params)
 	if err != nil {
-		return nil, false, err
+		return err
 	}
+	c.answers, _ = params.Get("inputResponses")
 	c.token, _ = meta.Get("progressToken")
 	if keyOf(c.token) == "" {
 		c.token = nil
 	}
 	_, c.modern = meta.Get(version)
-	return c, hasInput, nil
+	return nil
 }

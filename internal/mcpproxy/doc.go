@@ -1,12 +1,12 @@
 // Package mcpproxy implements `hook-agent mcp-proxy`, a proxy between an MCP client and an MCP
-// server that has the hook router judge each tool call.
+// server that has the hook router judge each tool call and each read.
 //
 // # What is relayed
 //
-// Messages are relayed byte for byte in both directions. The router is asked about tools/call
-// with tool:pre before the server sees it, and about its result with tool:post before the
-// client sees it, through [agenthook.Gate] and with its rules if no router answers. A batch is
-// relayed as single messages.
+// Messages are relayed byte for byte in both directions. The router is asked about tools/call,
+// resources/read and prompts/get with tool:pre before the server sees them, and about their
+// results with tool:post before the client sees them, through [agenthook.Gate] and with its rules
+// if no router answers. A batch is relayed as single messages.
 //
 // # The client is the adversary
 //

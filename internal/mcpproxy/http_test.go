@@ -211,7 +211,7 @@ func TestHTTPFailures(t *testing.T) {
 			s := open(t, b.url, "", at(url))
 			s.send(call(1, "x", `{}`))
 			s.refused(test.says)
-			s.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read"}`)
+			s.send(`{"jsonrpc":"2.0","id":2,"method":"resources/list"}`)
 			s.refused(test.says)
 		})
 	}

@@ -287,7 +287,7 @@ func TestUnreadableResult(t *testing.T) {
 	s.send(call(1, "read", `{}`))
 	s.saw()
 	s.refused("withheld")
-	s.send(`{"jsonrpc":"2.0","id":2,"method":"resources/read"}`)
+	s.send(`{"jsonrpc":"2.0","id":2,"method":"resources/list"}`)
 	s.saw()
 	if line := s.next(); !strings.Contains(line, `SECRET \ud800`) {
 		t.Errorf("%s", line)

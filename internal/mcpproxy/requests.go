@@ -151,9 +151,11 @@ func (r *requests) taskOf(id string) *call {
 	return r.tasks[id]
 }
 
-// call is a tools/call that the router was asked about.
+// call is a request that the router was asked about: a tools/call, or one that reads from the
+// server.
 type call struct {
-	tool     string         // its name on the server
+	tool     string         // its name on the server, or what hooks see in its place
+	method   string         // of a request that reads from the server; empty for tools/call
 	input    []byte         // what it runs with
 	answers  jsontext.Value // what the client answers to the server's questions; nil for none
 	context  string         // what hooks add to its result

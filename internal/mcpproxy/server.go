@@ -49,7 +49,7 @@ func (p *Proxy) unreadable(line []byte, cause error) {
 		switch e := p.requests.answered(key, false, nil); {
 		case e == nil:
 		case e.call != nil:
-			p.client.send(refusalOf(e, "The tool has run. Its result is withheld, since no policy can judge what can't be read: "+cause.Error()))
+			p.client.send(withheld(e, "Its result is withheld, since no policy can judge what can't be read: "+cause.Error()))
 			return
 		case isOne(line):
 			p.client.send(line)
@@ -78,7 +78,7 @@ func (p *Proxy) answer(ctx context.Context, m message) {
 	}
 	if !e.task {
 		e.call.duration = time.Since(e.call.began)
-		if _, result, err := outcome(m); err == nil { // before the server tells more of the task
+		if _, result, err := outcome(m); err == nil && !e.call.reads() { // before the server tells more of the task
 			p.requests.startTask(startedTask(result), e.call)
 		}
 	}
@@ -97,19 +97,19 @@ func (p *Proxy) answer(ctx context.Context, m message) {
 func (p *Proxy) after(ctx context.Context, m message, e *entry) []byte {
 	member, result, err := outcome(m)
 	if err != nil {
-		return refusalOf(e, "The tool has run. Its result is withheld, since it is not an object.")
+		return withheld(e, "Its result is withheld, since it is not an object.")
 	}
 	if e.task && e.method != "tasks/result" && member == "result" && !ended(result) {
 		return m.raw
 	}
 	d := p.ask(ctx, p.gate.After, p.postData(e.call, result, member == "error"), e.call.token)
 	if d.Deny {
-		return refusalOf(e, "The tool has run. Its result is withheld. "+d.Reason)
+		return withheld(e, "Its result is withheld. "+d.Reason)
 	}
 	raw := m.raw
 	if d.Changed != nil {
-		if result, err = asResult(d.Changed); err != nil {
-			return refusalOf(e, "The tool has run. Its result is withheld, since the policy changed it to what can't be read: "+err.Error())
+		if result, err = e.call.asResult(d.Changed); err != nil {
+			return withheld(e, "Its result is withheld, since the policy changed it to what can't be read: "+err.Error())
 		}
 		raw = with(m.members, member, result.Bytes())
 	}
@@ -120,11 +120,19 @@ func (p *Proxy) after(ctx context.Context, m message, e *entry) []byte {
 	switch {
 	case extra == "":
 		return raw
-	case member == "error" || e.method == "tasks/get" || !isFinal(result):
+	case member == "error" || e.method == "tasks/get" || e.call.reads() || !isFinal(result):
 		p.note("there is no place for context in the response to %s; lost: %s", e.method, extra)
 		return raw
 	}
 	return with(m.members, member, appended(result, extra))
+}
+
+// withheld is the response to a request whose result the client does not get.
+func withheld(e *entry, why string) []byte {
+	if !e.call.reads() {
+		why = "The tool has run. " + why
+	}
+	return refusalOf(e, why)
 }
 
 // outcome is what a response holds: the member, and its value.
@@ -150,10 +158,10 @@ func (p *Proxy) postData(c *call, result events.Object, failed bool) []byte {
 	return w.End()
 }
 
-// asResult reads what hooks put in place of a result: an object, or a text.
-func asResult(changed []byte) (events.Object, error) {
+// asResult reads what hooks put in place of a result: an object, or a text for that of a tool.
+func (c *call) asResult(changed []byte) (events.Object, error) {
 	value := jsontext.Value(changed)
-	if value.Kind() == '"' {
+	if value.Kind() == '"' && !c.reads() {
 		text, err := jsontext.AppendUnquote(nil, value)
 		if err != nil {
 			return events.Object{}, err

@@ -96,7 +96,7 @@ func answers(mode, method, id string) []string {
 		return []string{`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32000,"message":"SECRET"}}`}
 	case mode == "batch" && method == "tools/call":
 		return []string{`[` + result(content) + `]`}
-	case mode == "task" && method == "tools/call":
+	case mode == "task" && (method == "tools/call" || method == "resources/read"):
 		return []string{result(`{"task":{"taskId":"t1","status":"working"}}`)}
 	case mode == "task" && method == "tasks/result":
 		return []string{result(content)}

@@ -52,7 +52,7 @@ func (p *Proxy) taskNews(ctx context.Context, m message) {
 			p.note("withheld the result of a task: %s", d.Reason)
 			return
 		case d.Changed != nil:
-			changed, err := asResult(d.Changed)
+			changed, err := c.asResult(d.Changed)
 			if err != nil {
 				p.note("withheld the result of a task: the policy changed it to what can't be read: %v", err)
 				return

@@ -85,13 +85,18 @@ func with(o events.Object, name string, value []byte) []byte {
 		if n == name {
 			v, found = value, true
 		}
-		quoted, _ := jsontext.AppendQuote(nil, n) // was read as JSON
-		w.Raw(string(quoted[1:len(quoted)-1]), v)
+		w.Raw(quoted(n), v)
 	}
 	if !found {
 		w.Raw(name, value)
 	}
 	return w.End()
+}
+
+// quoted is the name of a member as it stands between its quotes.
+func quoted(name string) string {
+	text, _ := jsontext.AppendQuote(nil, name) // was read as JSON
+	return string(text[1 : len(text)-1])
 }
 
 // appended is a result with a text at the end of its content.

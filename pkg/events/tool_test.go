@@ -246,6 +246,13 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"mcp__playwright__browser_navigate","tool_input":{"url":"file:///x"}}`,
 			Tool{Name: "mcp__playwright__browser_navigate", Class: ClassMCP, Known: true, Server: "playwright", ServerTool: "browser_navigate", URLs: []string{"file:///x"}, Paths: []string{"/x"}},
 		},
+		"a resource of a server of MCP": {
+			`{"tool_name":"ReadMcpResourceTool","tool_input":{"server":"notes","uri":"file:///x"}}`,
+			Tool{Name: "ReadMcpResourceTool", Class: ClassMCP, Known: true, Server: "notes", ServerTool: "read_resource", URLs: []string{"file:///x"}, Paths: []string{"/x"}},
+		},
+		"the resources of all servers of MCP": {
+			`{"tool_name":"list_mcp_resources","tool_input":{}}`, Tool{Name: "list_mcp_resources", Class: ClassMCP, Known: true, ServerTool: "list_resources"},
+		},
 		"a file beside where it is saved": {
 			`{"tool_name":"WebFetch","tool_input":{"url":"file:///x","path":"/y"}}`,
 			Tool{Name: "WebFetch", Class: ClassWeb, Known: true, Operation: OperationFetch, URLs: []string{"file:///x"}, Paths: []string{"/y", "/x"}},

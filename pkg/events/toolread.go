@@ -84,6 +84,11 @@ func (c toolCall) classify(t *Tool) (kind toolKind, known bool) {
 	if c.joined {
 		return toolKind{}, false
 	}
+	if tool := resourceToolOf(c.name); tool != "" {
+		t.Server, _ = c.input.object.GetString("server")
+		t.ServerTool = tool
+		return mcpKind, true
+	}
 	return kindOf(c.name)
 }
 

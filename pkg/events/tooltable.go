@@ -213,6 +213,14 @@ var cursorEvents = map[string]toolKind{
 // cursorMCPEvents name a tool of an MCP server without saying so in the name.
 var cursorMCPEvents = map[string]bool{"beforeMCPExecution": true, "afterMCPExecution": true}
 
+// resourceTools are tools of agents (Claude Code, Codex CLI) that read what MCP servers
+// offer beside their tools, by [keyOf], and what they would be called as tools of the server, which
+// the input names.
+var resourceTools = map[string]string{
+	"listmcpresourcestool": "list_resources", "listmcpresources": "list_resources", "listmcpresourcetemplates": "list_resource_templates",
+	"readmcpresourcetool": "read_resource", "readmcpresource": "read_resource",
+}
+
 // toolKinds is toolVendors by name, made when the first tool is looked up.
 var toolKinds = sync.OnceValue(func() map[string]toolKind {
 	kinds := map[string]toolKind{}
@@ -266,4 +274,11 @@ func kindOf(name string) (toolKind, bool) {
 	var buf [maxKeyLen + 1]byte
 	kind, ok := toolKinds()[string(appendKey(buf[:0], name))]
 	return kind, ok
+}
+
+// resourceToolOf is what a tool that reads resources would be called on the server; empty for any
+// other.
+func resourceToolOf(name string) string {
+	var buf [maxKeyLen + 1]byte
+	return resourceTools[string(appendKey(buf[:0], name))]
 }
