@@ -1,6 +1,7 @@
 package approvals_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -32,7 +34,7 @@ func askedAnew(t *testing.T, server *embedded.Server) *held.Event {
 	if _, err := log.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	purge(t, server)
+	purge(t, server, "a1")
 	anew := event("a1", "s1")
 	anew.Sent, anew.Prompt = "sent-other", "Drop the database?"
 	anew.Created = approval.At(time.Now().Add(time.Second))
@@ -74,15 +76,15 @@ func TestAnOpenRequestThatTheStoreDroppedEnds(t *testing.T) {
 	short := event("a1", "s1")
 	short.Expires = approval.At(time.Now().Add(500 * time.Millisecond))
 	ask(t, svc, short)
-	purge(t, server)
+	purge(t, server, "a1")
 	testkit.Eventually(t, "it is not listed", func() bool {
 		_, total, err := svc.Pending(t.Context(), approval.Filter{})
 		return err == nil && total == 0
 	})
 }
 
-// purge removes the request a1, and whatever tells of that: the time of its marker is over too.
-func purge(t *testing.T, server *embedded.Server) {
+// purge removes a request, and whatever tells of that: the time of its marker is over too.
+func purge(t *testing.T, server *embedded.Server, id string) {
 	t.Helper()
 	js, err := jetstream.New(natstest.Conn(t, server))
 	if err != nil {
@@ -92,7 +94,7 @@ func purge(t *testing.T, server *embedded.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := bucket.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.hooks_approvals.a1")); err != nil {
+	if err := bucket.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.hooks_approvals."+id)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,4 +120,31 @@ func TestANewRequestReplacesOneThatTheStoreDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, svc, anew)
+}
+
+// A replica that was away for longer than the store tells of what it dropped frees the room of
+// that.
+func TestWhatTheStoreDroppedTakesNoRoom(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		server := natstest.Server(t)
+		svc, conn := connected(t, server, approvals.Options{MaxPerSession: 1})
+		run(t, svc)
+		for i := range 10 {
+			id := fmt.Sprint("a", i)
+			ask(t, svc, event(id, "s1"))
+			if _, err := svc.Answer(t.Context(), id, approval.Answer{Option: "Deny"}, ""); err != nil {
+				t.Fatal(err)
+			}
+			purge(t, server, id)
+		}
+		if _, _, err := svc.Ask(t.Context(), event("b1", "s1")); wire.CodeOf(err) != wire.Overloaded {
+			t.Fatalf("while they are kept: %v; want 429", err)
+		}
+		time.Sleep(27 * time.Hour)
+		if err := conn.Conn().ForceReconnect(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		ask(t, svc, event("b1", "s1"))
+	})
 }

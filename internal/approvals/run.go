@@ -146,6 +146,8 @@ func (s *Service) caughtUp() {
 		switch {
 		case !e.known && e.decision.Decided.Before(old):
 			delete(s.entries, id) // its request was dropped long ago
+		case e.known && e.request.Expires.Add(keptAfter).Before(old):
+			s.drop(id) // the store dropped it, maybe while this replica was away
 		case e.pending() && !s.current:
 			s.startTimer(e)
 		}

@@ -32,6 +32,13 @@ func TestMain(m *testing.M) {
 // service returns a replica's service on a server, which does not run yet.
 func service(t *testing.T, s natsx.InProcess, o approvals.Options) *approvals.Service {
 	t.Helper()
+	svc, _ := connected(t, s, o)
+	return svc
+}
+
+// connected is service, and its connection.
+func connected(t *testing.T, s natsx.InProcess, o approvals.Options) (*approvals.Service, *natsx.Conn) {
+	t.Helper()
 	conn, err := natsx.Connect(natsx.Options{InProcess: s})
 	if err != nil {
 		t.Fatal(err)
@@ -45,13 +52,19 @@ func service(t *testing.T, s natsx.InProcess, o approvals.Options) *approvals.Se
 	if err != nil {
 		t.Fatal(err)
 	}
-	return approvals.New(conn, bucket, log, o)
+	return approvals.New(conn, bucket, log, o), conn
 }
 
 // running is service, and runs it until the test ends or stop is called.
 func running(t *testing.T, s natsx.InProcess, o approvals.Options) (svc *approvals.Service, stop func()) {
 	t.Helper()
 	svc = service(t, s, o)
+	return svc, run(t, svc)
+}
+
+// run runs a service until the test ends or stop is called.
+func run(t *testing.T, svc *approvals.Service) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { svc.Run(ctx) })
@@ -61,7 +74,7 @@ func running(t *testing.T, s natsx.InProcess, o approvals.Options) (svc *approva
 	}
 	t.Cleanup(stop)
 	testkit.Closed(t, "what was open", svc.Loaded())
-	return svc, stop
+	return stop
 }
 
 const data = `{ "cmd": "make  deploy" }`

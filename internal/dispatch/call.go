@@ -16,15 +16,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// caller is the [chain.Caller] of the hooks of one event. It calls abort if no hook can be called.
-func (d *Dispatcher) caller(ev *event, abort context.CancelCauseFunc) chain.Caller {
+// caller is the [chain.Caller] of the hooks of one event.
+func (d *Dispatcher) caller(ev *event) chain.Caller {
 	return func(ctx context.Context, entry *chain.Entry, in events.Event) (chain.Result, error) {
 		reply, err := d.call(ctx, ev, entry, in)
 		switch {
 		case errors.Is(err, ErrConnection):
-			abort(wire.Errorf(wire.Unavailable, "%v: ask again", ErrConnection))
+			err = chain.Abort{Err: wire.Errorf(wire.Unavailable, "%v: ask again", ErrConnection)}
 		case errors.Is(err, ErrCallTooLarge):
-			abort(wire.Errorf(wire.TooLarge, "%v", ErrCallTooLarge))
+			err = chain.Abort{Err: wire.Errorf(wire.TooLarge, "%v", ErrCallTooLarge)}
 		}
 		if err != nil {
 			return chain.Result{Policy: chain.CleanPolicy(reply.Policy)}, err
@@ -70,7 +70,7 @@ func (d *Dispatcher) call(ctx context.Context, ev *event, entry *chain.Entry, in
 	if end, ok := ctx.Deadline(); ok {
 		timeout = time.Until(end)
 	}
-	data, err := d.visible(entry.ID, in.Data)
+	data, err := d.visible(entry, in.Data)
 	if err != nil {
 		return Reply{}, err
 	}

@@ -23,7 +23,7 @@ func (d *Dispatcher) Collect(ctx context.Context, req Request) (*Answer, error) 
 	}
 	defer d.release(ev)
 	d.announce(ev)
-	list := chain.Collect(ctx, ev.hooks, ev.forHooks(), ev.timeout, d.caller(ev, func(error) {}))
+	list := chain.Collect(ctx, ev.hooks, ev.forHooks(), ev.timeout, d.caller(ev))
 	answer := ev.gathered(list)
 	d.note(d.collected(ev, list))
 	answer.sent = func(err error) {
@@ -40,6 +40,10 @@ func (d *Dispatcher) Contributions(ctx context.Context, channel string, req Requ
 	if err != nil {
 		return nil, err
 	}
+	if err := d.senderSlots.take(req.Emitter); err != nil {
+		return nil, err
+	}
+	defer d.senderSlots.release(req.Emitter)
 	req.Event = events.Event{
 		ID: events.NewID(), Source: events.DefaultSource, Name: contributionEvent, Time: events.Now(), Data: []byte(`{"channel":"` + channel + `"}`),
 	}

@@ -1,6 +1,7 @@
 package dispatch_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -212,6 +213,21 @@ func TestNoVerdictWithoutAConnection(t *testing.T) {
 	}
 }
 
+// What a concurrent call meets counts only if the hook would be called one by one.
+func TestADenialComesBeforeALaterHooksLostConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, cause := range []error{dispatch.ErrConnection, dispatch.ErrCallTooLarge} {
+			first, lost := reg("first", 10), reg("lost", 20)
+			first.Effect, lost.Effect = chain.Validates, chain.Validates
+			b := newBench(t, dispatch.Options{}, hook{Registration: first, reply: `{"action":"deny","reason":"no"}`, takes: time.Second}, hook{Registration: lost, err: cause})
+			answer, err := b.Emit(t.Context(), request(t, events.ToolPre, `{}`))
+			if err != nil || answer.DeniedBy != "first" {
+				t.Errorf("%v: answer %+v, error %v; want a denial", cause, answer, err)
+			}
+		}
+	})
+}
+
 func TestExecuteAsksAPerson(t *testing.T) {
 	asking := hook{Registration: reg("ask", 10), reply: `{"action":"ask_user","approval_prompt":"sure?"}`}
 	const data = `{"n":1,"session_id":"s1"}`
@@ -340,6 +356,43 @@ func TestContributions(t *testing.T) {
 	if string(answer.Body) != `["one",[2]]` || !cmp.Equal(answer.Missing, []string{"broken"}) {
 		t.Errorf("answer %s, missing %v", answer.Body, answer.Missing)
 	}
+}
+
+// A channel is no data of an agent, so a contributor sees it whatever fields it may see.
+func TestAContributorSeesItsChannel(t *testing.T) {
+	b := newBench(t, dispatch.Options{Workers: onlyField("tool_name")}, hook{Registration: chain.Registration{ID: "a", Channels: []string{"tips"}}, reply: `1`})
+	if _, err := b.Contributions(t.Context(), "tips", dispatch.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	if happened := b.deps.happened(); !slices.Contains(happened, `enforce a {"channel":"tips"}`) {
+		t.Errorf("happened: %q", happened)
+	}
+}
+
+// onlyField is of workers that see one field.
+type onlyField string
+
+func (onlyField) Allows(string, chain.Action) bool { return true }
+func (f onlyField) Fields(string) []string         { return []string{string(f)} }
+
+// Contributors may be slow, and one agent must not take the router from others.
+func TestContributionsCountForTheirAgent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, dispatch.Options{MaxPerAgent: 1}, hook{Registration: chain.Registration{ID: "slow", Channels: []string{"tips"}}, block: true})
+		ask := func(agent string) error {
+			_, err := b.Contributions(t.Context(), "tips", dispatch.Request{Emitter: agent})
+			return err
+		}
+		first := make(chan error)
+		go func() { first <- ask("nats coder") }()
+		synctest.Wait()
+		if err := ask("nats coder"); wire.CodeOf(err) != wire.Overloaded {
+			t.Errorf("a second one of the agent: %v; want 429", err)
+		}
+		if err := errors.Join(ask("nats other"), <-first, ask("nats coder")); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Shadow hooks are called beside the chain and change nothing.

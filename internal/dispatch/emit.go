@@ -72,9 +72,7 @@ func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, erro
 // runOnce runs the hooks once.
 func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (chain.Outcome, error) {
 	ev.asker, ev.asking = nil, nil // of the run before
-	ctx, abort := context.WithCancelCause(ctx)
-	defer abort(nil)
-	caller := d.caller(ev, abort)
+	caller := d.caller(ev)
 	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: caller, Timed: true, Shadow: d.shadow(ctx, ev), Until: until})
 	if err == nil {
 		out, err = d.guard(ctx, ev, out, caller, until)

@@ -60,6 +60,7 @@ type hook struct {
 	rule  string // names it beside the reply
 	err   error
 	block bool // until its time is over
+	takes time.Duration
 }
 
 func newBench(t *testing.T, o dispatch.Options, hooks ...hook) *bench {
@@ -136,6 +137,13 @@ func (f *fakes) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, e
 			<-ctx.Done()
 			cancel()
 			return dispatch.Reply{}, ctx.Err()
+		}
+		if h.takes > 0 {
+			select {
+			case <-ctx.Done():
+				return dispatch.Reply{}, ctx.Err()
+			case <-time.After(h.takes):
+			}
 		}
 		return dispatch.Reply{Body: []byte(h.reply), Rule: h.rule}, h.err
 	}

@@ -23,10 +23,11 @@ type everything struct{}
 func (everything) Allows(string, chain.Action) bool { return true }
 func (everything) Fields(string) []string           { return nil }
 
-// visible is the part of an event's data that a hook may see.
-func (d *Dispatcher) visible(hook string, data []byte) ([]byte, error) {
-	fields := d.opts.Workers.Fields(hook)
-	if fields == nil {
+// visible is the part of an event's data that a hook may see. A contributor sees its channel, which
+// is no data of an agent.
+func (d *Dispatcher) visible(entry *chain.Entry, data []byte) ([]byte, error) {
+	fields := d.opts.Workers.Fields(entry.ID)
+	if fields == nil || len(entry.Channels) > 0 {
 		return data, nil
 	}
 	return project(data, fields)

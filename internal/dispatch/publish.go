@@ -93,7 +93,7 @@ func (d *Dispatcher) notifyHook(ev *event, entry *chain.Entry, data []byte) {
 	if !ev.wantedBy(entry, data) {
 		return
 	}
-	data, err := d.visible(entry.ID, data)
+	data, err := d.visible(entry, data)
 	if err == nil {
 		err = ev.channel.Notify(Call{Hook: entry.ID, Mode: chain.Observe, Data: data, Labels: ev.request.Event.Extensions[events.AttrLabels]})
 	}

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Missing returns those of labels that must still be stored: the session's tree lacks them, they
-// hold for less than half of the memory for the sender's other sessions, or a person was asked to
-// remove them from one of the sender's sessions since the tree got them.
+// Missing returns those of labels that must still be stored: the session's tree lacks them, more
+// than half of their [Retention] or of the memory for the sender's other sessions is over, or a
+// person was asked to remove them from one of the sender's sessions since the tree got them.
 func (t *Table) Missing(name string, labels []string, now time.Time) (missing []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n := t.nodes[name]
 	for _, label := range labels {
 		switch {
-		case n == nil, !slices.Contains(n.tree.labels, label), t.fades(n.Sender, label, now), t.asked(n, label):
+		case n == nil, !slices.Contains(n.tree.labels, label), now.Sub(n.tree.added[label]) > Retention/2, t.fades(n.Sender, label, now), t.asked(n, label):
 			missing = append(missing, label)
 		}
 	}

@@ -85,6 +85,21 @@ func TestWhatATreeHasSeen(t *testing.T) {
 	b.want(t, "", "root", now, "secret", "web")
 }
 
+// A session that sees the same again and again keeps the label for as long.
+func TestALabelThatIsSetAgainIsRenewed(t *testing.T) {
+	t.Parallel()
+	for _, sender := range []string{"", coder} {
+		b := &bench{Table: labels.New(labels.Options{Memory: -1})}
+		b.see(sender, "s", now, "secret")
+		for days, renewed := range map[time.Duration]bool{1: false, 20: true} {
+			missing := b.Missing(labels.Name(sender, "s"), []string{"secret"}, now.Add(days*24*time.Hour))
+			if got := len(missing) > 0; got != renewed {
+				t.Errorf("of %q, after %d days: renewed %v", sender, days, got)
+			}
+		}
+	}
+}
+
 func TestASenderKeepsWhatItHasSeen(t *testing.T) {
 	t.Parallel()
 	b := newBench()

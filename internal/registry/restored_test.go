@@ -182,9 +182,7 @@ func TestAReplicaNoticesAnOlderStore(t *testing.T) {
 	})
 	other := replica(t, line, registry.Options{Replica: "other", Lease: 300 * time.Millisecond})
 	for _, one := range []*registry.Registry{r, other} {
-		if err := one.Ready(); err != nil {
-			t.Error(err)
-		}
+		testkit.Eventually(t, "it is ready", func() bool { return one.Ready() == nil })
 	}
 	if _, err := other.AddLabels(t.Context(), "s1", map[string]string{"new": "h"}); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
@@ -40,14 +41,31 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 	if sender != "" {
 		return revoked, nil
 	}
-	list, err := s.owned(ctx, session) // now: what is remembered from here on sees the new epoch
-	for _, state := range list {
-		n, err := s.revokeOne(ctx, sessionkey.Of(state.Sender, session), hook, prompt)
+	senders, err := s.senders(ctx, session) // now: what is remembered from here on sees the new epoch
+	for _, sender := range senders {
+		n, err := s.revokeOne(ctx, sessionkey.Of(sender, session), hook, prompt)
 		if revoked += n; err != nil {
 			return revoked, err
 		}
 	}
 	return revoked, err
+}
+
+// senders returns the proven senders of which a session, or the tree that it is the root of, has a
+// state.
+func (s *Store) senders(ctx context.Context, session string) (list []string, err error) {
+	for _, prefix := range [...]string{key(session), treeKeys + digest(session)} {
+		states, err := s.under(ctx, prefix)
+		if err != nil {
+			return nil, err
+		}
+		for _, state := range states {
+			if !slices.Contains(list, state.Sender) {
+				list = append(list, state.Sender)
+			}
+		}
+	}
+	return list, nil
 }
 
 // revokeOne is Revoke for one session.
@@ -60,7 +78,7 @@ func (s *Store) revokeOne(ctx context.Context, name, hook, prompt string) (revok
 	if err != nil {
 		return 0, err
 	}
-	ofTree, err := s.dropOfTree(ctx, name, func(g Grant) bool { return g.of(hook, prompt) })
+	ofTree, err := s.dropOfTree(ctx, name, true, func(g Grant) bool { return g.of(hook, prompt) })
 	return own + ofTree, err
 }
 

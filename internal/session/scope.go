@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
@@ -27,13 +28,16 @@ func ofSession(name string) place {
 // sessions, or for a sender.
 const scopedKeys = "scoped"
 
+// treeKeys prefixes the keys of those of trees; the digest of the root follows.
+const treeKeys = scopedKeys + ".lineage."
+
 // beyond is the place of grants in a scope; a tree is named by its root. An unproven sender has
 // none.
 func beyond(scope, sender, root string) (place, bool) {
 	switch {
 	case sender == "":
 	case scope == approval.ScopeLineage && root != "":
-		return place{scopedKeys + ".lineage." + digest(root) + "." + digest(sender), State{Scope: scope, Session: root, Sender: sender}}, true
+		return place{treeKeys + digest(root) + "." + digest(sender), State{Scope: scope, Session: root, Sender: sender}}, true
 	case scope == approval.ScopeAgent:
 		return place{scopedKeys + ".agent." + digest(sender), State{Scope: scope, Sender: sender}}, true
 	}
@@ -59,8 +63,9 @@ func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err er
 	return list, nil
 }
 
-// dropOfTree drops grants of the tree that a session is the root of, and returns how many.
-func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) bool) (dropped int, err error) {
+// dropOfTree drops grants of the tree that a session is the root of, and returns how many. With
+// past, what was asked before grants nothing more, as after the root's end.
+func (s *Store) dropOfTree(ctx context.Context, root string, past bool, match func(Grant) bool) (dropped int, err error) {
 	sender, id := sessionkey.Split(root)
 	at, ok := beyond(approval.ScopeLineage, sender, id)
 	if !ok {
@@ -68,7 +73,10 @@ func (s *Store) dropOfTree(ctx context.Context, root string, match func(Grant) b
 	}
 	err = s.update(ctx, at, func(state *State) bool {
 		dropped = len(state.drop(match))
-		return dropped > 0
+		if past {
+			state.Ended = new(time.Now().UTC())
+		}
+		return dropped > 0 || past
 	})
 	return dropped, err
 }
@@ -103,21 +111,20 @@ func (s *Store) RevokeGrant(ctx context.Context, approvalID string) (hook, promp
 		return "", "", "", false, err
 	}
 	for _, state := range list {
-		at, _ := beyond(state.Scope, state.Sender, state.Session)
-		var found []Grant
-		err := s.update(ctx, at, func(state *State) bool {
-			found = state.drop(func(one Grant) bool { return one.Approval == approvalID })
-			return len(found) > 0
-		})
+		of := func(one Grant) bool { return one.Approval == approvalID }
+		i := slices.IndexFunc(state.Grants, of)
+		if i < 0 {
+			continue
+		}
+		g := state.Grants[i]
+		// First what a retry would not do: without its grant, nothing names the session.
+		err := s.Update(ctx, sessionkey.Of(state.Sender, g.Session), func(state *State) bool { state.Epoch++; return true })
 		if err != nil {
 			return "", "", "", false, err
 		}
-		if len(found) == 0 {
-			continue
-		}
-		g := found[0]
-		err = s.Update(ctx, sessionkey.Of(state.Sender, g.Session), func(state *State) bool { state.Epoch++; return true })
-		return g.Hook, g.Prompt, g.Session, true, err
+		at, _ := beyond(state.Scope, state.Sender, state.Session)
+		err = s.update(ctx, at, func(state *State) bool { ok = len(state.drop(of)) > 0; return ok })
+		return g.Hook, g.Prompt, g.Session, ok, err
 	}
 	return "", "", "", false, nil
 }

@@ -117,6 +117,43 @@ func TestAGrantToATreeEndsWithItsRoot(t *testing.T) {
 	}
 }
 
+// A revocation of a root covers answers to earlier questions that are remembered only later.
+func TestARevokedTreeIsGrantedNothing(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	before := of("a1", coder, "s2")
+	if _, err := store.Revoke(t.Context(), "s1\x00"+coder, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	later := scoped(approval.ScopeLineage, time.Now().Add(time.Hour))
+	for _, one := range []struct {
+		asked *held.Event
+		want  string
+	}{{before, ""}, {of("a2", coder, "s2"), "a2"}} {
+		if err := store.Remember(t.Context(), one.asked, later); err != nil {
+			t.Fatal(err)
+		}
+		if got := answers(t, store, of("", coder, "s3")); got != one.want {
+			t.Errorf("answered by %q, want %q", got, one.want)
+		}
+	}
+}
+
+// A root may have no state of its own, and an operator need not know whose tree it is.
+func TestRevokingARootByItsIDRevokesItsTree(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	if err := store.Remember(t.Context(), of("a1", coder, "s2"), scoped(approval.ScopeLineage, time.Now().Add(time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	if revoked, err := store.Revoke(t.Context(), "s1", "", ""); revoked != 1 || err != nil {
+		t.Errorf("revoked %d, %v", revoked, err)
+	}
+	if got := answers(t, store, of("", coder, "s3")); got != "" {
+		t.Errorf("answered by %q after that", got)
+	}
+}
+
 // A tree whose root has ended gets no grant from a question of before, whichever of its sessions
 // asked.
 func TestAnEndedTreeIsGrantedNothing(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -30,20 +29,12 @@ func Bucket(prefix string, replicas int) natsx.BucketOptions {
 type Store struct {
 	bucket *natsx.Bucket
 	log    *slog.Logger
-
-	mu   sync.RWMutex // guards seen
-	seen map[string]usage
-}
-
-// usage is what a replica caches of a state.
-type usage struct {
-	used     int
-	revision uint64
+	seen   usages
 }
 
 // New makes a store. [Store.Run] follows the bucket.
 func New(bucket *natsx.Bucket, log *slog.Logger) *Store {
-	return &Store{bucket: bucket, log: log, seen: map[string]usage{}}
+	return &Store{bucket: bucket, log: log}
 }
 
 // Run follows the bucket until ctx ends.
@@ -58,7 +49,7 @@ func (s *Store) Run(ctx context.Context) {
 						continue
 					}
 				}
-				s.observe(e.Key, state.Used, e.Revision)
+				s.seen.set(e.Key, usage{state.Used, e.Revision})
 			}
 			return nil
 		})
@@ -74,27 +65,13 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-func (s *Store) observe(key string, used int, revision uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch old := s.seen[key]; {
-	case revision <= old.revision:
-	case used == 0:
-		delete(s.seen, key) // a session that is not cached has used nothing
-	default:
-		s.seen[key] = usage{used, revision}
-	}
-}
-
 // Used returns the tokens that a session's turn has used, as far as this replica has seen. It
 // reads no store.
 func (s *Store) Used(id string) int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if len(s.seen) == 0 {
+	if s.seen.empty() {
 		return 0
 	}
-	return s.seen[key(id)].used
+	return s.seen.of(key(id))
 }
 
 // Get reads a state. An unknown session has the zero State with its id.
@@ -146,7 +123,7 @@ func (s *Store) update(ctx context.Context, at place, change func(*State) (chang
 		}
 		revision, err = s.bucket.Update(ctx, at.key, body, revision)
 		if err == nil {
-			s.observe(at.key, state.Used, revision)
+			s.seen.set(at.key, usage{state.Used, revision})
 			return nil
 		}
 		if !errors.Is(err, natsx.ErrRevision) {
@@ -190,7 +167,7 @@ func (s *Store) End(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.dropOfTree(ctx, id, func(Grant) bool { return true }) // what is remembered later sees the end
+	_, err = s.dropOfTree(ctx, id, false, func(Grant) bool { return true }) // what is remembered later sees the end
 	return err
 }
 
@@ -200,16 +177,16 @@ func (s *Store) Find(ctx context.Context, sender, id string) ([]State, error) {
 	if err != nil || sender != "" {
 		return []State{state}, err
 	}
-	list, err := s.owned(ctx, id)
+	list, err := s.under(ctx, key(id))
 	if !state.Empty() || len(list) == 0 {
 		list = append([]State{state}, list...)
 	}
 	return list, err
 }
 
-// owned returns the states of the senders that use a session id.
-func (s *Store) owned(ctx context.Context, id string) (list []State, err error) {
-	err = s.bucket.Under(ctx, key(id), func(e natsx.Entry) bool {
+// under returns the states below a prefix of keys.
+func (s *Store) under(ctx context.Context, prefix string) (list []State, err error) {
+	err = s.bucket.Under(ctx, prefix, func(e natsx.Entry) bool {
 		var state State
 		if json.Unmarshal(e.Value, &state) == nil {
 			list = append(list, state)

@@ -13,16 +13,25 @@ const (
 )
 
 // Coverage tracks which agents emitted events recently, and which of them emit tool:pre
-// before they run tools. It is safe for concurrent use.
+// before they run tools. Agents choose their names, so the table is bounded, and an ungated
+// agent keeps its place whatever others invent. It is safe for concurrent use.
 type Coverage struct {
-	mu     sync.RWMutex // guards agents and swept
+	mu     sync.RWMutex // guards agents
 	agents map[string]*seenAgent
-	swept  time.Time
-	missed atomic.Int64 // events of agents beyond the bound
 }
 
 // seenAgent holds times in nanoseconds since 1970, 0 for never.
 type seenAgent struct{ last, gated atomic.Int64 }
+
+// expired reports whether the agent was silent for too long.
+func (a *seenAgent) expired(now time.Time) bool {
+	return now.UnixNano()-a.last.Load() > int64(coverageOf)
+}
+
+// ungated reports whether the agent emitted no tool:pre lately.
+func (a *seenAgent) ungated(now time.Time) bool {
+	return now.UnixNano()-a.gated.Load() > int64(coverageOf)
+}
 
 // NewCoverage makes an empty Coverage.
 func NewCoverage() *Coverage { return &Coverage{agents: map[string]*seenAgent{}} }
@@ -35,7 +44,6 @@ func (c *Coverage) Saw(source string, gated bool, now time.Time) {
 	c.mu.RUnlock()
 	if agent == nil {
 		if agent = c.add(source, now); agent == nil {
-			c.missed.Add(1)
 			return
 		}
 	}
@@ -45,35 +53,40 @@ func (c *Coverage) Saw(source string, gated bool, now time.Time) {
 	}
 }
 
-// add adds an agent, in place of an expired one if the table is full; nil if none has
-// expired.
+// add adds an agent; nil if all are ungated and there is no room.
 func (c *Coverage) add(source string, now time.Time) *seenAgent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if agent := c.agents[source]; agent != nil {
 		return agent
 	}
-	if len(c.agents) >= maxSources {
-		if now.Sub(c.swept) > time.Minute {
-			c.sweep(now)
-		}
-		if len(c.agents) >= maxSources {
-			return nil
-		}
+	if len(c.agents) >= maxSources && !c.makeRoom(now) {
+		return nil
 	}
 	agent := &seenAgent{}
+	agent.last.Store(now.UnixNano()) // it did not expire yet
 	c.agents[strings.Clone(source)] = agent
 	return agent
 }
 
-// sweep removes expired agents. The caller holds mu.
-func (c *Coverage) sweep(now time.Time) {
-	c.swept = now
+// makeRoom removes an agent that expired, or else the gated one that was silent for longest. The
+// caller holds mu.
+func (c *Coverage) makeRoom(now time.Time) bool {
+	oldest, silent := "", (*seenAgent)(nil)
 	for source, agent := range c.agents {
-		if now.UnixNano()-agent.last.Load() > int64(coverageOf) {
+		if agent.expired(now) {
 			delete(c.agents, source)
+			return true
+		}
+		if !agent.ungated(now) && (silent == nil || agent.last.Load() < silent.last.Load()) {
+			oldest, silent = source, agent
 		}
 	}
+	if silent == nil {
+		return false
+	}
+	delete(c.agents, oldest)
+	return true
 }
 
 // Count returns how many agents emitted events in the last 24 hours, and how many of them
@@ -82,11 +95,11 @@ func (c *Coverage) Count(now time.Time) (seen, ungated int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, agent := range c.agents {
-		if now.UnixNano()-agent.last.Load() > int64(coverageOf) {
+		if agent.expired(now) {
 			continue
 		}
 		seen++
-		if now.UnixNano()-agent.gated.Load() > int64(coverageOf) {
+		if agent.ungated(now) {
 			ungated++
 		}
 	}

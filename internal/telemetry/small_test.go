@@ -43,6 +43,24 @@ func TestCoverageForgetsWhoIsGoneAndHasABound(t *testing.T) {
 	}
 }
 
+// An agent invents names, all of them gated, to hide those who are not.
+func TestCoverageShowsTheUngatedAmongInventedNames(t *testing.T) {
+	c := telemetry.NewCoverage()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	c.Saw("early", false, now)
+	invent := func(from string) {
+		for i := range 3000 {
+			c.Saw(fmt.Sprint(from, i), true, now)
+		}
+	}
+	invent("a")
+	c.Saw("late", false, now)
+	invent("b")
+	if seen, ungated := c.Count(now); seen != 1000 || ungated != 2 {
+		t.Errorf("%d agents are seen, %d of them ungated; want 1000 and 2", seen, ungated)
+	}
+}
+
 // What fails all the time is said once a minute, with the number of times it was not.
 func TestExportErrorsAreLoggedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

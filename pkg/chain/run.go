@@ -29,6 +29,15 @@ var ErrNoResponder = errors.New("no worker answers for this hook")
 // [Run] skips it, as if the chain began now.
 var ErrRemoved = fmt.Errorf("%w: it is not registered any more", ErrNoResponder)
 
+// Abort is the error of a [Caller] that ends the chain: nothing is decided, and [Run] returns Err. A
+// concurrent call of an earlier hook may still deny.
+type Abort struct{ Err error }
+
+func (a Abort) Error() string { return a.Err.Error() }
+
+// Unwrap returns Err.
+func (a Abort) Unwrap() error { return a.Err }
+
 // ErrDeadline means that the chain's time was over before every hook answered.
 var ErrDeadline = errors.New("the time for the chain is over")
 
@@ -132,8 +141,13 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 		if !entry.Enforced() {
 			continue
 		}
-		if call.Failure != "" && plan.over(ctx, grace) {
-			return out, cause(ctx)
+		if call.Failure != "" {
+			if abort, ok := errors.AsType[Abort](call.Err); ok {
+				return out, abort.Err
+			}
+			if plan.over(ctx, grace) {
+				return out, cause(ctx)
+			}
 		}
 		call.FailedOpen = call.Failure != "" && entry.OnFailure != FailClosed
 		out.Calls = append(out.Calls, call)
