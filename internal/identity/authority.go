@@ -14,8 +14,6 @@ import (
 
 	"github.com/gofrs/flock"
 	"github.com/nats-io/nkeys"
-
-	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
 // The accounts that several identities share.
@@ -64,7 +62,7 @@ func Init(dir, prefix string) (*Authority, error) {
 	}
 	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}, tokens: tokens{}, signed: map[string]string{}}
 	for _, sub := range []string{"", "keys", "accounts", "creds"} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+		if err := makeOwn(filepath.Join(dir, sub)); err != nil {
 			return nil, err
 		}
 	}
@@ -87,8 +85,8 @@ func Init(dir, prefix string) (*Authority, error) {
 	return a, err
 }
 
-// Open opens the authority in a directory. The error wraps [ErrNoAuthority] where there
-// is none.
+// Open opens the authority in a directory, which must be this user's or root's. The error wraps
+// [ErrNoAuthority] where there is none.
 func Open(dir string) (*Authority, error) {
 	a := &Authority{dir: dir, signed: map[string]string{}}
 	text, err := os.ReadFile(filepath.Join(dir, DirectoryFile))
@@ -96,7 +94,7 @@ func Open(dir string) (*Authority, error) {
 		return nil, fmt.Errorf("%w in %s", ErrNoAuthority, dir)
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &a.state)
+		err = errors.Join(checkOwner(dir), json.Unmarshal(text, &a.state))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", filepath.Join(dir, DirectoryFile), err)
@@ -121,6 +119,9 @@ func Change(dir string, change func(*Authority) error) error {
 		return fmt.Errorf("lock %s: %w", dir, err)
 	}
 	defer func() { _ = lock.Close() }()
+	if err := giveToOwner(lock.Path()); err != nil {
+		return err
+	}
 	a, err := Open(dir)
 	if err != nil {
 		return err
@@ -188,42 +189,6 @@ func (a *Authority) enroll(i Identity) (Identity, error) {
 	return i, nil
 }
 
-// Rotate makes new credentials for an identity, of each kind that it has; those it has end.
-func (a *Authority) Rotate(name string) (Identity, error) {
-	i, err := a.mustFind(name)
-	if err != nil {
-		return Identity{}, err
-	}
-	i.end(time.Now())
-	i.Revoked = time.Time{}
-	if i.User != "" || i.HTTP == nil {
-		if err := a.issue(i); err != nil {
-			return *i, err
-		}
-	}
-	if i.HTTP == nil {
-		return *i, nil
-	}
-	return a.issueToken(i, i.HTTP.Expires)
-}
-
-// Revoke ends the credentials of an identity. Rotate gives it new ones.
-func (a *Authority) Revoke(name string) (Identity, error) {
-	i, err := a.mustFind(name)
-	if err != nil {
-		return Identity{}, err
-	}
-	if i.Revoked.IsZero() {
-		i.Revoked = time.Now().UTC().Truncate(time.Second)
-		i.end(i.Revoked)
-		delete(a.tokens, name)
-		if err := os.Remove(a.CredsFile(*i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return *i, err
-		}
-	}
-	return *i, a.save()
-}
-
 // issue makes credentials, and what the server must know of them.
 func (a *Authority) issue(i *Identity) error {
 	creds, user, err := a.credentials(*i, a.permissions(*i))
@@ -277,12 +242,4 @@ func (a *Authority) mustFind(name string) (*Identity, error) {
 		return i, nil
 	}
 	return nil, fmt.Errorf("there is no identity %q: see hookctl auth list", name)
-}
-
-// writeFile replaces a file as a whole: nobody reads half of it.
-func writeFile(path string, content []byte, mode fs.FileMode) error {
-	if old, err := os.ReadFile(path); err == nil && string(old) == string(content) {
-		return os.Chmod(path, mode)
-	}
-	return atomicfile.Write(path, content, mode)
 }

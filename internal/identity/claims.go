@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sort"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ const (
 	maxConnections   = 256
 	maxSubscriptions = 4096
 )
+
+// farFuture is later than any credentials are made.
+var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // accountName is the name of the account of an agent or a person.
 func accountName(i Identity) string { return string(i.Role) + "-" + i.Name }
@@ -89,10 +93,12 @@ func (a *Authority) signAccount(name string) error {
 		if i.Account != public {
 			continue
 		}
-		for user, at := range i.Former {
-			claims.RevokeAt(user, at)
+		for user := range i.Former {
+			claims.RevokeAt(user, farFuture) // whatever the clock said when they were made
 		}
 	}
+	sort.Sort(claims.Exports) // as they are on disk
+	sort.Sort(claims.Imports)
 	account, err := json.Marshal(claims.Account)
 	if err != nil {
 		return fmt.Errorf("account %s: %w", name, err)
@@ -151,7 +157,7 @@ func (a *Authority) fill(claims *jwt.AccountClaims, name string) {
 		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: 1 << 30, Streams: 1, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit}
 	default:
 		role, _, _ := strings.Cut(name, "-")
-		claims.Limits.Conn, claims.Limits.Subs = maxConnections, maxSubscriptions
+		claims.Limits.Conn, claims.Limits.Subs, claims.Limits.LeafNodeConn = maxConnections, maxSubscriptions, 0
 		claims.Imports = a.imports(Role(role))
 	}
 }

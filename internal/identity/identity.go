@@ -90,13 +90,3 @@ func (i Identity) Inbox() string {
 	}
 	return "_INBOX." + string(i.Role) + "." + i.Name
 }
-
-// end ends the credentials in force.
-func (i *Identity) end(now time.Time) {
-	if i.Former == nil {
-		i.Former = map[string]time.Time{}
-	}
-	if i.User != "" {
-		i.Former[i.User] = now.UTC().Truncate(time.Second)
-	}
-}

@@ -15,8 +15,8 @@ import (
 )
 
 // Name is the name of the context that a router writes for a role, on the server at a
-// URL: the same for every spelling of a loopback address. It is empty where the URL names
-// no host.
+// URL: the same for every spelling of a loopback address, and for all addresses of this machine. It
+// is empty where the URL names no host.
 func Name(server, role string) string {
 	if !strings.Contains(server, "://") {
 		server = "nats://" + server
@@ -26,7 +26,7 @@ func Name(server, role string) string {
 		return ""
 	}
 	host, port := strings.ToLower(u.Hostname()), u.Port()
-	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && ip.IsLoopback() {
+	if ip, err := netip.ParseAddr(host); host == "localhost" || err == nil && (ip.IsLoopback() || ip.IsUnspecified()) {
 		host = "127.0.0.1"
 	}
 	if port == "" {

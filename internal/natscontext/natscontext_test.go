@@ -13,6 +13,7 @@ func TestNames(t *testing.T) {
 	for server, want := range map[string]string{
 		"nats://127.0.0.1:4222": "hookrouter-127.0.0.1-4222-agent", "nats://localhost": "hookrouter-127.0.0.1-4222-agent",
 		"tls://[::1]:4333": "hookrouter-127.0.0.1-4333-agent", "127.0.0.1:4222": "hookrouter-127.0.0.1-4222-agent",
+		"tls://0.0.0.0:4222": "hookrouter-127.0.0.1-4222-agent", "tls://[::]:4222": "hookrouter-127.0.0.1-4222-agent",
 		"nats://NATS.example.com:4222": "hookrouter-nats.example.com-4222-agent", "nats://[2001:db8::1]:4222": "hookrouter-2001_db8__1-4222-agent",
 		"nats://../../x:1": "hookrouter-..-4222-agent", "": "", "nats://": "",
 	} {

@@ -120,7 +120,7 @@ func TestHTTPPermitsNobodyWithoutAToken(t *testing.T) {
 		if _, err := a.Revoke("gone"); err != nil {
 			return err
 		}
-		_, err := a.Rotate("turned")
+		_, err := a.Rotate("turned", time.Time{})
 		return err
 	}))
 	if status, body := b.post(execute, b.coder, lists); !permits(status, body) {

@@ -26,7 +26,7 @@ func TestTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	rotated := b.add("turned", zero)
-	turned, err := b.authority.Rotate("turned")
+	turned, err := b.authority.Rotate("turned", time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
@@ -12,22 +11,21 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 	"github.com/hookrouter/hookrouter/internal/identity"
-	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 type addCmd struct {
-	Role    string        `arg:"" optional:"" default:"" enum:",agent,worker,approver,operator,admin,keeper,auditor,witness,archive,state,router" help:"agent, worker, approver, operator, admin, keeper (audit log), auditor, witness or archive (a mirror of it), state (what hooks remember) or router."`
-	Name    string        `arg:"" optional:"" help:"Name of the agent, the program or the person."`
-	HTTP    string        `name:"http" placeholder:"NAME" help:"In place of role and name: create a token for the HTTP API for this agent, which is added where there is none."`
-	Expires time.Duration `placeholder:"TIME" help:"How long the credentials hold, such as 720h; default: until they are revoked."`
+	Role    string         `arg:"" optional:"" default:"" enum:",agent,worker,approver,operator,admin,keeper,auditor,witness,archive,state,router" help:"agent, worker, approver, operator, admin, keeper (audit log), auditor, witness or archive (a mirror of it), state (what hooks remember) or router."`
+	Name    string         `arg:"" optional:"" help:"Name of the agent, the program or the person."`
+	HTTP    string         `name:"http" placeholder:"NAME" help:"In place of role and name: create a token for the HTTP API for this agent, which is added where there is none."`
+	Expires *time.Duration `placeholder:"TIME" help:"How long the credentials hold, such as 720h; default: until they are revoked."`
 
-	Hook        []string      `placeholder:"ID,..." help:"Worker: the hooks that it answers for."`
-	Event       []string      `placeholder:"PATTERN,..." help:"Worker: the events that they may register for; default all."`
-	Priority    string        `placeholder:"MIN..MAX" help:"Worker: the priorities that they may have; default all."`
-	May         []string      `placeholder:"ACTION,..." help:"Worker: what they may answer besides continue and deny: modify, inject_context, ask_user or nothing; default all."`
-	Field       []string      `placeholder:"NAME,..." help:"Worker: the members of the data that they see, such as tool_input.command; default all. Needs --may without modify."`
-	WitnessKey  string        `placeholder:"KEY|FILE" help:"Witness: its verifier key, or a file with it, as hookctl audit key show prints it: it may publish signatures of that key."`
-	CallTimeout time.Duration `placeholder:"TIME" help:"Worker: the most that one call may take."`
+	Hook        []string       `placeholder:"ID,..." help:"Worker: the hooks that it answers for."`
+	Event       []string       `placeholder:"PATTERN,..." help:"Worker: the events that they may register for; default all."`
+	Priority    *string        `placeholder:"MIN..MAX" help:"Worker: the priorities that they may have; default all."`
+	May         []string       `placeholder:"ACTION,..." help:"Worker: what they may answer besides continue and deny: modify, inject_context, ask_user or nothing; default all."`
+	Field       []string       `placeholder:"NAME,..." help:"Worker: the members of the data that they see, such as tool_input.command; default all. Needs --may without modify."`
+	WitnessKey  string         `placeholder:"KEY|FILE" help:"Witness: its verifier key, or a file with it, as hookctl audit key show prints it: it may publish signatures of that key."`
+	CallTimeout *time.Duration `placeholder:"TIME" help:"Worker: the most that one call may take."`
 
 	directory
 }
@@ -46,10 +44,10 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.CheckSpelling(event)
 	}
 	i := identity.Identity{Name: c.Name, Role: identity.Role(c.Role), Hooks: c.Hook}
-	if c.Expires > 0 {
-		i.Expires = time.Now().Add(c.Expires).UTC().Truncate(time.Second)
-	}
 	var err error
+	if i.Expires, err = end(c.Expires); err != nil {
+		return err
+	}
 	if i.May, err = c.limits(); err != nil {
 		return err
 	}
@@ -65,6 +63,17 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	return shown(e, i, file)
+}
+
+// end is when credentials end that hold for a time; the zero time for no limit.
+func end(hold *time.Duration) (time.Time, error) {
+	switch {
+	case hold == nil:
+		return time.Time{}, nil
+	case *hold < time.Second:
+		return time.Time{}, fmt.Errorf("--expires %v: credentials hold for a second or more", *hold)
+	}
+	return time.Now().Add(*hold).UTC().Truncate(time.Second), nil
 }
 
 // witness is the token of the witness's key.
@@ -94,9 +103,9 @@ func (c *addCmd) addToken(ctx context.Context, e *cli.Env) error {
 	if limits != nil || len(c.Hook) > 0 {
 		return errors.New("--http is for an agent: the limits of a worker mean nothing there")
 	}
-	var expires time.Time
-	if c.Expires > 0 {
-		expires = time.Now().Add(c.Expires).UTC().Truncate(time.Second)
+	expires, err := end(c.Expires)
+	if err != nil {
+		return err
 	}
 	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) { return a.AddToken(c.HTTP, expires) })
 	if err != nil {
@@ -123,67 +132,5 @@ func shown(e *cli.Env, i identity.Identity, file string) error {
 	}
 	e.Out.Print("credentials of %s: %s\n", term.Printable(i.Label()), term.Printable(file))
 	e.Out.Print("  give the file to nobody else; programs take it as --creds or NATS_CREDS\n")
-	return nil
-}
-
-// limits are those that the flags add up to; nil for none.
-func (c *addCmd) limits() (*identity.Limits, error) {
-	if len(c.Event) == 0 && c.Priority == "" && len(c.May) == 0 && len(c.Field) == 0 && c.CallTimeout == 0 {
-		return nil, nil
-	}
-	l := &identity.Limits{Events: c.Event, Fields: c.Field, TimeoutMS: int(c.CallTimeout.Milliseconds())}
-	if c.Priority != "" {
-		l.Priority = &identity.Band{}
-		low, high, ok := strings.Cut(c.Priority, "..")
-		if _, err := fmt.Sscan(low+" "+high, &l.Priority.Min, &l.Priority.Max); err != nil || !ok {
-			return nil, fmt.Errorf("--priority %q is not a range: give one such as 100..200", c.Priority)
-		}
-	}
-	if len(c.May) > 0 {
-		l.Actions = []chain.Action{}
-		for _, action := range c.May {
-			if action != "nothing" {
-				l.Actions = append(l.Actions, chain.Action(action))
-			}
-		}
-	}
-	return l, nil
-}
-
-type rotateCmd struct {
-	Name string `arg:"" help:"Name of the identity."`
-	directory
-}
-
-// Run makes new credentials.
-func (c *rotateCmd) Run(ctx context.Context, e *cli.Env) error {
-	var file string
-	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) {
-		i, err := a.Rotate(c.Name)
-		if i.User != "" {
-			file = a.CredsFile(i)
-		}
-		return i, err
-	})
-	if err != nil {
-		return err
-	}
-	return shown(e, i, file)
-}
-
-type revokeCmd struct {
-	Name string `arg:"" help:"Name of the identity."`
-	directory
-}
-
-// Run ends credentials.
-func (c *revokeCmd) Run(ctx context.Context, e *cli.Env) error {
-	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) { return a.Revoke(c.Name) })
-	if err != nil {
-		return err
-	}
-	if !e.Out.Document(i) {
-		e.Out.Print("the credentials of %s have ended; hookctl auth rotate %s makes new ones\n", term.Printable(i.Label()), term.Printable(i.Name))
-	}
 	return nil
 }

@@ -39,6 +39,19 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"add worker w --hook a --priority 9": "give one such as 100..200",
 		"add king a":                         "must be one of",
 		"rotate nobody":                      "hookctl auth list",
+
+		"add agent a --expires=-1h":                    "a second or more",
+		"add --http a --expires=-1h":                   "a second or more",
+		"rotate agent --expires=0s":                    "a second or more",
+		"add worker w --hook a --call-timeout 500us":   "a millisecond or more",
+		"add worker w --hook a --call-timeout=-1s":     "a millisecond or more",
+		"add worker w --hook a --event=":               "--event names nothing",
+		"add worker w --hook a --may=":                 "--may names nothing",
+		"add worker w --hook a --field= --may nothing": "--field names nothing",
+		"add worker w --hook a --priority=":            "is not a range",
+		"add worker w --hook a --priority 1..2..3":     "is not a range",
+		"add worker w --hook a --priority 1..20x":      "is not a range",
+		"revoke system":                                "rotate it",
 	} {
 		if got := f.Run(append([]string{"auth"}, strings.Fields(args)...)...); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {
 			t.Errorf("%s: %+v, want %q", args, got, want)
@@ -58,12 +71,30 @@ func TestTheManifestsHoldNoKey(t *testing.T) {
 	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "HOOK_ROUTER_AUTH_DIR": home + "/auth"}}
 	f.Run("auth", "init")
 	got := f.Run("auth", "config", "--for", "kubernetes")
-	if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "name: hookrouter-creds-agent") {
+	if got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "name: hookrouter-creds-agent, namespace: hook-router}") {
 		t.Errorf("manifests: %+v", got)
 	}
 	public, _, _ := strings.Cut(got.Stdout, "kind: Secret")
 	if strings.Contains(public, "SEED") || strings.Contains(public, "SU") && strings.Contains(public, "PRIVATE") {
 		t.Error("the ConfigMap holds a key")
+	}
+}
+
+// Kubernetes would refuse the Secret, after it took others.
+func TestASecretHasAValidName(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"HOOKCTL_FORMAT": "json", "HOME": home, "NATS_URL": "nats://127.0.0.1:1", "HOOK_ROUTER_AUTH_DIR": home + "/auth"}}
+	f.Run("auth", "init")
+	for _, name := range []string{"my_agent", "coder-"} {
+		f.Run("auth", "add", "agent", name)
+		if got := f.Run("auth", "config", "--for", "kubernetes"); got.Code != cli.ExitLocal || got.Stdout != "" || !strings.Contains(got.Stderr, name) {
+			t.Errorf("%s: %d, %s", name, got.Code, got.Stderr)
+		}
+		f.Run("auth", "revoke", name)
+	}
+	if got := f.Run("auth", "config", "--for", "kubernetes"); got.Code != cli.ExitOK {
+		t.Errorf("without them: %d, %s", got.Code, got.Stderr)
 	}
 }
 

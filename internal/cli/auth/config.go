@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 
 type configCmd struct {
 	For       string `enum:"nats,kubernetes" default:"nats" help:"nats: what nats-server includes; kubernetes: a ConfigMap for nats-server and the routers, and a Secret for each identity."`
-	Namespace string `default:"hookrouter" help:"Namespace of the manifests."`
+	Namespace string `default:"hook-router" help:"Namespace of the manifests."`
 	directory
 }
 
@@ -66,9 +67,16 @@ func natsConfig(a *identity.Authority, dir string) (string, error) {
 	return b.String() + "}\n", nil
 }
 
+// validSecret is what the name of a Secret may end with.
+var validSecret = regexp.MustCompile(`^[a-z0-9-]*[a-z0-9]$`)
+
 // manifests prints a ConfigMap and the Secrets.
 func (c *configCmd) manifests(e *cli.Env, a *identity.Authority, conf string) error {
 	directory, err := os.ReadFile(filepath.Join(a.Dir(), identity.DirectoryFile))
+	if err != nil {
+		return err
+	}
+	secrets, err := c.secrets(a) // first: what fails must leave no half of the manifests
 	if err != nil {
 		return err
 	}
@@ -77,26 +85,36 @@ func (c *configCmd) manifests(e *cli.Env, a *identity.Authority, conf string) er
 	for _, name := range slices.Sorted(maps.Keys(public)) {
 		e.Out.Print("  %s: |\n    %s\n", name, strings.ReplaceAll(strings.TrimSpace(public[name]), "\n", "\n    "))
 	}
+	e.Out.Print("%s", secrets)
+	return nil
+}
+
+// secrets are one for each identity, and one with the digests of tokens.
+func (c *configCmd) secrets(a *identity.Authority) (string, error) {
+	var b strings.Builder
 	for _, i := range a.Identities() {
 		if !i.Revoked.IsZero() || i.User == "" {
 			continue
 		}
+		if !validSecret.MatchString(i.Name) {
+			return "", fmt.Errorf("identity %q: no Secret can have this name: revoke it, and add one whose name has no _ and does not end with -", i.Name)
+		}
 		creds, err := os.ReadFile(a.CredsFile(i))
 		if err != nil {
-			return err
+			return "", err
 		}
-		e.Out.Print("---\napiVersion: v1\nkind: Secret\nmetadata: {name: hookrouter-creds-%s, namespace: %s}\ndata: {user.creds: %s}\n",
+		fmt.Fprintf(&b, "---\napiVersion: v1\nkind: Secret\nmetadata: {name: hookrouter-creds-%s, namespace: %s}\ndata: {user.creds: %s}\n",
 			i.Name, c.Namespace, base64.StdEncoding.EncodeToString(creds))
 	}
 	tokens, err := os.ReadFile(filepath.Join(a.Dir(), identity.TokensFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return b.String(), nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	e.Out.Print("---\n# Routers read it beside identities.json: project both into one directory.\n"+
+	fmt.Fprintf(&b, "---\n# Routers read it beside identities.json: project both into one directory.\n"+
 		"apiVersion: v1\nkind: Secret\nmetadata: {name: hookrouter-http-tokens, namespace: %s}\ndata: {%s: %s}\n",
 		c.Namespace, identity.TokensFile, base64.StdEncoding.EncodeToString(tokens))
-	return nil
+	return b.String(), nil
 }

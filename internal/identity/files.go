@@ -1,0 +1,31 @@
+package identity
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/hookrouter/hookrouter/internal/atomicfile"
+)
+
+// writeFile replaces a file as a whole: nobody reads half of it.
+func writeFile(path string, content []byte, mode fs.FileMode) error {
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(content) {
+		return errors.Join(os.Chmod(path, mode), giveToOwner(path))
+	}
+	if err := atomicfile.Write(path, content, mode); err != nil {
+		return err
+	}
+	return giveToOwner(path)
+}
+
+// makeOwn makes a directory that nobody else may read. One of another user fails.
+func makeOwn(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := checkOwner(dir); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
+}
