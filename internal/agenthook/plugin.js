@@ -1,6 +1,7 @@
 // Written by `hookctl connect opencode`, removed by `hookctl disconnect opencode`.
 // It asks hook-agent about prompts and tools. Where that fails in any way, it denies.
 import { spawn } from "node:child_process"
+import { randomUUID } from "node:crypto"
 
 const program = "PROGRAM"
 const args = ["ARGS"]
@@ -54,8 +55,14 @@ export const HookRouter = async () => ({
     const texts = output.parts.filter((part) => part.type === "text")
     const answer = await ask("chat.message", { session_id: input.sessionID, prompt: texts.map((part) => part.text).join("\n") })
     if (answer.deny) throw new Error(answer.deny)
+    const add = (part) => {
+      const id = "prt_zzz" + randomUUID().replaceAll("-", "") // after the message's other parts
+      output.parts.push({ id, sessionID: input.sessionID, messageID: output.message.id, type: "text", ...part })
+    }
     if (answer.prompt !== undefined) texts.forEach((part, i) => (part.text = i === 0 ? answer.prompt : ""))
+    if (answer.prompt && texts.length === 0) add({ text: answer.prompt })
     if (answer.context && texts.length > 0) texts[texts.length - 1].text += "\n\n" + answer.context
+    if (answer.context && texts.length === 0) add({ text: answer.context, synthetic: true })
   },
   "tool.execute.before": async (input, output) => {
     const answer = await ask("tool.execute.before", { session_id: input.sessionID, tool_name: input.tool, call_id: input.callID, tool_input: output.args })

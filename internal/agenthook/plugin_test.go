@@ -69,6 +69,22 @@ console.log(JSON.stringify(args))`)
 	}
 }
 
+// What hooks say of a message that is only a file reaches the model too.
+func TestPluginAddsToAMessageWithoutText(t *testing.T) {
+	t.Parallel()
+	const script = `cat >/dev/null; echo '{"prompt":"new","context":"more"}'`
+	_, out := runPlugin(t, script, `import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({})
+const parts = [{ id: "prt_2026", type: "file" }]
+await hooks["chat.message"]({ sessionID: "s" }, { message: { id: "m" }, parts })
+const ids = new Set(parts.map((part) => part.id))
+console.log(JSON.stringify([ids.size, parts.slice(1).map(({ id, ...part }) => part)]))`)
+	const part = `{"sessionID":"s","messageID":"m","type":"text","text":`
+	if out != `[3,[`+part+`"new"},`+part+`"more","synthetic":true}]]` {
+		t.Error(out)
+	}
+}
+
 // A sub-agent of OpenCode names the session that spawned it.
 func TestPluginNamesTheParent(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 
 import pytest
 
@@ -29,6 +30,35 @@ def test_hooks_serve_any_loop_and_none_and_a_fork(hook_router):
     hooks.close()
     assert hooks.tool_now("s", CALL, lambda given: given["x"]).result == 1  # it connects anew
     hooks.close()
+
+
+def test_closing_ends_what_waits(hook_router):
+    async def never(event, data):
+        entered.set()
+        await asyncio.sleep(60)
+
+    def serve():
+        async def main():
+            async with HookRegistry() as registry:
+                registry.register("tool:pre", never, id="never", on_failure="deny", timeout_ms=20_000)
+                await registry.ready()
+                ready.set()
+                await asyncio.to_thread(done.wait)
+
+        asyncio.run(main())
+
+    ready, entered, done = (threading.Event() for _ in range(3))
+    hooks, ran, told = Hooks("test"), [], []
+    threading.Thread(target=serve, daemon=True).start()
+    assert ready.wait(20)
+    waits = threading.Thread(target=lambda: told.append(hooks.tool_now("s", CALL, ran.append)), daemon=True)
+    waits.start()
+    assert entered.wait(20)
+    hooks.close()
+    waits.join(10)
+    done.set()
+    assert "nobody could decide" in told[0].denied
+    assert ran == []
 
 
 async def test_what_a_tool_raises_is_raised_and_nothing_else(hook_router):

@@ -75,6 +75,17 @@ async def test_a_forged_announcement_asks_nobody(hook_router):
         assert [r["prompt"] for r in system.requests] == ["Run 1?"]
 
 
+async def test_forged_announcements_hold_up_no_other(hook_router):
+    async with connect() as client, HookRegistry() as hooks:
+        hooks.register("tool:pre", ask)
+        system = ScriptedApprover(["Allow once"])
+        async with answered(client, system):
+            assert not (await hooks.execute("tool:pre", {"n": 0, "timeout": 0})).permitted  # the approver listens
+            for forged in ("a.b", "a:b", "*", ">", "a b", "a" * 27):  # nobody answers on such subjects
+                await Agent(client).emit("approval:required", {"id": forged})
+            assert (await hooks.execute("tool:pre", {"n": 1, "timeout": 3})).permitted
+
+
 async def test_kill_9_with_100_agents_waiting(hook_router):
     hook_router.kill()
     hook_router._flags = ["--audit=strict"]

@@ -20,20 +20,22 @@ def program(name):
 
 @pytest.fixture
 def hook(hook_router):
-    process = subprocess.Popen([sys.executable, "-c", program("hook")])
+    process = subprocess.Popen([sys.executable, "-c", program("hook")], stderr=subprocess.PIPE, text=True)
     yield process
     process.kill()
     process.wait()
 
 
-async def test_the_agent_is_denied_by_the_hook(hook):
+async def test_the_agent_is_denied_by_the_hook(hook, hook_router):
+    line = f"hookrouter: serving no-force-push (tool:pre) at {hook_router.url}; Ctrl-C stops\n"
     async with connect() as client:
         while not await Agent(client).list_handlers():
             assert hook.poll() is None
         out = subprocess.run([sys.executable, "-c", program("agent")], capture_output=True, text=True, timeout=30)
         assert out.stdout == "denied: A force push rewrites shared history\n", out.stderr
         hook.terminate()
-        assert hook.wait(20) == 0
+        assert hook.communicate(timeout=20)[1] == line
+        assert hook.returncode == 0
         out = subprocess.run([sys.executable, "-c", program("agent")], capture_output=True, text=True, timeout=30)
         assert "no_responder" in out.stdout
 

@@ -13,6 +13,7 @@ import pytest
 
 from hookrouter import Agent, HookRegistry, HookResult, Registration, RouterError, Worker, connect, current_call
 from hookrouter.client import Retry
+from hookrouter.testing import Router
 
 GATE = {"on_failure": "deny", "timeout_ms": 500}
 
@@ -31,6 +32,10 @@ async def wrong_type(event, data):
 
 async def wrong_value(event, data):
     return {"action": "allow"}
+
+
+async def other_members(event, data):
+    return {"decision": "deny"}
 
 
 async def no_json(event, data):
@@ -76,7 +81,7 @@ def group(event, data):
 @pytest.mark.parametrize(
     ("handler", "failure"),
     [
-        (raises, "error"), (nothing, "invalid_result"), (wrong_type, "invalid_result"), (wrong_value, "invalid_result"),
+        (raises, "error"), (nothing, "invalid_result"), (wrong_type, "invalid_result"), (wrong_value, "invalid_result"), (other_members, "invalid_result"),
         (no_json, "invalid_result"), (cancelled, "error"), (exits, "error|timeout"), (slow, "timeout"),
         (stubborn, "timeout"), (huge, "error"), (large, "invalid_result"), (own_timeout, "error"), (group, "error"),
     ],
@@ -149,7 +154,56 @@ async def test_what_a_handler_may_know(hook_router):
         assert (event, data["n"], data["session_id"]) == ("my:event", 2**63, "sé 1")
         assert (call.session, call.source, call.chain_id) == ("sé 1", "/x", verdict.run.chain_id)
         assert call.timeout == 1.5
+        assert call.extensions == {}
         assert current_call() is None
+        await worker.close()
+
+
+async def test_a_handler_knows_who_sent_the_event(tmp_path, monkeypatch):
+    seen = []
+
+    async def handler(event, data):
+        seen.append(current_call().extensions)
+        return HookResult(labels=["secret"])
+
+    monkeypatch.delenv("NATS_CREDS", raising=False)
+    router = Router(tmp_path / "router", auth=True).start()
+    creds = tmp_path / "router/store/auth/creds"
+    try:
+        async with (
+            connect(router.url, creds=str(creds / "worker.creds")) as workers,
+            connect(router.url, creds=str(creds / "agent.creds")) as agents,
+        ):
+            worker = Worker(workers)
+            await worker.register(Registration(id="a", events=["*"]), handler)
+            for _ in range(2):
+                assert await Agent(agents, session="s1", parent="s 0").execute("b")
+            assert seen[0]["hookemitter"].startswith("nats ")
+            assert (seen[1]["hooklabels"], seen[1]["hookparent"]) == ("secret", "s 0")
+            assert "id" not in seen[1]
+            await worker.close()
+    finally:
+        router.kill()
+
+
+async def test_a_call_that_waits_too_long_for_its_turn_is_not_run(hook_router):
+    """What nobody waits for any more takes no place from what somebody does."""
+    ran = []
+
+    async def takes_its_time(event, data):
+        ran.append(data["n"])
+        await asyncio.sleep(0.4)
+        return HookResult()
+
+    async with connect() as client:
+        worker = Worker(client, max_in_flight=1)
+        await worker.register(Registration(id="gate", events=["a"], **GATE), takes_its_time)
+        agent = Agent(client)
+        verdicts = await asyncio.gather(*(agent.execute("a", {"n": n}) for n in range(10)))
+        assert sum(v.permitted for v in verdicts) == 1
+        assert "timeout" in next(v.reason for v in verdicts if not v.permitted)
+        assert await agent.execute("a", {"n": 10})
+        assert len(ran) <= 3
         await worker.close()
 
 

@@ -9,6 +9,7 @@ import { isPlain, stringify } from "./json.js"
 import type { Registration } from "./registration.js"
 import { header } from "./replies.js"
 import { type Serve, answer } from "./serve.js"
+import { Slots } from "./slots.js"
 import type { Listener, Transport } from "./transport.js"
 
 /** How soon a renewal that failed is tried again, in milliseconds. */
@@ -34,15 +35,15 @@ export class Registered {
   private stopped = false
   private inForce = "" // the registration that was reported last; empty: its own
   private readonly underWay = new Set<Promise<void>>()
-  private readonly waiting: (() => void)[] = []
-  private running = 0
+  private readonly slots: Slots
 
   constructor(
     private readonly registrar: Registrar,
     private readonly registration: Registration,
     private readonly serve: Serve,
-    private readonly maxInFlight: number,
+    maxInFlight: number,
   ) {
+    this.slots = new Slots(maxInFlight)
     this.endpoint = new Endpoint(registration.id, registrar.transport.subject("call", registration.id))
   }
 
@@ -124,18 +125,13 @@ export class Registered {
     const ended = new AbortController()
     const id = header(message.headers, "Hook-Call-Id")
     if (id && this.registration.effect === "validate") this.cancelable.set(id, ended)
-    if (this.running >= this.maxInFlight) await new Promise<void>((resolve) => this.waiting.push(resolve))
-    else this.running++
     try {
-      const error = await answer(this.registrar.transport, this.registration.id, this.serve, message, performance.now() - arrived, ended)
+      const error = await answer(this.registrar.transport, this.registration.id, this.serve, message, this.slots, ended)
       this.endpoint.count(performance.now() - arrived, error)
     } catch (error) {
       this.registrar.transport.log.error(`hook ${this.registration.id}: ${reason(error)}`)
     } finally {
       this.cancelable.delete(id)
-      const next = this.waiting.shift()
-      if (next) next() // it takes this one's place
-      else this.running--
     }
   }
 

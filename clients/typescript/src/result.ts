@@ -123,6 +123,7 @@ export function encodeResult(value: unknown): string {
   if (value === null) return "null"
   if (value === undefined) throw new TypeError("it returned undefined: return allow(), or null, to let an event pass")
   if (!isPlain(value)) throw new TypeError(`it returned ${describe(value)}: return allow(), deny(reason) or another result`)
+  if ("action" in value && value.action === undefined) throw new TypeError("action is undefined: leave it out, or return allow(), to let an event pass")
   const { rule, ...result } = value
   if (rule !== undefined && rule !== null && typeof rule !== "string") throw new TypeError(`rule must be a string or null, not ${describe(rule)}`)
   const known = check(result) + (rule === undefined ? 0 : 1)

@@ -1,6 +1,6 @@
 // Answers one call of a hook. Whatever happens in the handler, the router hears of it.
 
-import type { Msg } from "@nats-io/transport-node"
+import type { Msg, MsgHdrs } from "@nats-io/transport-node"
 
 import { Code, DisconnectedError, RouterError, reason } from "./errors.js"
 import { type JsonObject, isPlain, stringify } from "./json.js"
@@ -8,6 +8,7 @@ import { oneLine, unescape } from "./names.js"
 import { parse, text } from "./parse.js"
 import { type Headers, header } from "./replies.js"
 import { type HookResult, encodeResult } from "./result.js"
+import type { Slots } from "./slots.js"
 import type { Transport } from "./transport.js"
 
 /** What a handler gets. Its data is a copy of its own. */
@@ -19,6 +20,11 @@ export interface HookEvent {
   session: string
   source: string
   time: string
+  /**
+   * The other attributes. The router says who sent the event where that is proven (hookemitter, hookrole), and what the
+   * session has seen (hooklabels).
+   */
+  extensions: Record<string, string>
 }
 
 /** What a handler may want to know of the call besides the event. */
@@ -57,10 +63,22 @@ export type Serve = (message: Msg, data: JsonObject, call: Call) => Promise<Serv
 export function serveHook(handler: Handler): Serve {
   return async ({ headers }, data, call) => {
     const attribute = (name: string) => unescape(header(headers, `ce-${name}`))
-    const event = { name: attribute("type"), data, id: attribute("id"), session: attribute("subject"), source: attribute("source"), time: attribute("time") }
+    const about = { id: attribute("id"), session: attribute("subject"), source: attribute("source"), time: attribute("time") }
+    const event = { name: attribute("type"), data, ...about, extensions: extensionsOf(headers) }
     const result = await handler(event, call)
     return { body: valid(encodeResult, result), rule: result?.rule ?? undefined }
   }
+}
+
+const known = new Set(["specversion", "id", "source", "type", "subject", "time"])
+
+function extensionsOf(headers: MsgHdrs | undefined): Record<string, string> {
+  const found: [string, string][] = []
+  for (const key of headers?.keys() ?? []) {
+    const name = key.toLowerCase()
+    if (name.startsWith("ce-") && !known.has(name.slice(3))) found.push([name.slice(3), unescape(headers?.get(key) ?? "")])
+  }
+  return Object.fromEntries(found)
 }
 
 /** Serves a contributor. */
@@ -80,23 +98,21 @@ function valid(encode: (value: unknown) => string, value: unknown): string {
 }
 
 /**
- * Answers one call, of whose time so many milliseconds are over. It ends when the handler does, aborts what is given, and
+ * Answers one call; the wait for a place is part of its time. It ends when the handler does, aborts what is given, and
  * returns the error that it answered.
  */
 export async function answer(
-  transport: Transport, hook: string, serve: Serve, message: Msg, waited: number, aborted: AbortController,
+  transport: Transport, hook: string, serve: Serve, message: Msg, slots: Slots, aborted: AbortController,
 ): Promise<RouterError | undefined> {
   let running: Promise<Served> | undefined
   let timer: NodeJS.Timeout | undefined
   try {
     const call = callOf(hook, message, aborted.signal)
-    const late = new RouterError(Code.deadline, `the hook had ${call.timeout} ms`)
-    if (waited >= call.timeout) throw late
     const data = dataOf(message)
     const over = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(late), call.timeout - waited)
+      timer = setTimeout(() => reject(new RouterError(Code.deadline, `the hook had ${call.timeout} ms`)), call.timeout)
     })
-    running = serve(message, data, call)
+    running = slots.take(aborted.signal).then((leave) => serve(message, data, call).finally(leave))
     reply(transport, hook, message, await Promise.race([running, over]), undefined)
     return undefined
   } catch (failure) {

@@ -25,6 +25,7 @@ const wrong: Record<string, Handler> = {
   "returns an error": (() => new Error("denied")) as unknown as Handler,
   "returns a map": (() => new Map([["action", "deny"]])) as unknown as Handler,
   "misspells the action": (() => ({ actoin: "deny" })) as unknown as Handler,
+  "has an action that is undefined": (() => ({ action: undefined, reason: "x" })) as unknown as Handler,
   "has an action that is none": (() => ({ action: "allow" })) as unknown as Handler,
   "has a reason that is a number": (() => ({ action: "continue", reason: 1 })) as unknown as Handler,
   "forgot an await": (() => ({ action: "modify", data: { tool: Promise.resolve(1) } })) as unknown as Handler,
@@ -166,6 +167,49 @@ test("calls beyond the limit wait for their turn", async (t) => {
   const agent = (await router.client("agent")).agent()
   const all = await Promise.all(Array.from({ length: 20 }, () => agent.execute("tool:pre", {})))
   assert.ok(all.every((x) => x.permitted))
+})
+
+test("a call that waits for its turn fails when its time is over, and its handler does not run", async (t) => {
+  const router = await Router.start(t, "--auth=off")
+  const worker = (await router.client("worker")).worker({ maxInFlight: 1 })
+  const [hung, release, last] = [happens(), happens(), happens()]
+  const ran: unknown[] = []
+  await worker.register({ id: "one", events: ["tool:pre"] }, async ({ data }) => {
+    ran.push(data.n)
+    if (data.n === 3) last.now()
+    if (data.n === 1) {
+      hung.now()
+      await release.done
+    }
+    return allow()
+  })
+  const nats = await router.raw()
+  const call = async (n: number) => {
+    const header = headers()
+    header.set("Hook-Timeout-Ms", "100")
+    const reply = await nats.request("hooks.call.one", JSON.stringify({ n }), { headers: header, timeout: 5000 })
+    return reply.headers?.get("Nats-Service-Error-Code") ?? ""
+  }
+  const first = call(1)
+  await hung.done
+  assert.equal(await call(2), "504") // the first still runs
+  release.now()
+  assert.deepEqual([await first, await call(3)], ["504", ""])
+  await last.done
+  assert.deepEqual(ran, [1, 3])
+})
+
+test("a hook hears who sent the event, and what the session has seen", async (t) => {
+  const router = await Router.start(t)
+  const heard: Record<string, string>[] = []
+  await router.guard(({ extensions }) => {
+    heard.push(extensions)
+    return { action: "continue", labels: ["secret"] }
+  })
+  const agent = (await router.client("agent")).agent({ session: "s1", parent: "s 0" })
+  for (let n = 0; n < 2; n++) assert.ok((await agent.execute("tool:pre", {})).permitted)
+  assert.match(heard[0]?.hookemitter ?? "", /^nats /)
+  assert.deepEqual([heard[1]?.hooklabels, heard[1]?.hookparent, heard[1]?.id], ["secret", "s 0", undefined])
 })
 
 test("a registration says whose approval it takes", async (t) => {

@@ -27,7 +27,7 @@ def check_event(name: str) -> str:
 def check_pattern(pattern: str) -> str:
     """Return a pattern, or say what is wrong with it."""
     if pattern != "*":
-        check_event(pattern.removesuffix(":*"))
+        check_event(pattern.removesuffix(":*") if isinstance(pattern, str) else pattern)
     return pattern
 
 
@@ -47,7 +47,7 @@ def check_hook_id(hook: str) -> str:
 
 def check_prefix(prefix: str) -> str:
     """Return a prefix, or say what is wrong with it."""
-    if not _PREFIX.fullmatch(prefix):
+    if not isinstance(prefix, str) or not _PREFIX.fullmatch(prefix):
         raise ValueError(f"prefix {prefix!r:.100}: 1 to 32 of a-z, 0-9, '_' and '-'")
     return prefix
 

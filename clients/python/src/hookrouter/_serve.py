@@ -24,18 +24,27 @@ IN_VAIN = "the router discarded this call: its result is no longer needed"
 """The message that a call is cancelled with for this reason; a handler gets asyncio.CancelledError."""
 _CONTINUE = b'{"action":"continue"}'
 _MAX_RULE = 250  # bytes that a router keeps
+_KNOWN = {f"ce-{name}" for name in ("specversion", "id", "source", "type", "subject", "time")}
 
 
 async def serve(
-    transport: Transport, reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool
+    transport: Transport,
+    reg: Registration,
+    handler: Callable[..., Any],
+    message: Msg,
+    hide: bool,
+    limit: asyncio.Semaphore,
 ) -> RouterError | None:
-    """Call the handler and reply, with an error where there is no result; return that error."""
+    """Call the handler and reply, with an error where there is no result; return that error.
+
+    The wait for limit is part of the call's time: nobody hears what a handler answers after it.
+    """
     task = asyncio.current_task()
     stopping: BaseException | None = None
     body, rule = b"", ""
     error: RouterError | None = None
     try:
-        body, rule = await _answer(reg, handler, message, hide)
+        body, rule = await _answer(reg, handler, message, hide, limit)
     except RouterError as refused:
         error = refused
     except asyncio.CancelledError as cancelled:
@@ -57,7 +66,9 @@ async def serve(
     return error
 
 
-async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool) -> tuple[bytes, str]:
+async def _answer(
+    reg: Registration, handler: Callable[..., Any], message: Msg, hide: bool, limit: asyncio.Semaphore
+) -> tuple[bytes, str]:
     """Return the body of the reply and the rule that it names."""
     headers = {name.lower(): value for name, value in (message.headers or {}).items()}
     call = _call(reg, headers)
@@ -71,7 +82,7 @@ async def _answer(reg: Registration, handler: Callable[..., Any], message: Msg, 
     event = headers.get("ce-type", "")
     try:
         with _trace.call(reg.id, event, headers) as span, _output.captured(hide) as output:
-            async with asyncio.timeout(call.timeout) as time:
+            async with asyncio.timeout(call.timeout) as time, limit:
                 value = handler() if reg.channels else handler(event, data)
                 if inspect.isawaitable(value):
                     value = await value
@@ -105,6 +116,7 @@ def _call(reg: Registration, headers: Mapping[str, str]) -> Call:
         call_id=headers.get("hook-call-id", ""),
         mode=headers.get("hook-mode") or "enforce",
         timeout=min(int(text) / 1000, MAX_TIMEOUT) if text else DEFAULT_TIMEOUT,
+        extensions={n[3:]: _names.unescape(v) for n, v in headers.items() if n.startswith("ce-") and n not in _KNOWN},
     )
 
 

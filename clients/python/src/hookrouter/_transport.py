@@ -66,7 +66,7 @@ class Transport:
         self.prefix = _names.check_prefix(prefix)
         self.log = log
         self.generation = 0  # changes with each connection
-        self._url, self._identity, self._name, self._tls = url, identity, name, tls
+        self.url, self._identity, self._name, self._tls = url, identity, name, tls
         self._loop = asyncio.get_running_loop()
         self._pid = os.getpid()
         self._nats: Nats | None = None
@@ -91,7 +91,7 @@ class Transport:
 
     async def open(self, timeout: float) -> None:
         """Connect for the first time."""
-        shown = redacted(self._url)
+        shown = redacted(self.url)
         try:
             async with asyncio.timeout(timeout):
                 await self._dial()
@@ -216,7 +216,7 @@ class Transport:
                 listener.current = await nc.subscribe(listener.subject, queue=listener.queue, cb=listener.handle)
 
         nc = await dial(
-            self._url,
+            self.url,
             name=self._name,
             creds=self._identity.creds,
             tls=self._tls,

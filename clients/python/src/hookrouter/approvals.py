@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +14,8 @@ from . import _json
 from .client import Client, Request, Retry
 from .errors import HookRouterError, InvalidReply, RouterError
 from .interfaces import ApprovalSystem, PassOn, settled
+
+_ID = re.compile("[a-z2-7]{26}")
 
 
 class Approver:
@@ -91,7 +94,10 @@ class Approver:
         """Look at the list: an agent may send an event of this name too, and it proves nothing."""
         with contextlib.suppress(ValueError, HookRouterError):
             told = _json.decode(message.data)
-            entry = await self.show(str(told["id"])) if isinstance(told, dict) and "id" in told else {}
+            approval = told.get("id") if isinstance(told, dict) else None
+            if not isinstance(approval, str) or not _ID.fullmatch(approval) or approval in self._seen:
+                return  # asking about anything else would hold up the announcements after it
+            entry = await self.show(approval)
             if not self._session or entry.get("session_id") == self._session:
                 self._ask(entry)
 

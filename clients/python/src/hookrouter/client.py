@@ -107,6 +107,11 @@ class Client:
         return self.transport.prefix
 
     @property
+    def url(self) -> str:
+        """The address of NATS that it was given; it may hold credentials."""
+        return self.transport.url
+
+    @property
     def connected(self) -> bool:
         """Whether NATS is connected now. Where it is not, the client is reconnecting."""
         return self.transport.connected

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
 from . import _identity, _loop, _names, events, tools
+from ._dial import redacted
 from ._event import defaults_header
 from ._serve import Contributor, Handler
 from .agent import Agent, Collection, Data
@@ -200,19 +202,21 @@ class HookRegistry:
                     start = worker.register_contributor if entry.reg.channels else worker.register
                     entry.remove = await start(entry.reg, entry.handler)
 
-    async def serve(self) -> None:
-        """Register the hooks and answer for them until this is cancelled."""
+    async def serve(self, ready: Callable[[], None] | None = None) -> None:
+        """Register the hooks and answer for them until this is cancelled; ready is called once they are registered."""
         try:
             await self.ready()
+            if ready is not None:
+                ready()
             await asyncio.Event().wait()
         finally:
             await self.close()
 
     def run(self) -> None:
-        """Serve in an event loop of its own until SIGTERM or SIGINT."""
+        """Serve in an event loop of its own until SIGTERM or SIGINT; says on stderr what it serves, and where."""
 
         async def main() -> None:
-            task, loop = asyncio.ensure_future(self.serve()), asyncio.get_running_loop()
+            task, loop = asyncio.ensure_future(self.serve(self._announce)), asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGINT):
                 with contextlib.suppress(NotImplementedError):  # Windows
                     loop.add_signal_handler(number, task.cancel)
@@ -220,6 +224,11 @@ class HookRegistry:
                 await task
 
         _loop.run(main())
+
+    def _announce(self) -> None:
+        served = [f"{e.reg.id} ({', '.join(e.reg.events or e.reg.channels)})" for e in self._entries if e.wanted]
+        where = redacted(self._client.url if self._client else self._url or _identity.default_url())
+        print(f"hookrouter: serving {', '.join(served) or 'no hooks'} at {where}; Ctrl-C stops", file=sys.stderr)
 
     async def close(self) -> None:
         """Remove the hooks, answer what has come, and disconnect what the registry has connected."""

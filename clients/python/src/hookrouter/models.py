@@ -100,7 +100,8 @@ class HookResult:
     def of(cls, value: object) -> HookResult:
         """Take over what a hook returned: a HookResult, a mapping, or one of pydantic's (amplifier-core's).
 
-        Unknown members of the last two mean nothing. Anything else is a ValueError.
+        Unknown members of the last two mean nothing, but with nothing else they are no result: {"decision": "deny"}
+        must not let an event pass. Anything else is a ValueError.
         """
         if isinstance(value, HookResult):
             value.check()  # it may have been changed since
@@ -110,7 +111,10 @@ class HookResult:
             value = dump()
         if not isinstance(value, Mapping):
             raise ValueError(f"a hook returns a HookResult, not {type(value).__name__}")
-        return cls._with({name: v for name, v in value.items() if name in _WIRE})
+        fields = {name: v for name, v in value.items() if name in _WIRE or name == "rule"}
+        if value and not fields:
+            raise ValueError(f"it has no member of a HookResult: {', '.join(map(str, value)):.200}")
+        return cls._with(fields)
 
     @classmethod
     def _with(cls, fields: dict[str, Any], run: Run | None = None) -> HookResult:

@@ -123,6 +123,9 @@ class Call:
     mode: str
     timeout: float
     """Seconds that the router waits for the answer."""
+    extensions: dict[str, str] = field(default_factory=dict)
+    """The event's other attributes. The router says who sent it where that is proven (hookemitter, hookrole), and what
+    the session has seen (hooklabels)."""
 
 
 _current: ContextVar[Call | None] = ContextVar("hookrouter_call", default=None)

@@ -58,9 +58,10 @@ class Worker:
     ) -> None:
         """Make a worker.
 
-        max_in_flight is how many calls of one hook run at once. With hide_output, what a handler prints is kept
-        until its result says whether that is shown (suppress_output). on_replaced is called when somebody else's
-        registration has taken the place of a hook's. name and version are the program's, for `nats micro ls`.
+        max_in_flight is how many calls of one hook run at once; the next one waits, within its time. With hide_output,
+        what a handler prints is kept until its result says whether that is shown (suppress_output). on_replaced is
+        called when somebody else's registration has taken the place of a hook's. name and version are the program's,
+        for `nats micro ls`.
         """
         self.client = client
         self.instance = instance or _names.token()[:22]
@@ -185,8 +186,8 @@ class Worker:
 
     async def _call(self, hook: _Hook, message: Msg) -> None:
         began = time.perf_counter_ns()
-        async with hook.limit:
-            hook.endpoint.count(began, await serve(self.client.transport, hook.reg, hook.handler, message, self._hide))
+        error = await serve(self.client.transport, hook.reg, hook.handler, message, self._hide, hook.limit)
+        hook.endpoint.count(began, error)
 
     async def _cancel(self, hook: _Hook, message: Msg) -> None:
         """End a call for whose answer nobody waits."""

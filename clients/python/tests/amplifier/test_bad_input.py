@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from hookrouter import HookResult
+from hookrouter.amplifier._approval import BusApprovals
 from hookrouter.amplifier._config import Config
 from hookrouter.amplifier.host import run
 from hookrouter.amplifier.module import Gate
@@ -111,6 +112,44 @@ async def test_a_session_whose_event_loop_is_blocked(hook_router: Router, tmp_pa
         assert await a.turn() == "All done."
         assert reason in a.requests[-1] or "decided nothing" in a.requests[-1]
         assert not (tmp_path / "w/ran").exists()
+
+
+class Question:
+    action, risk_level, timeout = "Execute: rm x", "high", float("inf")
+
+
+async def swallows(event: str, data: dict[str, Any]) -> HookResult:
+    try:
+        await BusApprovals().request_approval(Question)
+    except BaseException:
+        return HookResult()
+    raise AssertionError
+
+
+async def gathers(event: str, data: dict[str, Any]) -> HookResult:
+    await asyncio.gather(BusApprovals().request_approval(Question), return_exceptions=True)
+    return HookResult()
+
+
+async def goes_on(event: str, data: dict[str, Any]) -> HookResult:
+    await BusApprovals().request_approval(Question)
+    return HookResult()
+
+
+@pytest.mark.parametrize("handler", [swallows, gathers, goes_on])
+async def test_a_hosted_handler_that_asks_does_not_answer_itself(handler: Any) -> None:
+    result = await run(handler, "tool:pre", {})
+    assert (result.action, result.approval_prompt) == ("ask_user", "Execute: rm x (risk: high)")
+    assert result.approval_timeout == 7 * 24 * 3600
+    result.check()
+
+
+async def test_a_hosted_handler_that_asks_may_deny() -> None:
+    async def denies(event: str, data: dict[str, Any]) -> HookResult:
+        await swallows(event, data)
+        return HookResult(action="deny")
+
+    assert (await run(denies, "tool:pre", {})).action == "deny"
 
 
 async def test_a_hosted_handler_that_lists_injections() -> None:

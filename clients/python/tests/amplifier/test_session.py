@@ -342,7 +342,13 @@ async def test_a_changed_prompt_is_not_sent_as_it_was(hook_router: Router, tmp_p
         assert a.requests == []
 
 
-@pytest.mark.parametrize("config", [{"closd": ["tool:pre"]}, {"patience": "long"}, {"events": ["session:start"]}])
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"closd": ["tool:pre"]}, {"patience": "long"}, {"events": ["session:start"]},
+        {"closed": ["tool:pre", None]}, {"events": [["tool:pre"]]}, {"priority": 2**31},
+    ],
+)  # fmt: skip
 async def test_a_config_that_means_nothing_denies(hook_router: Router, tmp_path: Path, config: Any) -> None:
     async with Amplifier(hook_router, tmp_path / "w", bash("touch ran"), **config) as a:
         assert "can't be used" in await a.turn()

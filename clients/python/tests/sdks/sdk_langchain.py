@@ -28,5 +28,10 @@ async def turn(lab: Lab) -> str:
     return (await agent_of(lab).ainvoke({"messages": [("user", PROMPT)]}))["messages"][-1].content
 
 
+async def turn_with_note(lab: Lab) -> str:
+    messages = [("user", PROMPT), ("system", "a note")]
+    return (await agent_of(lab).ainvoke({"messages": messages}))["messages"][-1].content
+
+
 def turn_now(lab: Lab) -> str:
     return agent_of(lab).invoke({"messages": [("user", PROMPT)]})["messages"][-1].content

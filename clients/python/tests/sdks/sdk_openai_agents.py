@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from agents import Agent, OpenAIResponsesModel, Runner, function_tool, set_tracing_disabled
 from openai import AsyncOpenAI
 
@@ -11,7 +13,7 @@ CANNOT_CHANGE_PROMPTS = False
 set_tracing_disabled(True)
 
 
-async def turn(lab: Lab, *more: str) -> str:
+async def turn(lab: Lab, *more: str, first: Any = PROMPT) -> str:
     @function_tool(failure_error_function=None)
     def bash(command: str, description: str = "") -> str:
         """Run a command."""
@@ -21,9 +23,13 @@ async def turn(lab: Lab, *more: str) -> str:
     hooks = RouterHooks(**lab.options)
     agent = Agent(name="a", model=OpenAIResponsesModel("stub", client), tools=[bash])
     config = hooks.run_config(lab.session)
-    for prompt in (PROMPT, *more):
+    for prompt in (first, *more):
         result = await Runner.run(hooks.guard(agent), prompt, run_config=config)
     return result.final_output
+
+
+async def turn_with_note(lab: Lab) -> str:
+    return await turn(lab, first=[{"role": "user", "content": PROMPT}, {"role": "developer", "content": "a note"}])
 
 
 async def turn_twice(lab: Lab, second: str) -> str:

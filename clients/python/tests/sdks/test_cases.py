@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hookrouter import HookResult
+from hookrouter import Denied, HookResult
 from hookrouter.testing import Router
 
 from .lab import Lab, Model
@@ -198,6 +198,17 @@ async def test_each_prompt_is_asked_about(lab):
         await SDK.turn_twice(lab, "a SECOND prompt")
     assert lab.marker == "twice"
     assert not lab.saw("SECOND")
+
+
+@pytest.mark.skipif(not hasattr(SDK, "turn_with_note"), reason="the adapter is told which message is the prompt")
+async def test_a_prompt_with_instructions_behind_it_is_asked_about(lab):
+    lab.model.command("echo never > marker")
+    lab.start(at("prompt:submit", action="deny", reason=REASON))
+    try:
+        assert REASON in await SDK.turn_with_note(lab)
+    except Denied as denied:
+        assert REASON in str(denied)  # noqa: PT017  an answer in one SDK, an error in another
+    assert lab.model.requests() == []
 
 
 async def test_a_prompt_is_changed(lab):

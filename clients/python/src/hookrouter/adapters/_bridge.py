@@ -60,6 +60,7 @@ class Bridge:
         self._loop: asyncio.AbstractEventLoop
         self._connecting: asyncio.Lock
         self._client: Client | None = None
+        self._running: set[asyncio.Task[Any]] = set()
 
     async def execute(self, session: str, event: str, data: Mapping[str, Any], heard: Heard) -> Execution:
         """Execute an event, and add what hooks want the model to know."""
@@ -70,7 +71,7 @@ class Bridge:
         return self._submit(self._execute(session, event, data, heard)).result()
 
     def close(self) -> None:
-        """Disconnect. The next event connects anew."""
+        """Disconnect. What is waited for is not decided; the next event connects anew."""
         with self._lock:
             if self._owner != os.getpid():
                 return
@@ -81,11 +82,19 @@ class Bridge:
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         with self._lock:
             if self._owner != os.getpid():
-                self._client, self._connecting = None, asyncio.Lock()
+                self._client, self._connecting, self._running = None, asyncio.Lock(), set()
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(target=self._run, args=(self._loop,), name="hookrouter", daemon=True).start()
                 self._owner = os.getpid()
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+            return asyncio.run_coroutine_threadsafe(self._tracked(work), self._loop)
+
+    async def _tracked(self, work: Coroutine[Any, Any, T]) -> T:
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        try:
+            return await task
+        finally:
+            self._running.discard(task)
 
     @staticmethod
     def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -104,6 +113,9 @@ class Bridge:
             heard.extend(await talk.next_call())
 
     async def _disconnect(self) -> None:
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
         if self._client is not None:
             await self._client.close()
             self._client = None

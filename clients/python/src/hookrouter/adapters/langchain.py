@@ -95,12 +95,13 @@ def _session() -> str:
 
 
 def _asked(state: HookState) -> list[HumanMessage]:
-    """Return what the user said since the model spoke."""
+    """Return what the user said since the model spoke; a program may have put instructions behind it."""
     asked: list[HumanMessage] = []
     for message in reversed(state["messages"]):
-        if not isinstance(message, HumanMessage):
+        if isinstance(message, HumanMessage):
+            asked.insert(0, message)
+        elif not isinstance(message, SystemMessage):
             break
-        asked.insert(0, message)
     return asked
 
 

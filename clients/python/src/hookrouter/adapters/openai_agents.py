@@ -99,12 +99,13 @@ class _Turn:
 
 
 def _last(items: list[Any]) -> list[Any]:
-    """Return what the user said since the model spoke."""
+    """Return what the user said since the model spoke; a program may have put instructions behind it."""
     last: list[Any] = []
     for item in reversed(items):
-        if item.get("role") != "user":
+        if item.get("role") == "user":
+            last.insert(0, item)
+        elif item.get("role") not in ("system", "developer"):
             break
-        last.insert(0, item)
     return last
 
 

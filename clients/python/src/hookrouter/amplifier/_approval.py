@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..models import HookResult
+from ._coordinator import ongoing
+
+MAX_TIMEOUT = 7 * 24 * 3600.0
+"""The longest time to answer, in seconds; routers cut it to that too."""
 
 
 class Ask(BaseException):
@@ -23,7 +27,7 @@ class Ask(BaseException):
             approval_options=["Allow once", "Deny"],
         )
         if timeout:
-            result.approval_timeout = float(timeout)
+            result.approval_timeout = min(float(timeout), MAX_TIMEOUT)
         return result
 
 
@@ -32,4 +36,8 @@ class BusApprovals:
 
     async def request_approval(self, request: Any) -> Any:
         """Ask."""
-        raise Ask(request)
+        ask = Ask(request)
+        now = ongoing.get()
+        if now is not None:
+            now.asked.append(ask)
+        raise ask

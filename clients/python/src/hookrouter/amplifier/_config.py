@@ -49,6 +49,8 @@ class Config:
             value = getattr(self, name)
             if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
                 raise ValueError(f"{name} is {value!r}: it must be a {kinds[-1].__name__}")
+        if not -(2**31) <= self.priority < 2**31:
+            raise ValueError(f"priority is {self.priority}: amplifier-core takes 32 bits")
         missing = [event for event in self.closed if "*" not in event and event not in self.forwarded()]
         if missing:
             raise ValueError(f"{', '.join(missing)}: closed, but not among events: nothing would ask about it")

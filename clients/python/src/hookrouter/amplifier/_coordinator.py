@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import HookRouterError
 
 if TYPE_CHECKING:
+    from ._approval import Ask
     from .host import Host
 
 log = logging.getLogger("hookrouter.amplifier")
@@ -37,6 +39,7 @@ class Ongoing:
     """What is known of the call that a handler answers."""
 
     refused: list[Refused] = field(default_factory=list)
+    asked: list[Ask] = field(default_factory=list)
     shown: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -75,8 +78,9 @@ class Hooks:
     """The registry of a hosted session: its handlers answer calls from the bus."""
 
     def __init__(self, host: Host, session: str) -> None:
-        self._host, self._session = host, session
+        self._host, self.session = host, session
         self.entries: list[Entry] = []
+        self.added: list[asyncio.Task[Callable[[], Any]]] = []  # hooks on the bus of this session alone
         self.module = ""  # that is mounted now
 
     def register(self, event: str, handler: Callable[..., Any], priority: int = 0, name: str | None = None) -> Any:
@@ -85,7 +89,7 @@ class Hooks:
         same = [e for e in self.entries if (e.module, e.event, e.name) == (self.module, event, title)]
         entry = Entry(self.module, event, title, priority, handler, len(same))
         self.entries.append(entry)
-        self._host.registered(self._session, entry)
+        self._host.registered(self, entry)
 
         def unregister() -> None:
             if entry in self.entries:
@@ -101,11 +105,11 @@ class Hooks:
 
     async def emit(self, event: str, data: dict[str, Any]) -> Any:
         """Send an event of the session to the bus."""
-        return await self._host.emit(self._session, event, data)
+        return await self._host.emit(self.session, event, data)
 
     async def emit_and_collect(self, event: str, data: dict[str, Any], timeout: float | None = None) -> list[Any]:
         """Ask all hooks of an event on the bus."""
-        return await self._host.collect(self._session, event, data, timeout)
+        return await self._host.collect(self.session, event, data, timeout)
 
     def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
         """List the handlers of the hosted modules."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
+import contextlib
 import logging
 import os
 import re
@@ -12,23 +12,25 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import _names, _output, events
+from .. import _names, events
 from ..agent import Agent
 from ..client import Client
+from ..errors import HookRouterError
 from ..models import HookResult
 from ..registration import Registration, current_call
 from ..worker import Worker
-from ._approval import Ask, BusApprovals
-from ._coordinator import Coordinator, Entry, Ongoing, Refused, ongoing
+from ._approval import BusApprovals
+from ._coordinator import Coordinator, Entry, Hooks
 from ._load import Module, load, short_name
+from ._run import run
 
 log = logging.getLogger("hookrouter.amplifier")
 MAX_SESSIONS = 256
 """How many sessions have modules of their own; of the one that was idle the longest they are given up."""
-MAX_SHOWN = 4096
 LOAD_FAILED_WAIT = 2.0
 """How long, in seconds, a module:load_failed may take."""
-_TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+Key = tuple[str, str]
+"""The proven sender, and its session: what one agent calls s1 is not another's."""
 
 
 class Host:
@@ -44,7 +46,7 @@ class Host:
         self._capabilities = {"session.working_dir": str(Path(working_dir or os.getcwd()).resolve())}
         self._found: list[tuple[Module, Any, Any]] = []
         self._hooks: dict[tuple[str, str, str, int], Registration] = {}
-        self._sessions: OrderedDict[str, asyncio.Task[Coordinator]] = OrderedDict()
+        self._sessions: OrderedDict[Key, asyncio.Task[Coordinator]] = OrderedDict()
         self._later: set[asyncio.Task[Any]] = set()
         self._contributors: list[tuple[Registration, Callable[[], Any]]] = []
         self._template: Coordinator | None = None
@@ -70,8 +72,8 @@ class Host:
         await self.worker.close()
         for task in list(self._later):
             task.cancel()
-        for session in list(self._sessions):
-            await self._give_up(session)
+        for key in list(self._sessions):
+            await self._give_up(key)
         if self._template is not None:
             await self._template.cleanup()
 
@@ -109,27 +111,33 @@ class Host:
         except Exception as why:
             log.debug("%s not emitted: %s", events.MODULE_LOAD_FAILED, why)
 
-    async def _session(self, session: str) -> Coordinator:
+    async def _session(self, session: str, sender: str) -> Coordinator:
         if not session and self._template is not None:
             return self._template
-        task = self._sessions.get(session)
+        key = sender, session
+        task = self._sessions.get(key)
         if task is None:
-            task = self._sessions[session] = asyncio.create_task(self._mount(session))
+            task = self._sessions[key] = asyncio.create_task(self._mount(session))
             if len(self._sessions) > MAX_SESSIONS:
                 self._soon(self._give_up(next(iter(self._sessions))))
-        self._sessions.move_to_end(session)
+        self._sessions.move_to_end(key)
         try:
             return await asyncio.shield(task)
         except Exception:
-            self._sessions.pop(session, None)  # the next call tries again
+            self._sessions.pop(key, None)  # the next call tries again
             raise
 
-    async def _give_up(self, session: str) -> None:
-        task = self._sessions.pop(session, None)
-        if task is not None:
-            coordinator = (await asyncio.gather(task, return_exceptions=True))[0]
-            if isinstance(coordinator, Coordinator):
-                await coordinator.cleanup()
+    async def _give_up(self, key: Key) -> None:
+        task = self._sessions.pop(key, None)
+        if task is None:
+            return
+        coordinator = (await asyncio.gather(task, return_exceptions=True))[0]
+        if isinstance(coordinator, Coordinator):
+            await coordinator.cleanup()
+            for remove in await asyncio.gather(*coordinator.hooks.added, return_exceptions=True):
+                if callable(remove):
+                    with contextlib.suppress(HookRouterError):
+                        await remove()
 
     # -- registrations
 
@@ -155,20 +163,21 @@ class Host:
             on_failure=module.on_failure, timeout_ms=module.timeout_ms, session_id=session, none_passes=True,
         )  # fmt: skip
 
-    def registered(self, session: str, entry: Entry) -> None:
+    def registered(self, hooks: Hooks, entry: Entry) -> None:
         """Put a hook on the bus that a module registers while it runs."""
         if self._hooks and entry.key not in self._hooks:
-            reg = self._registration([entry], set(), session or "")
-            if not session:
-                reg = self._registration([entry], {r.id for r in self._hooks.values()})
-            self._soon(self.worker.register(reg, self._handler([entry])))
+            taken = set() if hooks.session else {r.id for r in self._hooks.values()}
+            reg = self._registration([entry], taken, hooks.session)
+            handler = self._handler([entry], hooks if hooks.session else None)
+            hooks.added.append(self._soon(self.worker.register(reg, handler)))
 
     def contributes(self, session: str, channel: str, name: str, callback: Callable[[], Any]) -> None:
         """Contribute for the host; what the other sessions contribute is the same."""
         if not session and self._template is None:
             self._contributors.append((Registration(id=_names.slug(name), name=name, channels=[channel]), callback))
 
-    def _handler(self, entries: list[Entry]) -> Callable[[str, dict[str, Any]], Any]:
+    def _handler(self, entries: list[Entry], only: Hooks | None = None) -> Callable[[str, dict[str, Any]], Any]:
+        """Make the handler of a hook on the bus; only names the one session that it is for."""
         keys = {entry.event: entry.key for entry in entries}
 
         async def handler(event: str, data: dict[str, Any]) -> Any:
@@ -177,7 +186,10 @@ class Host:
             if unsafe := next((s for s in (session, data.get("session_id", "")) if not _plain(s)), None):
                 reason = f"session id {unsafe!r:.80} is not passed to Amplifier modules: they make file names of it"
                 return HookResult(action="deny", reason=reason)
-            coordinator = await self._session(session)
+            sender = call.extensions.get("hookemitter", "") if call is not None else ""
+            coordinator = await self._session(session, sender)
+            if only not in (None, coordinator.hooks):  # another sender's session has the same id
+                return HookResult()
             coordinator.parent_id = data.get("parent_id")
             key = keys.get(event) or next(iter(keys.values()))
             found = next((e.handler for e in coordinator.hooks.entries if e.key == key), None)
@@ -202,56 +214,13 @@ class Host:
         """Collect contributions for a module."""
         return await Agent(self._agent_client).collect_contributions(channel)
 
-    def _soon(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _soon(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
         self._later.add(task)
         task.add_done_callback(self._later.discard)
+        return task
 
 
 def _plain(session: Any) -> bool:
     """Report whether a session id, which an agent chose, is harmless as the name of a directory."""
     return isinstance(session, str) and not session.startswith(".") and not set(session) & set("/\\\0")
-
-
-async def run(handler: Callable[..., Any], event: str, data: dict[str, Any]) -> Any:
-    """Call a handler as amplifier-core does. What it prints is for the session's user."""
-    now = Ongoing()
-    token = ongoing.set(now)
-    try:
-        with _output.captured(True) as output:
-            output.hidden = True
-            value = handler(event, data)
-            if inspect.isawaitable(value):
-                value = await value
-    except Ask as ask:
-        return ask.result()
-    finally:
-        ongoing.reset(token)
-    if now.refused:
-        raise Refused(now.refused[0].call)
-    try:
-        result = HookResult() if value is None else HookResult.of(value)
-    except (ValueError, TypeError) as error:
-        log.warning("a handler of %s returned what is not a HookResult: %s", event, error)
-        return HookResult(action="deny", reason="Hook handler returned invalid response")
-    return _with_output(_joined(result), [*now.shown, (output.text.getvalue(), "info")])
-
-
-def _joined(result: HookResult) -> HookResult:
-    """Join the injections that a handler lists, as amplifier-core does: a hook on the bus has one."""
-    if listed := result.context_injections:
-        result.context_injections = None
-        result.context_injection = "\n\n".join(one.content for one in listed)
-        result.context_injection_role = listed[0].role
-        result.ephemeral = any(one.ephemeral for one in listed)
-        result.append_to_last_tool_result = any(one.append_to_last_tool_result for one in listed)
-    return result
-
-
-def _with_output(result: HookResult, shown: list[tuple[str, str]]) -> HookResult:
-    text = "\n".join(_TERMINAL.sub("", message).strip("\n") for message, _ in shown).strip("\n")
-    if text and not result.user_message and not result.suppress_output:
-        result.user_message = text[:MAX_SHOWN]
-        level: Any = shown[0][1]
-        result.user_message_level = level if level in ("info", "warning", "error") else "info"
-    return result

@@ -29,7 +29,7 @@ async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> Ca
     """
     try:
         gate = Gate(coordinator, Config.of(config))
-    except (ValueError, TypeError) as error:
+    except Exception as error:
         log.error("hooks-hookrouter denies every gated event: its config can't be used: %s", error)
         gate = Gate(coordinator, Config(), f"the config of hooks-hookrouter can't be used: {error}")
     for event in gate.config.forwarded():
