@@ -74,7 +74,8 @@ func CallFrom(ctx context.Context) Call {
 	return call
 }
 
-func callContext(ctx context.Context, id string, h wire.Header) (context.Context, context.CancelFunc, error) {
+func callContext(ctx context.Context, id string, req *service.Request) (context.Context, context.CancelFunc, error) {
+	h := req.Header
 	timeout, err := wire.Timeout(wire.Get(h, wire.HeaderTimeout), chain.DefaultTimeout, chain.MaxTimeout)
 	if err != nil {
 		return nil, nil, err
@@ -87,7 +88,10 @@ func callContext(ctx context.Context, id string, h wire.Header) (context.Context
 		call.Tracestate = wire.Get(h, wire.HeaderTracestate)
 	}
 	ctx = context.WithValue(ctx, callKey{}, call)
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeOver(timeout))
+	if req.Waited >= timeout {
+		return nil, nil, handlerError(timeOver(timeout))
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout-req.Waited, timeOver(timeout))
 	return ctx, cancel, nil
 }
 
@@ -104,7 +108,7 @@ func (timeOver) Unwrap() error { return context.DeadlineExceeded }
 
 // answer runs a hook's handler for one request of the router.
 func answer(ctx context.Context, id string, req *service.Request, handler Handler) error {
-	ctx, cancel, err := callContext(ctx, id, req.Header)
+	ctx, cancel, err := callContext(ctx, id, req)
 	if err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func decode(req *service.Request) (events.Event, error) {
 
 // contribution calls a contributor for one request of the router.
 func contribution(ctx context.Context, id string, req *service.Request, contribute Contributor) error {
-	ctx, cancel, err := callContext(ctx, id, req.Header)
+	ctx, cancel, err := callContext(ctx, id, req)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ type Options struct {
 	// Instance tells this process from others behind the same hooks; empty means a new random
 	// one.
 	Instance string
-	// MaxInFlight bounds the concurrent calls of one hook; 0 means 64.
+	// MaxInFlight bounds the concurrent calls of one hook; 0 means 64. Further calls wait; one that
+	// has waited for all its time is not run.
 	MaxInFlight int
 	// Middleware wraps every handler; the first is the outermost.
 	Middleware []Middleware

@@ -399,3 +399,39 @@ func TestNoMoreCallsThanMaxInFlight(t *testing.T) {
 		t.Errorf("%d calls at once", n)
 	}
 }
+
+// A worker that was busy for long would else never catch up with calls that count.
+func TestACallThatNobodyWaitsForIsNotRun(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s)}, worker.Options{MaxInFlight: 1})
+	a := connectAgent(t, s)
+	var runs atomic.Int32
+	goOn := make(chan struct{})
+	register(t, w, worker.Registration{ID: "hook", TimeoutMS: 100}, func(context.Context, worker.Event) (worker.Result, error) {
+		if runs.Add(1) == 1 {
+			<-goOn
+		}
+		return worker.Continue()
+	})
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if answer, err := a.Emit(t.Context(), "tool:pre", nil); err != nil || answer.FailedOpen == nil {
+				t.Errorf("%+v, %v; want a call that timed out", answer, err)
+			}
+		})
+	}
+	wg.Wait()
+	close(goOn)
+	most := int32(1)
+	eventually(t, "a call is answered", func() bool {
+		most++
+		answer, err := a.Emit(t.Context(), "tool:pre", nil)
+		return err == nil && answer.FailedOpen == nil
+	})
+	if n := runs.Load(); n > most {
+		t.Errorf("the handler ran %d times, want %d at the most", n, most)
+	}
+}

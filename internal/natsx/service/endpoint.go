@@ -49,6 +49,7 @@ func NewLimiter(n int) Limiter { return make(Limiter, n) }
 type endpoint struct {
 	spec     Endpoint
 	sub      *nats.Subscription
+	waiting  chan struct{} // a place for each request that waits for its turn
 	requests atomic.Int64
 	nanos    atomic.Int64
 
@@ -58,8 +59,8 @@ type endpoint struct {
 	byCode map[int]int // errors
 }
 
-// acquire reports whether a request may run; it may block with Wait.
-func (ep *endpoint) acquire(ctx context.Context) bool {
+// acquire reports whether a request may run now.
+func (ep *endpoint) acquire() bool {
 	if ep.spec.Limiter == nil {
 		return true
 	}
@@ -67,10 +68,12 @@ func (ep *endpoint) acquire(ctx context.Context) bool {
 	case ep.spec.Limiter <- struct{}{}:
 		return true
 	default:
-	}
-	if !ep.spec.Wait {
 		return false
 	}
+}
+
+// turn waits until a request may run, and reports whether it may: ctx may end first.
+func (ep *endpoint) turn(ctx context.Context) bool {
 	select {
 	case ep.spec.Limiter <- struct{}{}:
 		return true

@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"maps"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -15,6 +16,7 @@ type Request struct {
 	Subject string
 	Header  wire.Header
 	Data    []byte
+	Waited  time.Duration // for its turn, see [Endpoint.Wait]; somebody may no longer expect the answer
 
 	msg  *nats.Msg
 	echo wire.Header // what every reply repeats

@@ -56,6 +56,10 @@ type job struct {
 	sender Sender // whose share it took
 }
 
+// maxWaiting is how many requests of an endpoint wait for their turn in goroutines; others wait in
+// the subscription.
+const maxWaiting = 4096
+
 // maxIdle is how many goroutines of a service wait for a request.
 const maxIdle = 128
 
@@ -80,7 +84,7 @@ func (s *Service) ID() string { return s.id }
 // Add starts to answer on an endpoint; the server knows when it returns. remove stops
 // that and waits for nothing.
 func (s *Service) Add(e Endpoint) (remove func(), err error) {
-	ep := &endpoint{spec: e, byCode: map[int]int{}}
+	ep := &endpoint{spec: e, waiting: make(chan struct{}, maxWaiting), byCode: map[int]int{}}
 	ep.sub, err = s.conn.Conn().QueueSubscribe(e.Subject, e.Queue, func(m *nats.Msg) { s.receive(ep, m) })
 	if err == nil {
 		err = ep.sub.SetPendingLimits(pendingMessages, pendingBytes)
@@ -110,7 +114,8 @@ func (s *Service) remove(ep *endpoint) {
 // connection's own.
 func (s *Service) Dropped() int64 { return s.dropped.Load() }
 
-// receive runs in the subscription's goroutine: it must not wait for a handler.
+// receive runs in the subscription's goroutine. It waits for a handler only if [maxWaiting] requests
+// wait already.
 func (s *Service) receive(ep *endpoint, m *nats.Msg) {
 	req := newRequest(m, s.conn)
 	shares := ep.spec.Shares
@@ -120,25 +125,60 @@ func (s *Service) receive(ep *endpoint, m *nats.Msg) {
 		return
 	}
 	sender, e := shares.take(req)
+	j := job{ep, req, sender}
 	switch {
 	case e != nil:
 		shares.refuse(sender)
-	case !ep.acquire(s.ctx):
-		shares.release(sender)
-		e = wire.Errorf(wire.Overloaded, "%d requests are under way, which is the limit: try again later", cap(ep.spec.Limiter))
-	}
-	if e != nil {
-		ep.count(time.Now(), e)
-		req.replyError(e)
+		s.refuse(j, e)
+		return
+	case ep.acquire():
+	case ep.spec.Wait:
+		s.wait(j)
+		return
+	default:
+		s.refuse(j, j.overloaded())
 		return
 	}
 	s.inFlight.Add(1)
-	j := job{ep, req, sender}
 	select {
 	case s.next <- j: // a worker is idle
 	default:
 		s.workers.Go(func() { s.work(j) })
 	}
+}
+
+// overloaded gives back a request's share and says why it is not run.
+func (j job) overloaded() *wire.Error {
+	j.ep.spec.Shares.release(j.sender)
+	return wire.Errorf(wire.Overloaded, "%d requests are under way, which is the limit: try again later", cap(j.ep.spec.Limiter))
+}
+
+func (s *Service) refuse(j job, e *wire.Error) {
+	j.ep.count(time.Now(), e)
+	j.req.replyError(e)
+}
+
+// wait answers a request when its turn has come.
+func (s *Service) wait(j job) {
+	came := time.Now()
+	select {
+	case j.ep.waiting <- struct{}{}:
+	case <-s.ctx.Done():
+		s.refuse(j, j.overloaded())
+		return
+	}
+	s.inFlight.Add(1)
+	s.workers.Go(func() {
+		mayRun := j.ep.turn(s.ctx)
+		<-j.ep.waiting
+		if !mayRun {
+			defer s.inFlight.Done()
+			s.refuse(j, j.overloaded())
+			return
+		}
+		j.req.Waited = time.Since(came)
+		s.work(j)
+	})
 }
 
 // work answers a request, and then others while there is a place to wait for them.
