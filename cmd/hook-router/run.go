@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signa
 		return f.Up.run(ctx, stdout, stderr, sig)
 	}
 	if err := f.Serve.check(command); err != nil {
-		return fmt.Errorf("%w (see hook-router --help)", err)
+		return fmt.Errorf("%w (see hook-router serve --help)", err)
 	}
 	return f.Serve.run(ctx, stdout, stderr, sig, nil)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/examples/policies"
-	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -60,9 +59,7 @@ func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signa
 	w := &policyWorker{up: u, guards: &pinned.Guards{}, reload: make(chan os.Signal, 1), ended: make(chan error, 1)}
 	file, err := w.read(kind.Worker{}) // to report errors and warnings before anything starts
 	if err != nil {
-		tell(stderr, "warning: ", workerfile.Warnings(err))
-		tell(stderr, "", workerfile.Errors(err))
-		return err
+		return u.told(stderr, err)
 	}
 	defer file.Close()
 	u.warn(stderr, file.Warnings())
@@ -71,27 +68,7 @@ func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signa
 	}
 	ctx, w.stop = context.WithCancel(ctx)
 	defer w.stop()
-	return u.Router.run(ctx, stdout, stderr, sig, w)
-}
-
-// warn tells people on a terminal what is probably not meant in a policy, and others in the log.
-func (u up) warn(stderr io.Writer, warnings []*workerfile.Error) {
-	if telemetry.OnTerminal(stderr) {
-		tell(stderr, "warning: ", warnings)
-		return
-	}
-	log := slog.New(telemetry.LogLines(stderr, u.Router.LogLevel))
-	for _, warning := range warnings {
-		log.Warn("worker file has a warning", "warning", warning)
-	}
-}
-
-// tell writes what is wrong with a policy, each with its line.
-func tell(stderr io.Writer, before string, all []*workerfile.Error) {
-	for _, e := range all {
-		term.Say(stderr, before+e.Error())
-		fmt.Fprint(stderr, e.Snippet())
-	}
+	return u.inUse(u.Router.run(ctx, stdout, stderr, sig, w))
 }
 
 // policyWorker serves the hooks of the policy.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -267,8 +268,8 @@ func TestUpSaysWhatIsWrongWithItsPolicy(t *testing.T) {
 		}
 		var out, log screen
 		err := run(t.Context(), []string{"up", "--store-dir", t.TempDir(), "--policy", policy}, &out, &log, signals.Signals{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error is %v, want one with %q", err, want)
+		if err == nil || strings.Count(log.String()+err.Error(), want) != 1 {
+			t.Errorf("error is %v\n%swant %q once", err, &log, want)
 		}
 	}
 }
@@ -290,9 +291,42 @@ func TestUpTellsTheWarningsOfItsPolicy(t *testing.T) {
 	if err == nil || !strings.HasPrefix(log.String(), warning) || !strings.Contains(log.String(), "\n"+policy+":3:13: hooks[1]: unknown key \"evnts\"") {
 		t.Errorf("error is %v\n%s", err, &log)
 	}
+	if want := policy + ": 1 error"; err == nil || err.Error() != want {
+		t.Errorf("it ends with %v after what it printed, want %s", err, want)
+	}
 	write(misspelt)
 	if r := startUp(t, signals.Signals{}, "--store-dir", t.TempDir(), "--policy", policy); !strings.Contains(r.log.String(), `"msg":"worker file has a warning","warning":"`+policy+":2:22: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?") {
 		t.Errorf("it is up, and the log is\n%s", r.log)
+	}
+}
+
+// up cannot join the server that is in its way, so it does not advise that.
+func TestUpSaysWhatHelpsWhereSomethingIsInUse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	policy := filepath.Join(dir, "worker.yaml")
+	if err := os.WriteFile(policy, []byte(tools), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	startUp(t, signals.Signals{}, "--store-dir", filepath.Join(dir, "data"), "--policy", policy)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--store-dir", filepath.Join(dir, "data")}, "stop that one first, or choose another with --store-dir"},
+		{[]string{"--store-dir", filepath.Join(dir, "new"), "--nats-listen", l.Addr().String()}, "Stop it first, or choose another address with --nats-listen"},
+		{[]string{"--store-dir", filepath.Join(dir, "data"), "--policy", policy}, "with --store-dir; hook-worker --config " + policy + " serves the policy on the router that runs"},
+	} {
+		var out, log screen
+		err := run(t.Context(), append([]string{"up", "--http-listen", "", "--agent-http-listen", ""}, c.args...), &out, &log, signals.Signals{})
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) || strings.Contains(err.Error(), "--nats-url") {
+			t.Errorf("%q: error is %v, want that it ends with %s", c.args, err, c.want)
+		}
 	}
 }
 

@@ -258,17 +258,18 @@ func TestUnknownEvent(t *testing.T) {
 // gated there: hook-agent is set up wrongly, and would let all pass.
 func TestAnotherAgentsEvent(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ dialect, native, document string }{
-		{"claude-code", "", `{"hook_event_name":"pre_tool_use","tool_name":"Bash"}`},
-		{"claude-code", "", `{"hook_event_name":"PreToolUse ","tool_name":"Bash"}`},
-		{"claude-code", "", `{"hook_event_name":"BeforeTool","tool_name":"write_file"}`},
-		{"copilot", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`},
-		{"gemini", "", `{"hook_event_name":"PreToolUse","tool_name":"run_shell_command"}`},
-		{"opencode", "", `{"hook_event_name":"PreToolUse","tool_name":"bash"}`},
+	const another = "set up for another agent"
+	for _, c := range []struct{ dialect, native, document, says string }{
+		{"claude-code", "", `{"hook_event_name":"pre_tool_use","tool_name":"Bash"}`, another},
+		{"claude-code", "", `{"hook_event_name":"PreToolUse ","tool_name":"Bash"}`, another},
+		{"claude-code", "", `{"hook_event_name":"BeforeTool","tool_name":"write_file"}`, another},
+		{"copilot", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`, "write preToolUse in its settings and in the command of the hook, as in hook-agent copilot preToolUse"},
+		{"gemini", "", `{"hook_event_name":"PreToolUse","tool_name":"run_shell_command"}`, another},
+		{"opencode", "", `{"hook_event_name":"PreToolUse","tool_name":"bash"}`, another},
 	} {
 		h := newCall(t, c.dialect, c.native, "nats://127.0.0.1:1")
-		if out := h.Answer(t.Context(), []byte(c.document)); !blocks(out) || !strings.Contains(out.Stderr, "set up for another agent") {
-			t.Errorf("%s %s: %s%s; want a block that says why", c.dialect, c.document, out.Stdout, out.Stderr)
+		if out := h.Answer(t.Context(), []byte(c.document)); !blocks(out) || !strings.Contains(out.Stderr, c.says) {
+			t.Errorf("%s %s: %s%s; want a block that says %s", c.dialect, c.document, out.Stdout, out.Stderr, c.says)
 		}
 	}
 }

@@ -126,6 +126,15 @@ func gatedElsewhere(native string) (agentEvent, bool) {
 	return agentEvent{}, false
 }
 
+// own finds an event of the dialect by its letters alone.
+func (d Dialect) own(native string) (Event, bool) {
+	i := slices.IndexFunc(d.Events, func(e Event) bool { return letters(e.Native) == letters(native) })
+	if i < 0 {
+		return Event{}, false
+	}
+	return d.Events[i], true
+}
+
 // letters returns the letters of a name in lower case.
 func letters(name string) string {
 	return strings.Map(func(c rune) rune {

@@ -34,6 +34,7 @@ type input struct {
 // documents that do not: one that a document names counts, so that a wrong command line opens
 // nothing. The event is returned even with an error.
 func readInput(d Dialect, native string, document []byte) (input, error) {
+	named := native // on the command line
 	members, err := events.ParseObject(document)
 	if said, _ := members.GetString(d.EventMember); err == nil && said != "" {
 		if _, known := d.Event(said); known || native == "" {
@@ -51,6 +52,9 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 		return in, fmt.Errorf("the agent's message does not say which event it is: name it on the command line, as in hook-agent %s EVENT", d.Name)
 	case !in.known:
 		if of, gated := gatedElsewhere(native); gated {
+			if meant, has := d.own(native); has && native == named {
+				return in, fmt.Errorf("%q is not an event of %s: write %s in its settings and in the command of the hook, as in hook-agent %s %s, or have hookctl connect %s write them", shorten.Bytes(native, maxName, "…"), d.Agent, meant.Native, d.Name, meant.Native, d.Name)
+			}
 			return in, fmt.Errorf("%q is not an event of %s, but it looks like %s of %s, which is gated: hook-agent is set up for another agent, or the event is misspelled", shorten.Bytes(native, maxName, "…"), d.Agent, of.event.Native, of.agent)
 		}
 		in.event = Event{Native: native, Name: customName(d.Name, native)}

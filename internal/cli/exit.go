@@ -23,25 +23,6 @@ const (
 	ExitClosed       = 7
 )
 
-// ExitCodes is the end of the help of every command.
-const ExitCodes = `
-Exit codes:
-  0  done; for emit and execute: continue
-  1  wrong usage, or an error on this side; for validate: the hook breaks
-     the contract; for test: one failed
-  2  emit, execute: the event is denied
-  3  the router refused the request; the message has its code
-  4  no router answers, or NATS, or for trace Jaeger, can't be reached or
-     does not permit it
-  5  emit: a person must be asked
-  6  execute: a person is asked and has not answered yet
-  7  approvals answer: too late (decided or expired), or about other data;
-     nothing changed
-  8  audit replay --fail-on-diff, policy diff: a decision would differ
-  audit verify, check, witness: 0 witnessed, 10 pinned, 20 unanchored,
-     30 diverged, 40 invalid, 50 incomplete
-`
-
 // disconnectedError says that NATS can't be reached or used.
 type disconnectedError struct{ error }
 

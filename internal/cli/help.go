@@ -19,14 +19,14 @@ Connection: --server, --context, --creds and more, or variables as NATS_URL;
             see hookctl help connection
 `
 
-// help prints the help of a command, with one line for the flags of the connection, and the
+// help prints the help of a command, with few lines for the flags of the connection and for the
 // exit codes.
 func help(o kong.HelpOptions, ctx *kong.Context) error {
 	defer fold(ctx.Model.Node)()
 	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(ctx.Stdout, connectionLine+ExitCodes)
+	_, err := fmt.Fprint(ctx.Stdout, connectionLine+exitLine(ctx.Selected()))
 	return err
 }
 
@@ -65,17 +65,21 @@ func unfinished(err error) *kong.Context {
 
 // HelpCmd is `hookctl help`.
 type HelpCmd struct {
-	Topic []string `arg:"" optional:"" help:"A command, such as audit query; or connection."`
+	Topic []string `arg:"" optional:"" help:"A command, such as audit query; connection or exit-codes."`
 }
 
-// Run shows the help of a command, or of the connection.
+// Run shows the help of a command, of the connection, or the exit codes.
 func (c *HelpCmd) Run(ctx *kong.Context) error {
 	if len(c.Topic) == 1 && c.Topic[0] == connection {
 		return connectionHelp(ctx)
 	}
+	if len(c.Topic) == 1 && c.Topic[0] == exitCodes {
+		_, err := fmt.Fprint(ctx.Stdout, ExitCodes)
+		return err
+	}
 	_, err := ctx.Parse(append(c.Topic, "--help"))
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Error != nil {
-		return fmt.Errorf("show help of %q: %w (see hookctl --help)", strings.Join(c.Topic, " "), parse.Context.Error)
+		return fmt.Errorf("there is no help of %q: %w; the topics are the commands, %s and %s (see hookctl --help)", strings.Join(c.Topic, " "), parse.Context.Error, connection, exitCodes)
 	}
 	return nil // the help is printed, even if the command lacks arguments
 }

@@ -37,9 +37,10 @@ func TestAWrongChoiceNamesTheRightOnes(t *testing.T) {
 func TestAMisspeltCommandBesideADefaultOne(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"wach":    `unexpected argument wach, did you mean "watch"? (see program list --help)`,
-		"banana":  "unexpected argument banana (see program list --help)",
+		"wach":    `unexpected argument wach, did you mean "watch"? (see program --help)`,
+		"banana":  "unexpected argument banana (see program --help)",
 		"watch x": "unexpected argument x (see program watch --help)",
+		"--bnn":   "unknown flag --bnn (see program list --help)",
 	} {
 		var flags struct {
 			List  struct{} `cmd:"" default:"withargs"`

@@ -4,6 +4,7 @@ package commandline
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -31,12 +32,23 @@ func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, err
 	return command, nil
 }
 
-// Selected is the command that a command line with an error names, such as "hook-router up"; only
-// the program if it names none.
+// Selected is the command whose help is about the error of a command line, such as "hook-router
+// up"; only the program if the command line names none. A flag that is unknown may be one of the
+// default command; an argument that it does not take is probably another command.
 func Selected(err error, program string) string {
 	parse, ok := errors.AsType[*kong.ParseError](err)
-	if !ok || parse.Context == nil || parse.Context.Selected() == nil {
+	if !ok || parse.Context == nil {
 		return program
 	}
-	return program + " " + parse.Context.Selected().Path()
+	node := parse.Context.Selected()
+	if node == nil {
+		node = parse.Context.Model.Node
+	}
+	switch {
+	case strings.HasPrefix(err.Error(), "unknown flag") && node.DefaultCmd != nil:
+		node = node.DefaultCmd
+	case strings.HasPrefix(err.Error(), "unexpected argument") && node.Parent != nil && node.Parent.DefaultCmd == node:
+		node = node.Parent
+	}
+	return strings.TrimSpace(program + " " + node.Path())
 }

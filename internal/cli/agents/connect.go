@@ -21,6 +21,8 @@ import (
 type place struct {
 	Scope string `enum:"user,project,managed" default:"user" help:"Whose configuration: user, project (the one in this directory) or managed (of this machine)."`
 	Yes   bool   `short:"y" help:"Write without asking."`
+	Diff  bool   `help:"Show each line that changes, instead of a summary."`
+	Dry   bool   `name:"dry-run" help:"Show each line that would change, and write nothing."`
 }
 
 // configuration finds an agent and the path of its configuration.
@@ -63,7 +65,7 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	done, err := c.write(e, changes)
+	done, err := c.write(e, h, changes)
 	if err != nil || !done {
 		return err
 	}
@@ -104,27 +106,40 @@ func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if others := t.scopes(e.Getenv); len(changes) == 0 && len(others) > 0 {
 		return fmt.Errorf("%s is not connected in the scope %s, but in %s: add --scope %s", c.Agent, c.Scope, strings.Join(others, " and "), others[0])
 	}
-	done, err := c.write(e, changes)
+	done, err := c.write(e, hooks{target: t}, changes)
 	if done {
 		e.Out.Print("%s no longer asks the hook router, from its next session on.\n", c.Agent)
 	}
 	return err
 }
 
-// write shows the changes, asks, and writes them.
-func (p place) write(e *cli.Env, changes []change) (done bool, err error) {
-	var todo []change
-	for _, c := range changes {
-		if !c.nothing() {
-			todo = append(todo, c)
-			e.Out.Print("%s", term.CleanLines(c.diff()))
-		}
-	}
+// write shows the changes, asks, and writes them. h are the hooks that they add; none of a program
+// where they remove them.
+func (p place) write(e *cli.Env, h hooks, changes []change) (done bool, err error) {
+	todo := slices.DeleteFunc(changes, change.nothing)
 	if len(todo) == 0 {
 		e.Out.Print("Nothing to change.\n")
 		return false, nil
 	}
+	short := false
+	for _, c := range todo {
+		rows, ok := c.summary(h)
+		if ok = ok && !p.Diff && !p.Dry; !ok {
+			e.Out.Print("%s", term.CleanLines(c.diff()))
+			continue
+		}
+		short = true
+		e.Out.Print("%s\n", term.Clean(c.title()))
+		e.Out.Table(rows)
+	}
+	if p.Dry {
+		e.Out.Print("Nothing was written: --dry-run.\n")
+		return false, nil
+	}
 	if !p.Yes {
+		if short {
+			e.Out.Print("--diff shows each line.\n")
+		}
 		fmt.Fprint(e.Stderr, "Write this? [y/N] ")
 		answer, err := bufio.NewReader(e.Stdin).ReadString('\n')
 		if err != nil { // the line of the question is not ended

@@ -324,6 +324,44 @@ func TestConnectAgainElsewhere(t *testing.T) {
 	}
 }
 
+// A person reads which files and which hooks change, and each line on request.
+func TestASummaryStandsBeforeTheQuestion(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	path := m.write(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n")
+	args := []string{"--text", "connect", "claude-code", "--hook-agent", m.hookAgent}
+	said := m.run("n\n", args...).stdout
+	for _, want := range []string{
+		path + "\n  runs     " + m.hookAgent, "claude-code EVENT\n  waits    at most 10m0s for an answer", "\n  gates    UserPromptSubmit, PreToolUse, PermissionRequest, PreCompact\n  also at  SessionStart, ",
+		"  stays    everything else; a copy is kept in ", "\n--diff shows each line.\n",
+	} {
+		if !strings.Contains(strings.ReplaceAll(said, "\n           ", " "), want) || strings.Count(said, "\n") > 14 {
+			t.Errorf("%q is not in\n%s", want, said)
+		}
+	}
+	const line = `  +     "PreToolUse": [`
+	before := m.files()
+	if said := m.run("n\n", append(args, "--diff")...).stdout; !strings.Contains(said, line) || strings.Contains(said, "gates") {
+		t.Errorf("--diff:\n%s", said)
+	}
+	if said := m.must(append(args, "--dry-run")...); !strings.Contains(said, line) || !strings.HasSuffix(said, "Nothing was written: --dry-run.\n") || !equal(before, m.files()) {
+		t.Errorf("--dry-run:\n%s", said)
+	}
+	m.connect("claude-code")
+	if said := m.run("n\n", "--text", "disconnect", "claude-code").stdout; !strings.Contains(said, "  removes  hook-agent from UserPromptSubmit, ") || !strings.Contains(said, "  stays    everything else\n") {
+		t.Errorf("disconnect:\n%s", said)
+	}
+}
+
+// What is more than hooks, or short, is shown as it is.
+func TestWhatASummaryWouldHideIsShown(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	if said := m.run("n\n", "--text", "connect", "codex", "--hook-agent", m.hookAgent).stdout; !strings.Contains(said, "config.toml (new)\n  + \n  + [features]\n") || !strings.Contains(said, "  gates    ") {
+		t.Errorf("codex:\n%s", said)
+	}
+}
+
 // The change is shown, and nothing is written without a yes; links stay links.
 func TestAsksBeforeItWrites(t *testing.T) {
 	t.Parallel()
@@ -340,7 +378,7 @@ func TestAsksBeforeItWrites(t *testing.T) {
 	args := []string{"--text", "connect", "claude-code", "--hook-agent", m.hookAgent}
 	for _, answer := range []string{"", "\n", "n\n", "what\n"} {
 		o := m.run(answer, args...)
-		if o.code != 1 || !strings.Contains(o.stdout, `  +     "PreToolUse": [`) || !strings.Contains(o.stderr, "nothing was written") || !equal(before, m.files()) {
+		if o.code != 1 || !strings.Contains(o.stdout, "  gates    UserPromptSubmit, PreToolUse, ") || !strings.Contains(o.stderr, "nothing was written") || !equal(before, m.files()) {
 			t.Errorf("%q: %+v", answer, o)
 		}
 		if ended := strings.Contains(o.stderr, "[y/N] \n"); ended != (answer == "") {

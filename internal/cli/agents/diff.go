@@ -10,14 +10,9 @@ import (
 // lines in order, so the longest common run is enough.
 func (c change) diff() string {
 	var b strings.Builder
-	switch {
-	case c.before == nil:
-		fmt.Fprintf(&b, "%s (new)\n", c.path)
-	case c.after == nil:
-		fmt.Fprintf(&b, "%s (removed)\n", c.path)
+	fmt.Fprintf(&b, "%s\n", c.title())
+	if c.after == nil {
 		return b.String()
-	default:
-		fmt.Fprintf(&b, "%s\n", c.path)
 	}
 	was, is := lines(c.before), lines(c.after)
 	for len(was) > 0 || len(is) > 0 {
@@ -36,6 +31,17 @@ func (c change) diff() string {
 		}
 	}
 	return b.String()
+}
+
+// title is the path of a file, and whether it is new or removed.
+func (c change) title() string {
+	switch {
+	case c.before == nil:
+		return c.path + " (new)"
+	case c.after == nil:
+		return c.path + " (removed)"
+	}
+	return c.path
 }
 
 func lines(text []byte) []string {

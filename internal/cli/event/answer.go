@@ -14,8 +14,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// showAnswer writes the answer to an event and settles the exit code.
-func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change) {
+// showAnswer writes the answer to an event, with the labels that hooks gave, and settles the exit
+// code.
+func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change, labels string) {
 	switch a.Action {
 	case chain.Deny:
 		e.Exit = cli.ExitDenied
@@ -24,7 +25,7 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change
 	case chain.Continue, chain.Modify, chain.InjectContext:
 	}
 	if !e.Out.Document(emitted{event, a.EventID, a.ChainID, a.Hooks, a.DeniedBy, a.FailedOpen, diff, a.Result}) {
-		e.Out.Table(answerRows(a, diff))
+		e.Out.Table(answerRows(a, diff, labels))
 		return
 	}
 	switch a.Action { // for a shell hook, whose standard error is what the agent reads
@@ -37,7 +38,7 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change
 }
 
 // answerRows is the answer for people.
-func answerRows(a agent.Answer, diff []jsonedit.Change) [][]term.Cell {
+func answerRows(a agent.Answer, diff []jsonedit.Change, labels string) [][]term.Cell {
 	action := cmp.Or(a.Action, chain.Continue)
 	rows := term.Facts{{cli.ActionColor(action).Cell(string(action)), term.Bold.Cell(cli.Masked(a.Reason))}}
 	rows.Add("denied by", a.DeniedBy, term.Plain)
@@ -52,6 +53,7 @@ func answerRows(a agent.Answer, diff []jsonedit.Change) [][]term.Cell {
 	if a.UserMessage != "" {
 		rows.Add("message", string(cmp.Or(a.UserMessageLevel, chain.LevelInfo))+": "+cli.Masked(a.UserMessage), term.Plain)
 	}
+	rows.Add("labels", labels, term.Yellow)
 	addChain(&rows, a.FailedOpen, a.Hooks, a.EventID, a.ChainID)
 	return rows
 }

@@ -58,7 +58,7 @@ func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 	if answer.Hooks > 0 && !answer.Denied() {
 		diff = c.changes(answer.Data)
 	}
-	showAnswer(e, c.Event, answer, diff)
+	showAnswer(e, c.Event, answer, diff, labels(ctx, e, answer.ChainID))
 	return nil
 }
 

@@ -67,12 +67,12 @@ func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 	if x.Permitted() {
 		diff = c.changes(x.Data)
 	}
-	showVerdict(e, c.Event, x, diff)
+	showVerdict(e, c.Event, x, diff, labels(ctx, e, x.ChainID))
 	return nil
 }
 
-// showVerdict writes a verdict and settles the exit code.
-func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Change) {
+// showVerdict writes a verdict, with the labels that hooks gave, and settles the exit code.
+func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Change, labels string) {
 	var said string // for a shell hook, whose standard error is what the agent reads
 	switch x.Action {
 	case verdict.Continue:
@@ -86,7 +86,7 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Ch
 		doc.Hooks = nil
 	}
 	if !e.Out.Document(doc) {
-		e.Out.Table(verdictRows(x, diff))
+		e.Out.Table(verdictRows(x, diff, labels))
 		if x.Action == verdict.Pending {
 			e.Out.Print("%s\n", howToAnswer(x.Approval.ID))
 		}
@@ -98,7 +98,7 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Ch
 }
 
 // verdictRows is the verdict for people.
-func verdictRows(x agent.Execution, diff []jsonedit.Change) [][]term.Cell {
+func verdictRows(x agent.Execution, diff []jsonedit.Change, labels string) [][]term.Cell {
 	rows := term.Facts{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(cli.Masked(x.Reason)))}}
 	add := func(head, text string) { rows.Add(head, term.Printable(cli.Masked(text)), term.Plain) }
 	add("denied by", x.DeniedBy)
@@ -120,6 +120,7 @@ func verdictRows(x agent.Execution, diff []jsonedit.Change) [][]term.Cell {
 		add("answer", answerOf(*q, x.Action))
 		add("approval", q.ID)
 	}
+	rows.Add("labels", labels, term.Yellow)
 	addChain(&rows, x.FailedOpen, x.Hooks, x.EventID, x.ChainID)
 	return rows
 }

@@ -17,12 +17,24 @@ func offline(t *testing.T) *clitest.Fixture {
 	return &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{}}
 }
 
+// Each command names the exit codes that are its own in a line or two, and where all are.
 func TestHelpNamesTheExitCodes(t *testing.T) {
 	t.Parallel()
 	f := offline(t)
-	for _, args := range [][]string{{"--help"}, {"emit", "--help"}, {"help", "emit"}} {
-		if got := f.Run(args...); got.Code != cli.ExitOK || !strings.HasSuffix(got.Stdout, cli.ExitCodes) {
-			t.Errorf("%v: exit code %d, stdout:\n%s\nwant the exit codes", args, got.Code, got.Stdout)
+	if got := f.Run("help", "exit-codes"); got.Code != cli.ExitOK || got.Stdout != cli.ExitCodes {
+		t.Errorf("help exit-codes: %+v", got)
+	}
+	for args, want := range map[string]string{
+		"--help":                "\nExit codes: 0 done, 1 an error here, 3 refused, 4 unreachable;\n",
+		"connect --help":        "\nExit codes: 0 done, 1 an error here, 3 refused, 4 unreachable;\n",
+		"emit --help":           "\nExit codes: 0 continue, 2 denied, 5 a person must be asked; others:\n",
+		"help emit":             "\nExit codes: 0 continue, 2 denied, 5 a person must be asked; others:\n",
+		"audit verify --help":   "\nExit codes: 0 witnessed, 10 pinned, 20 unanchored, 30 diverged,\n            40 invalid, 50 incomplete; others:\n",
+		"policy compare --help": "\nExit codes: those above, and 3 refused, 4 unreachable;\n",
+	} {
+		got := f.Run(strings.Fields(args)...)
+		if got.Code != cli.ExitOK || !strings.HasSuffix(got.Stdout, want+"            see hookctl help exit-codes\n") {
+			t.Errorf("%s: exit code %d, stdout:\n%s\nwant that it ends with%s", args, got.Code, got.Stdout, want)
 		}
 	}
 }

@@ -23,6 +23,14 @@ func TestLabelsAreShown(t *testing.T) {
 	if got := f.Run("--text", "session", "show", "s1"); !strings.Contains(got.Stdout, "labels         secret-read") {
 		t.Errorf("session show: %+v", got)
 	}
+	for _, command := range []string{"execute", "emit"} {
+		if got := f.Run("--text", command, "tool:post", "--session", "s0"); !strings.Contains(strings.Join(strings.Fields(got.Stdout), " "), "labels secret-read by marks hooks 1 called") {
+			t.Errorf("%s: %+v", command, got)
+		}
+		if got := f.Run(command, "tool:post", "--session", "s0"); strings.Contains(got.Stdout, "secret-read") {
+			t.Errorf("%s tells a program the labels: %+v", command, got)
+		}
+	}
 	f.Hook(chain.Registration{ID: "ask", Events: []string{"tool:pre"}}, func(context.Context, worker.Event) (worker.Result, error) {
 		r := chain.Question("Deploy?")
 		r.Unlabel = []string{"secret-read"}

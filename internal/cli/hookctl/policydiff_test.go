@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	signednote "golang.org/x/mod/sumdb/note"
+
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/policy"
 )
@@ -109,6 +111,21 @@ func TestDiffOfARevision(t *testing.T) {
 	}
 	if o := f.Run("policy", "diff", "--base", "main", path); o.Code != cli.ExitOK {
 		t.Errorf("nothing changed: %+v", o)
+	}
+	private, _, err := signednote.GenerateKey(nil, "policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte(private+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	push := []string{"policy", "push", "production", "git:main:" + path, "--key", key, "--json"}
+	if o := f.Run(push...); !regexp.MustCompile(`"commit":"[0-9a-f]{40}"`).MatchString(o.Stdout) {
+		t.Errorf("a push from Git records no commit: %+v", o)
+	}
+	if o := f.Run(append(push, "--commit", "abcdef0")...); !strings.Contains(o.Stdout, `"commit":"abcdef0"`) {
+		t.Errorf("a push with --commit: %+v", o)
 	}
 	write("judge.rego", strings.ReplaceAll(rego, "TOOL", "Read"))
 	for _, args := range [][]string{{"--base", "main", path}, {"git:main:" + path, path}} {

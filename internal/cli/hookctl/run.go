@@ -64,7 +64,7 @@ type commands struct {
 	Auth          auth.Cmd               `cmd:"" group:"operate" help:"Create and end credentials for agents, workers and people."`
 	Completion    completion.Command     `cmd:"" tree:"" group:"operate" help:"Print a completion script for a shell."`
 	Version       cli.VersionCmd         `cmd:"" group:"operate" help:"Print the version, with the commit and its date; needs no NATS."`
-	Help          cli.HelpCmd            `cmd:"" tree:"" group:"operate" help:"Show the help of a command, or how to connect: help connection."`
+	Help          cli.HelpCmd            `cmd:"" tree:"" group:"operate" help:"Show the help of a command, or of connection or exit-codes."`
 }
 
 // Run is the program without the process around it. It returns the exit code.

@@ -72,3 +72,16 @@ func TestChanges(t *testing.T) {
 		t.Errorf("name %q; want a/b.c", got)
 	}
 }
+
+// A change of what is masked on both sides is not shown as no change.
+func TestDescribe(t *testing.T) {
+	for want, c := range map[string]Change{
+		"a.b: 1 → 2": {"replace", "/a/b", json.RawMessage("1"), json.RawMessage("2")},
+		`a added: 1`: {Op: "add", Path: "/a", Value: json.RawMessage("1")},
+		`a: a secret was replaced; both values are masked`: {"replace", "/a", json.RawMessage(`"[REDACTED:key]"`), json.RawMessage(`"[REDACTED:key]"`)},
+	} {
+		if got := c.Describe(); got != want {
+			t.Errorf("%+v: %s; want %s", c, got, want)
+		}
+	}
+}

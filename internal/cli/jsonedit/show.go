@@ -22,6 +22,9 @@ func (c Change) Describe() string {
 	case "remove":
 		return c.name() + " removed: " + old
 	}
+	if approvalview.Masked(c.Old, c.Value) {
+		return c.name() + ": a secret was replaced; both values are masked"
+	}
 	return c.name() + ": " + old + " → " + value
 }
 

@@ -122,7 +122,7 @@ func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, e
 			return nil, err
 		}
 		o.closing = append(o.closing, func() { _ = os.RemoveAll(dir) })
-		if path, err = rev.checkout(ctx, dir); err != nil {
+		if path, _, err = rev.checkout(ctx, dir); err != nil {
 			return nil, err
 		}
 	}

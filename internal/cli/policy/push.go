@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type PushCmd struct {
 	File string `arg:"" help:"The worker file, or git:REVISION:FILE."`
 	signing
 	Shadow bool   `help:"Have workers try it beside what is enforced: its answers are recorded, and count for nothing."`
-	Commit string `placeholder:"HASH" help:"Commit that the files are from, for the record."`
+	Commit string `placeholder:"HASH" help:"Commit that the files are from, for the record; default: that of git:REVISION:FILE."`
 }
 
 // Help is what the command does, at length.
@@ -50,9 +51,11 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 		if err := os.Mkdir(from, 0o700); err != nil {
 			return err
 		}
-		if path, err = rev.checkout(ctx, from); err != nil {
+		var commit string
+		if path, commit, err = rev.checkout(ctx, from); err != nil {
 			return err
 		}
+		c.Commit = cmp.Or(c.Commit, commit)
 	}
 	files, err := collect(path, e)
 	if err != nil {

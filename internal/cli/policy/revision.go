@@ -35,11 +35,11 @@ func parseRevision(text string) (r revision, given bool, err error) {
 }
 
 // checkout writes the directory of the file, as it is in the revision, to an empty
-// directory, and returns where the file is there.
-func (r revision) checkout(ctx context.Context, to string) (string, error) {
+// directory, and returns where the file is there, and the commit that it is from.
+func (r revision) checkout(ctx context.Context, to string) (path, commit string, err error) {
 	git, err := process.Find("", "git")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	var told bytes.Buffer
 	out, err := process.Program{
@@ -48,37 +48,40 @@ func (r revision) checkout(ctx context.Context, to string) (string, error) {
 	}.Run(ctx)
 	switch {
 	case err != nil:
-		return "", err
+		return "", "", err
 	case out.Cut:
-		return "", fmt.Errorf("the directory of %s has more than %d MB in %s", r.path, maxArchive>>20, r.rev)
+		return "", "", fmt.Errorf("the directory of %s has more than %d MB in %s", r.path, maxArchive>>20, r.rev)
 	case out.Code != 0:
-		return "", fmt.Errorf("read %s in %s: %s", r.path, r.rev, strings.TrimSpace(told.String()))
+		return "", "", fmt.Errorf("read %s in %s: %s", r.path, r.rev, strings.TrimSpace(told.String()))
 	}
-	if err := untar(out.Text, to); err != nil {
-		return "", fmt.Errorf("read %s in %s: %w", r.path, r.rev, err)
+	if commit, err = untar(out.Text, to); err != nil {
+		return "", "", fmt.Errorf("read %s in %s: %w", r.path, r.rev, err)
 	}
-	path := filepath.Join(to, filepath.Base(r.path))
+	path = filepath.Join(to, filepath.Base(r.path))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no %s in %s", r.path, r.rev)
+		return "", "", fmt.Errorf("there is no %s in %s", r.path, r.rev)
 	}
-	return path, nil
+	return path, commit, nil
 }
 
 // untar writes the regular files of an archive below a directory. What would leave it is an
-// error; links are left out.
-func untar(archive []byte, to string) error {
+// error; links are left out. The commit is the one that Git names in the archive; empty for none.
+func untar(archive []byte, to string) (commit string, err error) {
 	root, err := os.OpenRoot(to)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer root.Close()
 	for in := tar.NewReader(bytes.NewReader(archive)); ; {
 		head, err := in.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return commit, nil
 		case err != nil:
-			return err
+			return "", err
+		case head.Typeflag == tar.TypeXGlobalHeader:
+			commit = head.PAXRecords["comment"]
+			continue
 		case head.Typeflag != tar.TypeReg:
 			continue
 		}
@@ -90,7 +93,7 @@ func untar(archive []byte, to string) error {
 			err = root.WriteFile(head.Name, content, os.FileMode(head.Mode)&0o700|0o400)
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
 }

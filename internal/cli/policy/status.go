@@ -23,17 +23,21 @@ type StatusCmd struct {
 
 // Help is what the command does, at length.
 func (c *StatusCmd) Help() string {
-	return "Each worker that follows a signed policy is listed with the version that it enforces, the one that it tries in shadow, and what it refused and why. It is what workers say."
+	return "Each worker that follows a signed policy is listed with the version that it enforces, the one that it tries in shadow, and what it refused and why. It is what workers say. Registered hooks that no worker serves follow, with the version by which each answered last, as the audit log has it."
 }
 
-// ran is what one worker runs.
+// ran is what one worker runs, or a hook that none serves.
 type ran struct {
-	Instance string `json:"instance"`
-	Name     string `json:"name"`
+	Instance string `json:"instance,omitempty"`
+	Live     bool   `json:"live"`
+	Hook     string `json:"hook,omitempty"` // that no worker serves
+	Name     string `json:"name,omitempty"`
 	Policy   string `json:"policy,omitempty"`
 	Shadow   string `json:"shadow,omitempty"`
 	Refused  string `json:"refused,omitempty"` // the version
 	Why      string `json:"why,omitempty"`     // it was refused
+
+	Last *time.Time `json:"last,omitempty"` // time of the hook's last answer
 }
 
 // Run asks the workers.
@@ -68,7 +72,7 @@ func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
 				others = append(others, m["policy_name"])
 				continue
 			}
-			list = append(list, ran{m["instance"], m["policy_name"], m["policy"], m["policy_shadow"], m["policy_refused"], m["policy_refused_why"]})
+			list = append(list, ran{Instance: m["instance"], Live: true, Name: m["policy_name"], Policy: m["policy"], Shadow: m["policy_shadow"], Refused: m["policy_refused"], Why: m["policy_refused_why"]})
 		case <-time.After(c.Wait):
 			waits = false
 		case <-ctx.Done():
@@ -77,15 +81,20 @@ func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 	slices.SortFunc(list, func(a, b ran) int { return strings.Compare(a.Name+" "+a.Instance, b.Name+" "+b.Instance) })
 	slices.Sort(others)
-	c.show(e, list, slices.Compact(others))
+	gone, err := c.gone(ctx, e)
+	if err != nil {
+		e.Tell("which registered hooks have no worker is not known: %v", err)
+	}
+	if !e.Out.Document(append(list, gone...)) {
+		c.show(e, list, slices.Compact(others))
+		showGone(e, gone)
+	}
 	return nil
 }
 
 // show lists the workers. others are the policies that further workers follow.
 func (c *StatusCmd) show(e *cli.Env, list []ran, others []string) {
 	switch {
-	case e.Out.Document(list):
-		return
 	case len(list) == 0 && len(others) > 0:
 		e.Out.Fold(fmt.Sprintf("no worker that answers follows %s; they follow %s", term.Printable(c.Name), term.Printable(strings.Join(others, ", "))))
 		return

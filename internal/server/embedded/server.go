@@ -139,25 +139,38 @@ func ready(ns *server.Server, log *logger, o Options) error {
 		}
 		select {
 		case cause := <-log.fatal:
-			return fmt.Errorf("start the embedded NATS server: %s", explain(cause, o))
+			return fmt.Errorf("start the embedded NATS server: %w", explain(cause, o))
 		case <-tick.C:
 		}
 	}
 	return errors.New("start the embedded NATS server: it is not ready after 20 s")
 }
 
+// InUseError says that another server has the address or the store directory.
+type InUseError struct {
+	Problem string // what is in use; ends with the advice to stop the other server
+	Choose  string // how to choose another address or directory
+	Join    string // how to use the other server instead
+}
+
+// Error says what is in use, and everything that helps.
+func (e *InUseError) Error() string { return e.Problem + ", " + e.Choose + ", or " + e.Join }
+
 // explain adds the likely cause if the server could not listen.
-func explain(cause string, o Options) string {
+func explain(cause string, o Options) error {
 	if o.Listen == "" {
-		return cause
+		return errors.New(cause)
 	}
 	l, err := net.Listen("tcp", o.Listen)
 	if err == nil {
 		_ = l.Close()
-		return cause
+		return errors.New(cause)
 	}
-	return fmt.Sprintf("%v: is another hook-router or nats-server running? "+
-		"Stop it first, choose another address with --nats-listen, or join it with --nats-url nats://%s", err, o.Listen)
+	return &InUseError{
+		Problem: fmt.Sprintf("%v: is another hook-router or nats-server running? Stop it first", err),
+		Choose:  "choose another address with --nats-listen",
+		Join:    "join it with --nats-url nats://" + o.Listen,
+	}
 }
 
 // lockStore creates the store directory and locks it for this process: two servers on the same
@@ -176,8 +189,11 @@ func lockStore(dir string) (*flock.Flock, error) {
 	case err != nil:
 		return nil, fmt.Errorf("store directory %s is not writable: %w: choose another with --store-dir", dir, err)
 	case !locked:
-		return nil, fmt.Errorf("store directory %s is in use by another hook-router: stop that one first, "+
-			"join it with --nats-url, or choose another with --store-dir", dir)
+		return nil, &InUseError{
+			Problem: fmt.Sprintf("store directory %s is in use by another hook-router: stop that one first", dir),
+			Choose:  "choose another with --store-dir",
+			Join:    "join it with --nats-url",
+		}
 	}
 	return lock, nil
 }

@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"context"
+	"time"
+)
+
+// asideTime bounds what a command reads for an addition to its output.
+const asideTime = 2 * time.Second
+
+// Aside returns a copy of the environment that connects as a role, for an addition to the output
+// that not every identity may read. Its errors end only the returned context, and nobody is told of
+// them. done closes it.
+func (e *Env) Aside(ctx context.Context, role string) (aside context.Context, other *Env, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, stop := context.WithTimeout(ctx, asideTime)
+	other = e.As(role)
+	other.Cancel, other.Status = cancel, func(string) {}
+	return ctx, other, func() {
+		other.Close()
+		stop()
+		cancel(nil)
+	}
+}
+
+// Identified reports whether flags or variables give one identity, which all connections use.
+func (c *Connection) Identified() bool {
+	return c.Creds != "" || c.User != "" || c.Token != "" || c.NKey != ""
+}

@@ -1,0 +1,42 @@
+package testkit
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ExecStart returns the arguments with which a unit of systemd starts its program, with no
+// specifiers. The unit is verified where systemd-analyze is here.
+func ExecStart(t *testing.T, unit string) []string {
+	t.Helper()
+	text, err := os.ReadFile(unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		if command, is := strings.CutPrefix(line, "ExecStart="); is {
+			words = strings.Fields(command)
+			line = strings.Replace(line, words[0], "/bin/true", 1) // systemd wants a program that exists
+		}
+		lines = append(lines, line)
+	}
+	if len(words) == 0 {
+		t.Fatalf("%s starts nothing", unit)
+	}
+	if analyze, err := exec.LookPath("systemd-analyze"); err == nil {
+		verified := filepath.Join(t.TempDir(), filepath.Base(unit))
+		if err := os.WriteFile(verified, []byte(strings.Join(lines, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), analyze, "verify", verified).CombinedOutput()
+		if err != nil || strings.Contains(string(out), verified) {
+			t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+		}
+	}
+	return words[1:]
+}
