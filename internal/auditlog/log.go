@@ -3,7 +3,6 @@ package auditlog
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -45,16 +44,15 @@ type Options struct {
 
 // Log is the audit log of one replica. It is safe for concurrent use. [Log.Run] runs it.
 type Log struct {
-	prefix  string
-	mode    recorder.Mode
-	log     *slog.Logger
-	store   *store.Log
-	writer  *recorder.Writer
-	view    recorder.View
-	signer  *signer.Signer         // nil without a key, or if nothing is recorded
-	index   *index.Indexer         // nil if nothing is recorded
-	drift   atomic.Pointer[string] // why the log is not append-only; nil if it is
-	waiting atomic.Int64           // calls of Record
+	mode     recorder.Mode
+	log      *slog.Logger
+	store    *store.Log
+	writer   *recorder.Writer
+	view     recorder.View
+	signer   *signer.Signer  // nil without a key, or if nothing is recorded
+	index    *index.Indexer  // nil if nothing is recorded
+	settings *natsx.Settings // of the streams
+	waiting  atomic.Int64    // calls of Record
 }
 
 // Open opens the log and creates missing streams.
@@ -65,7 +63,7 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{prefix: conn.Prefix(), mode: o.Mode, log: o.Log, store: stored, view: recorder.View{Data: o.Data, Mask: o.Mask}}
+	l := &Log{mode: o.Mode, log: o.Log, store: stored, view: recorder.View{Data: o.Data, Mask: o.Mask}}
 	if o.Mode != recorder.Off {
 		bucket, err := conn.OpenBucket(ctx, recorder.SaltBucket(conn.Prefix(), o.Replicas))
 		if err != nil {
@@ -84,7 +82,8 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 			Alarm: func(reason string) { l.note("alarm", reason) },
 		})
 	}
-	if err := l.checkDrift(ctx); err != nil {
+	l.settings = l.streamSettings(conn.Prefix())
+	if err := l.settings.Check(ctx); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -106,14 +105,14 @@ func (l *Log) Run(ctx context.Context) {
 	if l.index != nil {
 		wg.Go(func() { l.index.Run(ctx) })
 	}
-	wg.Go(func() { l.watchDrift(ctx) })
+	wg.Go(func() { l.settings.Watch(ctx) })
 	l.writer.Run(ctx)
 }
 
 // Ready reports why the log can't serve, or nil.
 func (l *Log) Ready() error {
-	if found := l.drift.Load(); found != nil {
-		return errors.New(*found)
+	if err := l.settings.Err(); err != nil {
+		return err
 	}
 	if l.mode == recorder.Strict {
 		return l.writer.Healthy()

@@ -7,7 +7,8 @@
 // [Connect] opens a connection that reconnects for ever and never buffers what it can't
 // send. [Conn.Request] sends one request and tells an error reply, a missing responder
 // and a timeout apart. [Bucket] is a key-value bucket in which every write names the
-// revision it follows; [Stream] is a log that clients can neither edit nor empty.
+// revision it follows; [Stream] is a log that clients can neither edit nor empty. [Settings]
+// notices when somebody changes what either needs.
 //
 // # Failure
 //

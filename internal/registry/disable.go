@@ -3,7 +3,6 @@ package registry
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -40,18 +39,15 @@ func (r *Registry) Disable(ctx context.Context, id string, d Disabled) (Disabled
 	}
 	inForce := d
 	change := Change{Action: "disabled", Hook: id, By: d.By, Reason: d.Reason}
-	_, err = r.writeDisabled(ctx, change, func(old Disabled, all int) (write bool, err error) {
+	_, err = r.writeDisabled(ctx, change, func(old Disabled, all int) (write bool, order []byte, err error) {
 		if old.revision == 0 && all >= maxDisabled {
-			return false, wire.Errorf(wire.Overloaded, "%d hooks are disabled, which is the limit: enable some, or remove them", maxDisabled)
+			return false, nil, wire.Errorf(wire.Overloaded, "%d hooks are disabled, which is the limit: enable some, or remove them", maxDisabled)
 		}
 		if old.inForce() && (d.Reason == "" || old.Reason == d.Reason) {
 			inForce = old
-			return false, nil
+			return false, nil, nil
 		}
-		return true, nil
-	}, func(ctx context.Context, at uint64) error {
-		_, err := r.bucket.Update(ctx, disabledKey+id, body, at)
-		return err
+		return true, body, nil
 	})
 	return inForce, err
 }
@@ -60,53 +56,38 @@ func (r *Registry) Disable(ctx context.Context, id string, d Disabled) (Disabled
 // replica knows.
 func (r *Registry) Enable(ctx context.Context, by, id string) (was bool, err error) {
 	change := Change{Action: "enabled", Hook: id, By: by}
-	return r.writeDisabled(ctx, change, func(old Disabled, _ int) (bool, error) { return old.inForce(), nil },
-		func(ctx context.Context, at uint64) error { return r.bucket.Remove(ctx, disabledKey+id, at) })
+	return r.writeDisabled(ctx, change, func(old Disabled, _ int) (bool, []byte, error) { return old.inForce(), nil, nil })
 }
 
-// writeDisabled records and writes an order about one hook, if needed agrees. needed gets the
-// order in force, with revision 0 for none. It returns when every replica knows.
+// writeDisabled records and writes the order about one hook. next gets the order in force, with
+// revision 0 for none, and the number of orders; it says whether to write, and the new order, nil to
+// remove it. writeDisabled returns when every replica knows.
 func (r *Registry) writeDisabled(
-	ctx context.Context, change Change, needed func(old Disabled, all int) (bool, error), write func(context.Context, uint64) error,
+	ctx context.Context, change Change, next func(old Disabled, all int) (write bool, order []byte, err error),
 ) (wrote bool, err error) {
-	for recorded := (Change{}); ; {
-		if !r.Current() {
-			return wrote, ErrStale
-		}
+	record := r.recorder(ctx)
+	err = r.update(ctx, func() (uint64, error) {
 		r.mu.Lock()
-		old, all := r.disabled[change.Hook], len(r.disabled)
-		changed, read := r.changed, r.read
+		old, all, read := r.disabled[change.Hook], len(r.disabled), r.read
 		r.mu.Unlock()
-		need, err := needed(old, all)
-		if err != nil {
-			return false, err
-		}
-		if !need {
-			return wrote, r.seenByAll(ctx, read)
+		write, order, err := next(old, all)
+		if err != nil || !write {
+			return read, err
 		}
 		if !wrote {
-			if change.Revision = old.revision; !change.same(recorded) {
-				if err := r.options.Record(ctx, change); err != nil {
-					return false, err
-				}
-				recorded = change
+			change.Revision = old.revision
+			if err := record(change); err != nil {
+				return 0, err
 			}
-			writing, cancel := context.WithTimeout(ctx, writeTimeout)
-			err = write(writing, old.revision)
-			cancel()
-			switch {
-			case err == nil:
-				wrote = true
-				r.options.Log.Warn("disabled hooks changed", "action", change.Action, "hook", change.Hook, "by", change.By, "reason", change.Reason)
-				r.options.Changed(change.Action, change.Hook)
-			case !errors.Is(err, natsx.ErrRevision):
-				return false, wire.Errorf(wire.Unavailable, "the order could not be stored: %v: send it again", err)
+			if _, err := r.writeOrder(ctx, change, disabledKey+change.Hook, order); err != nil {
+				return 0, err
 			}
+			wrote = true
+			r.options.Changed(change.Action, change.Hook)
 		}
-		if err := wait(ctx, changed); err != nil {
-			return wrote, err
-		}
-	}
+		return 0, natsx.ErrRevision // until this replica has read it: a removal has no revision to return
+	})
+	return wrote, err
 }
 
 // disabling applies a batch. It returns the batch's hooks, then the other table changes that the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,7 +71,7 @@ func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
 	defer cancel()
 	revision, err := r.bucket.Put(writing, freezeKey+o.Key(), body)
 	if err != nil {
-		return wire.Errorf(wire.Unavailable, "the order could not be stored: %v: send it again", err)
+		return storeError("the order", err)
 	}
 	return r.seenByAll(ctx, revision)
 }
@@ -80,28 +79,16 @@ func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
 // Thaw lifts the order of the same scope, whatever its reason, and reports whether there was
 // one. It returns when every replica knows.
 func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err error) {
-	for {
-		if !r.Current() {
-			return false, ErrStale
-		}
-		r.mu.Lock()
-		changed := r.changed
-		r.mu.Unlock()
+	err = r.update(ctx, func() (uint64, error) {
 		key, f := r.frozen.Load().find(o.Key())
 		if key == "" {
-			return thawed, r.seenByAll(ctx, r.newest())
+			return r.newest(), nil
 		}
-		if !thawed {
-			_, err := r.bucket.Update(ctx, freezeKey+key, []byte(`{"thawed":true}`), f.revision)
-			if err != nil && !errors.Is(err, natsx.ErrRevision) {
-				return false, wire.Errorf(wire.Unavailable, "the thaw could not be stored: %v: send it again", err)
-			}
-			thawed = err == nil
-		}
-		if err := wait(ctx, changed); err != nil {
-			return thawed, err
-		}
-	}
+		revision, err := r.bucket.Update(ctx, freezeKey+key, []byte(`{"thawed":true}`), f.revision)
+		thawed = err == nil
+		return revision, storeError("the thaw", err)
+	})
+	return thawed, err
 }
 
 // orders holds the orders in force by key. It is immutable once published.

@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -130,39 +129,25 @@ func (r *Registry) RemoveLabels(ctx context.Context, name string, remove []strin
 func (r *Registry) updateSession(ctx context.Context, name string, change func(old labels.Record, now time.Time) (labels.Record, bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*r.options.Lease)
 	defer cancel()
-	for {
-		if !r.Current() {
-			return ErrStale
-		}
-		r.mu.Lock()
-		changed := r.changed
-		r.mu.Unlock()
-		old, revision := r.labels.Get(name)
+	return r.update(ctx, func() (uint64, error) {
+		old, at := r.labels.Get(name)
 		next, differs, err := change(old, time.Now())
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if !differs {
-			return r.seenByAll(ctx, r.labels.Newest(name))
+			return r.labels.Newest(name), nil
 		}
 		if err := r.hasRoom(next); err != nil {
-			return err
+			return 0, err
 		}
 		body, err := next.Encode()
 		if err != nil {
-			return err
+			return 0, err
 		}
-		stored, err := r.bucket.Update(ctx, labelKey+labels.Key(name), body, revision)
-		switch {
-		case err == nil:
-			return r.seenByAll(ctx, stored)
-		case !errors.Is(err, natsx.ErrRevision):
-			return wire.Errorf(wire.Unavailable, "what the session has seen could not be stored: %v: try again", err)
-		}
-		if err := wait(ctx, changed); err != nil {
-			return err
-		}
-	}
+		revision, err := r.bucket.Update(ctx, labelKey+labels.Key(name), body, at)
+		return revision, storeError("what the session has seen", err)
+	})
 }
 
 // hasRoom checks the limits of sessions for a record that is to be stored. A session that is

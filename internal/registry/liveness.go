@@ -159,7 +159,7 @@ func (r *Registry) expireInstance(ctx context.Context, key instanceKey) {
 	change.Action, change.Reason = "expired", "the instance stopped renewing"
 	err := r.options.Record(ctx, change)
 	if err == nil {
-		err = r.drop(ctx, h, key.Instance)
+		_, err = r.drop(ctx, h, key.Instance)
 	}
 	switch {
 	case err == nil:

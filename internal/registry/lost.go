@@ -38,8 +38,8 @@ func (l *loss) err() error {
 
 // Ready reports why the registry can't serve, or nil.
 func (r *Registry) Ready() error {
-	if drift := r.drift.Load(); drift != nil {
-		return errors.New(*drift)
+	if err := r.settings.Err(); err != nil {
+		return err
 	}
 	_, err := r.Table()
 	return err
@@ -102,7 +102,7 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 	// With a tombstone the registry is not found empty at the next start, unless it is lost
 	// again. A hook that is registered again needs none.
 	if _, err := r.bucket.Update(ctx, hookKey+cmp.Or(l.Hook, nobody), tombstone(), 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
-		return false, wire.Errorf(wire.Unavailable, "the acceptance could not be stored: %v: try again", err)
+		return false, storeError("the acceptance", err)
 	}
 	body, err := json.Marshal(loss{By: by, Time: time.Now().UTC()})
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 	}
 	revision, err := r.bucket.Put(ctx, lostKey, body)
 	if err != nil {
-		return false, wire.Errorf(wire.Unavailable, "the acceptance could not be stored: %v: try again", err)
+		return false, storeError("the acceptance", err)
 	}
 	return true, r.seenByAll(ctx, revision)
 }

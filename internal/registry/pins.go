@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -117,43 +116,23 @@ func (r *Registry) Unpin(ctx context.Context, by, id string) (unpinned bool, err
 // the number of orders in force, and returns the new record; nil for no change. writePin returns
 // when every replica knows the record.
 func (r *Registry) writePin(ctx context.Context, change Change, next func(old pin, orders int) ([]byte, error)) error {
-	var recorded Change
-	for {
-		if !r.Current() {
-			return ErrStale
-		}
-		r.mu.Lock()
-		changed, read := r.changed, r.read
-		r.mu.Unlock()
+	record := r.recorder(ctx)
+	return r.update(ctx, func() (uint64, error) {
 		known := r.pins.Load()
 		old := known.byID[change.Hook]
 		body, err := next(old, len(known.orders()))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if body == nil {
-			return r.seenByAll(ctx, max(read, old.revision))
+			return max(r.newest(), old.revision), nil
 		}
-		if change.Revision = old.revision; !change.same(recorded) {
-			if err := r.options.Record(ctx, change); err != nil {
-				return err
-			}
-			recorded = change
+		change.Revision = old.revision
+		if err := record(change); err != nil {
+			return 0, err
 		}
-		writing, cancel := context.WithTimeout(ctx, writeTimeout)
-		revision, err := r.bucket.Update(writing, pinKey+change.Hook, body, old.revision)
-		cancel()
-		if err == nil {
-			r.options.Log.Warn("pinned guards changed", "action", change.Action, "hook", change.Hook, "by", change.By)
-			return r.seenByAll(ctx, revision)
-		}
-		if !errors.Is(err, natsx.ErrRevision) {
-			return wire.Errorf(wire.Unavailable, "the order could not be stored: %v: send it again", err)
-		}
-		if err := wait(ctx, changed); err != nil {
-			return err
-		}
-	}
+		return r.writeOrder(ctx, change, pinKey+change.Hook, body)
+	})
 }
 
 // pinned returns the orders after a batch of the log. An order that is merely deleted from the

@@ -3,11 +3,7 @@ package registry
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -76,11 +72,11 @@ type Registry struct {
 	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
 	lostAt     atomic.Uint64               // newest revision of the lost record that was read; 0 for none
 	untold     atomic.Pointer[loss]        // a loss that the bucket does not hold yet
-	drift      atomic.Pointer[string]      // why the bucket may lose registrations; nil if it can't
 	leaseUntil atomic.Int64                // nanoseconds since started
 	left       atomic.Bool                 // gave up a valid lease
 	started    time.Time
-	turns      turns // of writers
+	turns      turns           // of writers
+	settings   *natsx.Settings // of the bucket
 
 	mu         sync.Mutex // guards what follows
 	hooks      map[string]*hook
@@ -130,7 +126,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 		o.Changed = func(string, string) {}
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	r := &Registry{conn: c, bucket: bucket, options: o, labels: labels.New(o.Labels), started: time.Now(), changed: make(chan struct{})}
+	r := &Registry{conn: c, bucket: bucket, options: o, labels: labels.New(o.Labels), started: time.Now(), changed: make(chan struct{}), settings: bucketSettings(c, o)}
 	r.table.Store(&chain.Table{})
 	r.frozen.Store(&orders{map[string]frozen{}})
 	r.pins.Store(newPins(map[string]pin{}))
@@ -233,92 +229,4 @@ func (r *Registry) Instances(id string) int {
 		return len(h.Instances)
 	}
 	return 0
-}
-
-// WaitCurrent waits until this replica holds a lease.
-func (r *Registry) WaitCurrent(ctx context.Context) error {
-	for {
-		r.mu.Lock()
-		changed := r.changed
-		r.mu.Unlock()
-		if r.Current() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("wait for the hook table: %w", ctx.Err())
-		}
-	}
-}
-
-// Run follows the log, renews the lease and expires instances until ctx ends, then gives up the
-// lease. It starts over whenever it loses the log or the lease.
-func (r *Registry) Run(ctx context.Context) error {
-	stop, err := r.listen()
-	if err != nil {
-		return err
-	}
-	defer stop()
-	defer r.conn.OnReconnect(r.extendAll)()
-	for {
-		err := r.hold(ctx)
-		r.left.Store(ctx.Err() != nil && r.Current())
-		r.leaseUntil.Store(-1)
-		if ctx.Err() != nil {
-			r.leave()
-			return nil
-		}
-		if errors.Is(err, errAccepted) {
-			r.mu.Lock()
-			r.hooks, r.known, r.knownAt = nil, nil, 0
-			r.mu.Unlock()
-			r.labels.Clear()
-			r.pins.Store(newPins(map[string]pin{}))
-		}
-		r.options.Log.Warn("hook table stale; refusing events", "error", err)
-		select {
-		case <-time.After(50*time.Millisecond + rand.N(200*time.Millisecond)): //nolint:gosec // jitter, no secret
-		case <-ctx.Done():
-		}
-	}
-}
-
-// hold joins, follows and renews until one of these fails.
-func (r *Registry) hold(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r.mu.Lock()
-	r.lostAt.Store(0)
-	r.hooks, r.gone, r.replicas, r.seen = map[string]*hook{}, map[string]uint64{}, map[string]*peer{}, map[instanceKey]time.Time{}
-	r.applied = 0
-	r.mu.Unlock()
-
-	lease := &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}
-	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.tellLost, r.watchSettings} {
-		wg.Go(func() {
-			if err := part(ctx); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	f := &follower{
-		registry: r, lease: lease, next: &chain.Table{},
-		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, disabled: map[string]Disabled{},
-		gaps: gaps{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
-	}
-	err := r.bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error { return f.apply(ctx, batch, loaded) })
-	cancel(err)
-	wg.Wait()
-	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return cause
-	}
-	return err
-}
-
-// broadcast wakes everyone waiting for a change. The caller holds mu.
-func (r *Registry) broadcast() {
-	close(r.changed)
-	r.changed = make(chan struct{})
 }

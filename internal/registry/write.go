@@ -8,7 +8,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -38,61 +37,50 @@ func (r *Registry) Register(ctx context.Context, by string, reg chain.Registrati
 
 // register is Register without waiting for other replicas.
 func (r *Registry) register(ctx context.Context, by string, reg chain.Registration) (uint64, error) {
-	var recorded Change
 	var done func() // nil without the turn to write
 	defer func() {
 		if done != nil {
 			done()
 		}
 	}()
-	for {
-		old, changed, err := r.lookup(reg.ID)
-		if err != nil {
-			return 0, err
-		}
+	record := r.recorder(ctx)
+	return r.retry(ctx, func() (uint64, error) {
+		old, _ := r.lookup(reg.ID)
 		next, what := register(old, reg)
 		if err := r.acceptable(reg, old, next, what); err != nil {
 			return 0, err
 		}
-		switch {
-		case what == renewed && !r.mustWrite(reg.ID, reg.Instance):
+		if what == renewed && !r.mustWrite(reg.ID, reg.Instance) {
 			r.heartbeat(reg.ID, reg.Instance)
 			return old.revision, nil
-		case done == nil:
+		}
+		if done == nil {
+			var err error
 			if done, err = r.turns.take(ctx, reg.ID); err != nil {
 				return 0, err
 			}
-			continue // the writer before may have written
+			return 0, errAgain // the writer before may have written
 		}
+		change := registering(by, old, next, reg.Instance)
 		if what == written {
-			change := registering(by, old, next, reg.Instance)
-			if !change.same(recorded) { // a try after a lost race is recorded already
-				if err := r.options.Record(ctx, change); err != nil {
-					return 0, err
-				}
-				recorded = change
-			}
-		}
-		rev, err := r.write(ctx, next, old)
-		if errors.Is(err, natsx.ErrRevision) {
-			if err := wait(ctx, changed); err != nil {
+			if err := record(change); err != nil {
 				return 0, err
 			}
-			continue
 		}
+		revision, err := r.write(ctx, next, old)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			continue
+			return 0, errAgain
 		}
 		if err != nil {
-			return 0, wire.Errorf(wire.Unavailable, "the registration could not be stored: %v", err)
+			return 0, storeError("the registration", err)
 		}
 		if what == written {
-			r.options.Changed(recorded.Action, reg.ID)
+			r.options.Changed(change.Action, reg.ID)
 		}
 		r.heartbeat(reg.ID, reg.Instance)
-		_, _ = r.waitNewer(ctx, reg.ID, rev-1) // the next writer goes on after this; Register returns the error
-		return rev, nil
-	}
+		r.waitRead(ctx, reg.ID, revision)
+		return revision, nil
+	})
 }
 
 // acceptable says why a registration must not become the next state of its hook.
@@ -122,65 +110,56 @@ func (r *Registry) Unregister(ctx context.Context, by, id, inst string) error {
 
 // unregister is Unregister without waiting for other replicas. If there is nothing to remove, the
 // revision is that of the removal before; 0 for none.
-func (r *Registry) unregister(ctx context.Context, by, id, inst string) (revision uint64, err error) {
+func (r *Registry) unregister(ctx context.Context, by, id, inst string) (uint64, error) {
 	done, err := r.turns.take(ctx, id)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
-	var recorded Change
-	for {
-		old, changed, err := r.lookup(id)
-		if err != nil || old == nil {
-			return r.removed(id), err
+	record := r.recorder(ctx)
+	return r.retry(ctx, func() (uint64, error) {
+		old, removed := r.lookup(id)
+		if old == nil {
+			return removed, nil
 		}
 		if _, known := old.Instances[inst]; inst != "" && !known {
 			return old.revision, nil
 		}
-		if change := removing(by, old, inst); !change.same(recorded) {
-			if err := r.options.Record(ctx, change); err != nil {
-				return 0, err
-			}
-			recorded = change
+		change := removing(by, old, inst)
+		if err := record(change); err != nil {
+			return 0, err
 		}
-		err = r.drop(ctx, old, inst)
-		if errors.Is(err, natsx.ErrRevision) {
-			if err := wait(ctx, changed); err != nil {
-				return 0, err
-			}
-			continue
-		}
+		revision, err := r.drop(ctx, old, inst)
 		if err != nil {
-			return 0, wire.Errorf(wire.Unavailable, "the removal could not be stored: %v", err)
+			return 0, storeError("the removal", err)
 		}
-		r.options.Changed(recorded.Action, id)
-		return r.waitNewer(ctx, id, old.revision)
-	}
+		r.options.Changed(change.Action, id)
+		r.waitRead(ctx, id, revision)
+		return revision, nil
+	})
 }
 
-// drop writes a hook without an instance, once.
-func (r *Registry) drop(ctx context.Context, old *hook, inst string) error {
-	id := old.Registration.ID
+// drop writes a hook without an instance, once, and returns the revision.
+func (r *Registry) drop(ctx context.Context, old *hook, inst string) (uint64, error) {
 	next := record{Registration: old.Registration, Order: old.entry.Order, Instances: maps.Clone(old.Instances)}
 	delete(next.Instances, inst)
 	if inst == "" || len(next.Instances) == 0 && !old.Registration.StaysRegistered() {
-		return r.writeTombstone(ctx, id, old.revision)
+		return r.writeTombstone(ctx, old.Registration.ID, old.revision)
 	}
-	_, err := r.write(ctx, next, old)
-	return err
+	return r.write(ctx, next, old)
 }
 
 // writeTombstone writes the tombstone of a hook, and drops the oldest if there are many: a
 // single one tells a registry that its users emptied from a lost one.
-func (r *Registry) writeTombstone(ctx context.Context, id string, at uint64) error {
-	if _, err := r.bucket.Update(ctx, hookKey+id, tombstone(), at); err != nil {
-		return err
+func (r *Registry) writeTombstone(ctx context.Context, id string, at uint64) (uint64, error) {
+	written, err := r.bucket.Update(ctx, hookKey+id, tombstone(), at)
+	if err != nil {
+		return 0, err
 	}
-	oldest, revision := r.oldestTombstone()
-	if oldest != "" {
+	if oldest, revision := r.oldestTombstone(); oldest != "" {
 		_ = r.bucket.Remove(ctx, hookKey+oldest, revision) // another replica may have removed it
 	}
-	return nil
+	return written, nil
 }
 
 // oldestTombstone returns the tombstone to drop; empty if there are few.
@@ -203,9 +182,7 @@ func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, e
 	if err != nil {
 		return 0, fmt.Errorf("write registration: %w", err)
 	}
-	r.mu.Lock()
-	at := r.gone[next.Registration.ID] // 0 without a tombstone
-	r.mu.Unlock()
+	_, at := r.lookup(next.Registration.ID)
 	if old != nil {
 		at = old.revision
 	}
@@ -214,22 +191,12 @@ func (r *Registry) write(ctx context.Context, next record, old *hook) (uint64, e
 	return r.bucket.Update(ctx, hookKey+next.Registration.ID, body, at)
 }
 
-// lookup returns a hook as this replica knows it, nil for none, and a channel that closes at the
-// next change.
-func (r *Registry) lookup(id string) (*hook, <-chan struct{}, error) {
-	if !r.Current() {
-		return nil, nil, ErrStale
-	}
+// lookup returns a hook as this replica knows it; nil for none, and then the revision that removed
+// it; 0 for none.
+func (r *Registry) lookup(id string) (h *hook, removed uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.hooks[id], r.changed, nil
-}
-
-// removed is the revision that removed a hook; 0 for none.
-func (r *Registry) removed(id string) uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.gone[id]
+	return r.hooks[id], r.gone[id]
 }
 
 // full reports whether no more hooks may be registered.
@@ -239,36 +206,15 @@ func (r *Registry) full() bool {
 	return len(r.hooks) >= maxHooks
 }
 
-// waitNewer waits until this replica has seen a hook change or disappear, and returns a revision
-// that includes that.
-func (r *Registry) waitNewer(ctx context.Context, id string, old uint64) (uint64, error) {
+// waitRead waits until this replica has read a write of a hook, so that the next writer goes on
+// after that.
+func (r *Registry) waitRead(ctx context.Context, id string, revision uint64) {
 	for {
 		r.mu.Lock()
-		changed, h, read := r.changed, r.hooks[id], r.read
+		changed, h := r.changed, r.hooks[id]
 		r.mu.Unlock()
-		if h == nil || h.revision > old {
-			return read, nil
+		if h == nil || h.revision >= revision || wait(ctx, changed) != nil {
+			return
 		}
-		if err := wait(ctx, changed); err != nil {
-			return 0, err
-		}
-	}
-}
-
-// seenByAll is waitApplied with an error for clients: the change is stored, and sending it again
-// completes it.
-func (r *Registry) seenByAll(ctx context.Context, revision uint64) error {
-	if err := r.waitApplied(ctx, revision); err != nil {
-		return wire.Errorf(wire.Unavailable, "it is stored, but %v: send it again", err)
-	}
-	return nil
-}
-
-func wait(ctx context.Context, changed <-chan struct{}) error {
-	select {
-	case <-changed:
-		return nil
-	case <-ctx.Done():
-		return wire.Errorf(wire.Unavailable, "others keep writing, or the log of registrations stands still: try again")
 	}
 }

@@ -52,14 +52,14 @@ func (o *observer) Gathered(tr *telemetry.Trace, c *telemetry.Chain) {
 	}
 }
 
-// Shadow counts and traces an answer of a shadow hook.
-func (o *observer) Shadow(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool) {
-	o.metrics.Shadow(call.Entry.ID, action, failed)
-	o.tracer.Shadow(tr, call, action)
+// Unawaited counts and traces an answer of a hook in mode shadow or async.
+func (o *observer) Unawaited(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool) {
+	o.metrics.Unawaited(call.Entry.ID, action, failed)
+	o.tracer.Unawaited(tr, call, action)
 }
 
-// ShadowDropped counts a shadow call over the limit.
-func (o *observer) ShadowDropped(hook string) { o.metrics.ShadowDropped(hook) }
+// UnawaitedDropped counts such a call over the limit.
+func (o *observer) UnawaitedDropped(hook string) { o.metrics.UnawaitedDropped(hook) }
 
 // Asked names the span of an approval request.
 func (o *observer) Asked(a telemetry.Approval) context.Context { return o.tracer.Asked(a) }

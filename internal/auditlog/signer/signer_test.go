@@ -98,7 +98,7 @@ func (f *fixture) cosign(format int) {
 	if format == 0 {
 		_, err = f.log.CheckpointNotes().Append(f.Context(), store.CosignedSubject(f.conn, f.log.Live().Name(), "w"), "", 0, []byte(last.Signed))
 	} else {
-		_, err = f.log.AppendCosigned(f.Context(), f.log.Live().Name(), "w", []byte(last.Signed), format, 0)
+		_, err = f.log.AppendCosigned(f.Context(), store.Cosigned{Segment: f.log.Live().Name(), Witness: "w", Signed: []byte(last.Signed), Format: format}, 0)
 	}
 	if err != nil {
 		f.Fatal(err)

@@ -85,12 +85,18 @@ func (l *Log) Checkpoints(ctx context.Context, s Segment, handle func(Checkpoint
 	})
 }
 
-// AppendCosigned appends a checkpoint with a witness's signature after the one with that
-// revision, 0 for the witness's first of the segment. format is the newest that the witness
-// knows. The error is [natsx.ErrRevision] if another was first.
-func (l *Log) AppendCosigned(ctx context.Context, segment, witness string, signed []byte, format int, after uint64) (revision uint64, err error) {
-	header := wire.Header{FormatHeader: {fmt.Sprint(format)}}
-	return l.notes.AppendWith(ctx, CosignedSubject(l.conn, segment, witness), header, after, signed)
+// Cosigned is a checkpoint with a witness's signature.
+type Cosigned struct {
+	Segment, Witness string
+	Signed           []byte
+	Format           int // the newest that the witness knows
+}
+
+// AppendCosigned appends a co-signed checkpoint after the one with that revision, 0 for the
+// witness's first of the segment. The error is [natsx.ErrRevision] if another was first.
+func (l *Log) AppendCosigned(ctx context.Context, c Cosigned, after uint64) (revision uint64, err error) {
+	header := wire.Header{FormatHeader: {fmt.Sprint(c.Format)}}
+	return l.notes.AppendWith(ctx, CosignedSubject(l.conn, c.Segment, c.Witness), header, after, c.Signed)
 }
 
 // Cosigned calls handle for the newest co-signed checkpoint of each witness of a segment,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -44,23 +45,15 @@ func (l *Log) Decide(ctx context.Context, number int, id string, body []byte) er
 // number was live, and the segment that holds it. The error is [natsx.ErrNoKey] if there is
 // none.
 func (l *Log) Decision(ctx context.Context, number int, id string) (in Segment, rec natsx.Record, err error) {
-	found := errors.New("found")
-	err = l.each(ctx, number, func(s Segment) (err error) {
-		if rec, err = s.Newest(ctx, DecisionSubject(l.conn, id)); err == nil {
-			in, err = s, found
+	for s, err := range l.from(ctx, number) {
+		if err == nil {
+			rec, err = s.Newest(ctx, DecisionSubject(l.conn, id))
 		}
-		if errors.Is(err, natsx.ErrNoKey) {
-			return nil
+		if !errors.Is(err, natsx.ErrNoKey) {
+			return s, rec, err
 		}
-		return err
-	})
-	if err == nil {
-		err = natsx.ErrNoKey
 	}
-	if errors.Is(err, found) {
-		err = nil
-	}
-	return in, rec, err
+	return Segment{}, natsx.Record{}, natsx.ErrNoKey
 }
 
 // waitBeyond waits until a segment after that number is live.
@@ -80,70 +73,60 @@ func (l *Log) waitBeyond(ctx context.Context, number int) error {
 }
 
 // FollowDecisions calls handle for each decision stored since a time, with the number of its
-// segment, over all segments, oldest first. It calls caughtUp once, after all current decisions. It returns when ctx ends or the
-// log can't be followed.
+// segment, over all segments, oldest first. It calls caughtUp once, after all current decisions. It
+// returns when ctx ends or the log can't be followed.
 func (l *Log) FollowDecisions(ctx context.Context, since time.Time, handle func(segment int, rec natsx.Record), caughtUp func()) error {
-	segments, err := l.Segments(ctx)
-	if err != nil {
-		return err
-	}
 	subject := DecisionSubject(l.conn, "*")
-	from := map[int]natsx.Start{} // by segment: after the last handled message
-	follow := func(number int) (natsx.Start, func(natsx.Record) error) {
-		start, begun := from[number]
-		if !begun {
-			start.Time = since
-		}
-		return start, func(rec natsx.Record) error {
-			handle(number, rec)
-			from[number] = natsx.Start{Sequence: rec.Sequence + 1}
-			return nil
-		}
-	}
+	next := map[int]natsx.Start{} // by segment: after the last handled message
+	oldest := 0                   // the segments before it are final, and handled
+	caughtUp = sync.OnceFunc(caughtUp)
 	for {
-		live := segments[len(segments)-1]
-		for _, s := range segments[:len(segments)-1] {
-			start, each := follow(s.Number)
-			if err := readAll(ctx, s.Stream, subject, start, each); err != nil {
+		changed := l.Changed()
+		segments, err := l.Segments(ctx)
+		if err != nil {
+			return err
+		}
+		live := segments[len(segments)-1].Number
+		for _, s := range segments {
+			if s.Number < oldest {
+				continue
+			}
+			start, begun := next[s.Number]
+			if !begun {
+				start.Time = since
+			}
+			each := func(rec natsx.Record) error {
+				handle(s.Number, rec)
+				next[s.Number] = natsx.Start{Sequence: rec.Sequence + 1}
+				return nil
+			}
+			if s.Number < live {
+				err = readAll(ctx, s.Stream, subject, start, each)
+			} else {
+				following, stop := until(ctx, changed)
+				err = s.Follow(following, subject, start, each, caughtUp)
+				if following.Err() != nil && ctx.Err() == nil {
+					err = nil // another segment is live
+				}
+				stop()
+			}
+			if err != nil {
 				return err
 			}
 		}
-		changed := l.Changed()
-		if l.Live().Number != live.Number {
-			closed := make(chan struct{})
-			close(closed)
-			changed = closed
-		}
-		start, each := follow(live.Number)
-		if err := followUntil(ctx, live, subject, start, each, caughtUp, changed); err != nil {
-			return err
-		}
-		caughtUp = func() {}
-		if segments, err = l.Segments(ctx); err != nil {
-			return err
-		}
-		for len(segments) > 1 && segments[0].Number < live.Number {
-			segments = segments[1:]
-		}
+		oldest = live
 	}
 }
 
-// followUntil follows a segment until another is live.
-func followUntil(ctx context.Context, s Segment, subject string, start natsx.Start, handle func(natsx.Record) error, caughtUp func(), changed <-chan struct{}) error {
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stop := make(chan struct{})
-	defer close(stop)
+// until returns a context that ends with ctx, when changed is closed, or when stop is called.
+func until(ctx context.Context, changed <-chan struct{}) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {
 		case <-changed:
 			cancel()
-		case <-stop:
+		case <-ctx.Done():
 		}
 	}()
-	err := s.Follow(inner, subject, start, handle, caughtUp)
-	if ctx.Err() == nil && inner.Err() != nil {
-		return nil
-	}
-	return err
+	return ctx, cancel
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -64,63 +65,61 @@ func (l *Log) Segment(ctx context.Context, number int) (Segment, error) {
 
 // Segments returns all existing segments, oldest first. Gaps in their numbers show missing ones.
 func (l *Log) Segments(ctx context.Context) (list []Segment, err error) {
-	err = l.each(ctx, 1, func(s Segment) error {
+	for s, err := range l.from(ctx, 1) {
+		if err != nil {
+			return nil, err
+		}
 		list = append(list, s)
-		return nil
-	})
-	return list, err
+	}
+	return list, nil
 }
 
 // After returns the first existing segment after that number. The error is [natsx.ErrNoStream]
 // if there is none.
-func (l *Log) After(ctx context.Context, number int) (next Segment, err error) {
-	found := errors.New("found")
-	err = l.each(ctx, number+1, func(s Segment) error {
-		next = s
-		return found
-	})
-	if err == nil {
-		err = natsx.ErrNoStream
+func (l *Log) After(ctx context.Context, number int) (Segment, error) {
+	for s, err := range l.from(ctx, number+1) {
+		return s, err
 	}
-	if errors.Is(err, found) {
-		err = nil
-	}
-	return next, err
+	return Segment{}, natsx.ErrNoStream
 }
 
-// each calls handle for each existing segment from one number to the live one.
-func (l *Log) each(ctx context.Context, from int, handle func(Segment) error) error {
-	for number := max(from, 1); number <= l.Live().Number; number++ {
-		s, err := l.Segment(ctx, number)
-		if errors.Is(err, natsx.ErrNoStream) {
-			continue // removed by an operator
-		}
-		if err == nil {
-			err = handle(s)
-		}
-		if err != nil {
-			return err
+// from iterates over the existing segments from one number to the live one. An error is the last.
+func (l *Log) from(ctx context.Context, number int) iter.Seq2[Segment, error] {
+	return func(yield func(Segment, error) bool) {
+		for number := max(number, 1); number <= l.Live().Number; number++ {
+			s, err := l.Segment(ctx, number)
+			if errors.Is(err, natsx.ErrNoStream) {
+				continue // removed by an operator
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // Records calls handle with the body of each message that routers wrote, oldest first, until it
 // returns false.
 func (l *Log) Records(ctx context.Context, handle func(body []byte) (more bool)) error {
 	enough := errors.New("enough was read")
-	err := l.each(ctx, 1, func(s Segment) error {
-		return readAll(ctx, s.Stream, l.conn.Of("audit", "w", ">"), natsx.Start{}, func(rec natsx.Record) error {
+	for s, err := range l.from(ctx, 1) {
+		if err != nil {
+			return err
+		}
+		err = readAll(ctx, s.Stream, l.conn.Of("audit", "w", ">"), natsx.Start{}, func(rec natsx.Record) error {
 			if !handle(rec.Body) {
 				return enough
 			}
 			return nil
 		})
-	})
-	if errors.Is(err, enough) {
-		return nil
+		if errors.Is(err, enough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // State is the state of a segment, from its leader.

@@ -261,6 +261,47 @@ func TestDecisionsAreFollowedOverSegments(t *testing.T) {
 	}
 }
 
+// A segment that is closed while its decisions are read does not hide that all of them were read.
+func TestDecisionsAreCurrentThoughTheSegmentChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := server(t)
+	log, follower := open(t, s), open(t, s)
+	const n = 50
+	for i := range n {
+		id := fmt.Sprint(i)
+		if err := log.Decide(t.Context(), 1, id, []byte(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen, current, ended := 0, make(chan int, 1), make(chan error, 1)
+	handle := func(int, natsx.Record) {
+		if seen++; seen > 1 {
+			return
+		}
+		if _, err := log.Seal(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := follower.Refresh(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	go func() { ended <- follower.FollowDecisions(ctx, time.Time{}, handle, func() { current <- seen }) }()
+	select {
+	case seen := <-current:
+		if seen != n {
+			t.Errorf("%d decisions were seen before all current ones; want %d", seen, n)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("after 20 s it is not current")
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v; want that it was told to", err)
+	}
+}
+
 func TestSegments(t *testing.T) {
 	t.Parallel()
 	t.Run("a log that is not there is not made by who reads", func(t *testing.T) {

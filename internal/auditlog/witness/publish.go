@@ -117,15 +117,14 @@ func (w *Witness) publish(ctx context.Context) error {
 	if w.own.head != nil && (w.own.head.Origin == m.Origin && w.own.head.Size > m.Size || w.own.head.Digest() == m.Digest) {
 		return nil
 	}
-	segment, body := segmentOf(m.Origin), []byte(m.Checkpoint)
-	subject := store.CosignedSubject(w.conn, segment, ID(w.Verifier))
-	revision, err := w.store.AppendCosigned(ctx, segment, ID(w.Verifier), body, int(audit.Latest), w.own.revision)
+	mine := store.Cosigned{Segment: segmentOf(m.Origin), Witness: ID(w.Verifier), Signed: []byte(m.Checkpoint), Format: int(audit.Latest)}
+	revision, err := w.store.AppendCosigned(ctx, mine, w.own.revision)
 	if errors.Is(err, natsx.ErrRevision) {
-		newest, err := w.store.CheckpointNotes().Newest(ctx, subject)
+		newest, err := w.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(w.conn, mine.Segment, mine.Witness))
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(newest.Body, body) {
+		if !bytes.Equal(newest.Body, mine.Signed) {
 			return ErrTwice
 		}
 		revision = newest.Sequence
