@@ -1,28 +1,20 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/alecthomas/kong"
-
-	"github.com/hookrouter/hookrouter/internal/api/console"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/procs"
@@ -107,110 +99,6 @@ type serve struct {
 	located location // what locate made of NATS_URL
 }
 
-// check refuses invalid limits, and flags that contradict each other.
-func (s serve) check(command *kong.Context) error {
-	for _, p := range command.Path {
-		if p.Flag != nil && s.NATSURL != "" && slices.Contains(embeddedFlags, p.Flag.Name) {
-			return fmt.Errorf("--%s is for the embedded NATS server, and --nats-url starts none: leave one of them out", p.Flag.Name)
-		}
-	}
-	if err := s.checkAuth(); err != nil {
-		return err
-	}
-	if s.NATSURL == "" && s.Replicas > 1 {
-		return fmt.Errorf("--jetstream-replicas is %d and the embedded NATS server is only one: join a cluster with --nats-url, or leave --jetstream-replicas out", s.Replicas)
-	}
-	if err := s.checkLimits(); err != nil {
-		return err
-	}
-	if err := s.checkWebhooks(); err != nil {
-		return err
-	}
-	noConsole := s.Console == "off" || s.HTTPListen == ""
-	switch {
-	case s.Approvals == "off" && s.ApprovalRules != "":
-		return errors.New("--approvals=off and --approval-rules contradict each other: off denies every approval request. Remove one of them")
-	case s.Approvals == "off" && s.ApprovalGroups != "":
-		return errors.New("--approvals=off and --approval-groups contradict each other: off denies every approval request. Remove one of them")
-	case s.Approvers == "proven" && !s.proves() && noConsole:
-		return errors.New("with --approvers=proven nobody could answer: serve the console, or set --nats-accounts where approvers have a NATS account of their own")
-	}
-	if s.ConsoleToken != "" {
-		if _, _, err := console.ParseTokens(s.ConsoleToken); err != nil {
-			return fmt.Errorf("--console-token: %w", err)
-		}
-	}
-	if err := s.checkConsoleURL(); err != nil {
-		return err
-	}
-	if s.ConsoleProxyHeader != "" && !s.hasProxy() {
-		return errors.New("--console-proxy-header needs a token that proves the proxy: add proxy:TOKEN to HOOK_ROUTER_CONSOLE_TOKEN, and have the proxy send it as Authorization: Bearer TOKEN")
-	}
-	return nil
-}
-
-// checkLimits refuses limits that are not positive, or negative where zero has a meaning.
-func (s serve) checkLimits() error {
-	for _, limit := range [...]struct {
-		flag        string
-		value, want int64
-	}{
-		{"max-data", int64(s.MaxData), 1},
-		{"max-reply", int64(s.MaxReply), 1},
-		{"max-in-flight", int64(s.MaxInFlight), 1},
-		{"max-per-session", int64(s.MaxPerSession), 1},
-		{"max-per-agent", int64(s.MaxPerAgent), 1},
-		{"chain-timeout", int64(s.ChainTimeout), 1},
-		{"collect-timeout", int64(s.CollectTimeout), 1},
-		{"ttl", int64(s.TTL), 1},
-		{"audit-timeout", int64(s.AuditTimeout), 1},
-		{"injection-size-limit", int64(s.InjectionSize), 1},
-		{"injection-budget-per-turn", int64(s.InjectionBudget), 1},
-		{"max-questions", int64(s.MaxApprovals), 1},
-		{"max-questions-per-session", int64(s.MaxApprovalsPerSession), 1},
-		{"approval-replay", int64(s.ApprovalReplay), 1},
-		{"label-memory", int64(s.LabelMemory), 0},
-		{"drain-timeout", int64(s.DrainTimeout), 0},
-		{"jetstream-replicas", int64(s.Replicas), 0},
-	} {
-		switch {
-		case limit.value >= limit.want:
-		case limit.want > 0:
-			return fmt.Errorf("--%s must be positive", limit.flag)
-		default:
-			return fmt.Errorf("--%s must not be negative", limit.flag)
-		}
-	}
-	return nil
-}
-
-// labelMemory is --label-memory as the router takes it, where 0 means the default.
-func (s serve) labelMemory() time.Duration {
-	if s.LabelMemory == 0 {
-		return -1
-	}
-	return s.LabelMemory
-}
-
-// checkConsoleURL says why agents can't be told that address. What is more than an address
-// may be a secret, and agents would get it.
-func (s serve) checkConsoleURL() error {
-	if s.ConsoleURL == "" {
-		return nil
-	}
-	at, err := url.Parse(s.ConsoleURL)
-	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" || len(s.ConsoleURL) > 512 {
-		return errors.New("--console-url must be an address such as https://hooks.example.com, without a user, a token or a query: agents are given it")
-	}
-	return nil
-}
-
-// hasProxy reports whether a proxy of the console has a token.
-func (s serve) hasProxy() bool {
-	_, people, err := console.ParseTokens(s.ConsoleToken)
-	return err == nil && slices.ContainsFunc(people, func(p console.Person) bool { return p.Name == console.Proxy })
-}
-
 // run runs the router until ctx ends, and beside it the worker of up; nil for none.
 func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals, w *policyWorker) error {
 	began := time.Now()
@@ -244,7 +132,14 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	if w != nil {
 		drained = w.shutdown
 	}
-	n, err := s.start(ctx, key, files, log, level, tel, drained)
+	identities, err := s.identities(log)
+	if err != nil {
+		return errors.Join(err, tel.Stop(ctx))
+	}
+	s.say(ctx, log)
+	options := s.options(key, files, identities)
+	options.Log, options.Level, options.Telemetry, options.Drained = log, level, tel, drained
+	n, err := server.Start(ctx, options)
 	if err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
@@ -264,24 +159,9 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	return errors.Join(err, w.err)
 }
 
-// start makes the server, which serves nothing yet.
-func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log *slog.Logger, level *slog.LevelVar, tel *telemetry.Telemetry, drained func()) (*server.Server, error) {
-	identities, err := s.identities(log)
-	if err != nil {
-		return nil, err
-	}
-	s.located.say(log)
-	if s.NATSURL != "" && s.Audit == "strict" {
-		s.sayDurability(ctx, log)
-	}
-	if s.Console == "on" && s.HTTPListen != "" && !loopback(s.HTTPListen) {
-		log.Warn("the console listens beyond loopback without TLS: put a proxy with TLS before it, or turn it off with --console=off",
-			"http_listen", s.HTTPListen)
-	}
-	if s.Approvers == "proven" && !s.proves() {
-		log.Info("answers over NATS are refused: connections prove no identity; people answer in the console")
-	}
-	return server.Start(ctx, server.Options{
+// options are those of the server, as far as the flags and their files say.
+func (s serve) options(key *signer.Key, files *ruleFiles, identities *identity.File) server.Options {
+	return server.Options{
 		NATS:       natsx.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
 		Listen:     s.NATSListen,
 		Cert:       s.NATSCert,
@@ -293,8 +173,7 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 		AgentHTTP:  server.AgentHTTP{Listen: s.AgentListen, Cert: s.AgentCert, Key: s.AgentKey, Hosts: s.AgentHosts},
 		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
 		ConsoleFreeze: s.ConsoleFreeze, ConsoleReveal: s.ConsoleReveal, ConsoleAudit: s.ConsoleAudit, ConsoleKey: filepath.Join(s.StoreDir, "console.key"), ConsoleProxyHeader: s.ConsoleProxyHeader,
-		Webhook:   s.webhooks(),
-		Telemetry: tel, Level: level, Drained: drained,
+		Webhook: s.webhooks(),
 		Router: router.Options{
 			Version: version.Number(), Replicas: s.Replicas,
 			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession, MaxPerAgent: s.MaxPerAgent,
@@ -305,59 +184,13 @@ func (s serve) start(ctx context.Context, key *signer.Key, files *ruleFiles, log
 			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), ApprovalMask: files.approvalMasker(), AuditKey: key,
 			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
 		},
-		Log: log,
-	})
-}
-
-// sayReady tells the operator where everything is.
-func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, began time.Time) {
-	where := natsx.RedactURL(cmp.Or(s.NATSURL, n.ClientURL()))
-	if s.located.url != "" && s.located.ignored == "" {
-		where += " (from NATS_URL; --nats-listen starts a server here)"
-	}
-	fmt.Fprintf(stdout, "hook-router %s is ready after %d ms\n  NATS    %s\n  prefix  %s\n",
-		version.Number(), time.Since(began).Milliseconds(), where, s.Prefix)
-	if key != nil {
-		fmt.Fprintf(stdout, "  audit   %s, key %s\n", s.Audit, key.Public)
-	}
-	if addr := reachable(n.AgentAddr()); addr != "" {
-		fmt.Fprintf(stdout, "  agents  %s://%s/v1/\n", map[bool]string{false: "http", true: "https"}[s.AgentCert != ""], addr)
-	}
-	if addr := reachable(n.HTTPAddr()); addr != "" {
-		fmt.Fprintf(stdout, "  health  http://%s/readyz\n", addr)
-		if s.Console == "on" {
-			fmt.Fprintf(stdout, "  console %s\n", s.consoleURL(n))
-		}
 	}
 }
 
-// consoleURL is where the console is, for whoever started this program; empty where there
-// is none.
-func (s serve) consoleURL(n *server.Server) string {
-	addr := reachable(n.HTTPAddr())
-	switch {
-	case addr == "" || s.Console == "off":
-		return ""
-	case s.ConsoleToken != "":
-		return fmt.Sprintf("http://%s/#token=… (the configured one)", addr)
+// labelMemory is --label-memory as the router takes it, where 0 means the default.
+func (s serve) labelMemory() time.Duration {
+	if s.LabelMemory == 0 {
+		return -1
 	}
-	return fmt.Sprintf("http://%s/#token=%s", addr, n.ConsoleToken())
-}
-
-// reachable is an address that a browser on this machine can open.
-func reachable(addr string) string {
-	at, err := netip.ParseAddrPort(addr)
-	if err != nil || !at.Addr().IsUnspecified() {
-		return addr
-	}
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
-}
-
-// loopback reports whether an address can be reached from this machine only.
-func loopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return true // refused later, with a reason
-	}
-	return isLoopback(host)
+	return s.LabelMemory
 }

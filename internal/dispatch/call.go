@@ -120,7 +120,7 @@ func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, e
 // dropped counts a call in mode shadow or async over the limit.
 func (d *Dispatcher) dropped(entry *chain.Entry) {
 	d.counters.shadowDropped.Add(1)
-	d.observer.ShadowDropped(entry.ID)
+	d.observer.UnawaitedDropped(entry.ID)
 }
 
 func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) {
@@ -147,7 +147,7 @@ func (d *Dispatcher) callUnawaited(ctx context.Context, ev *event, entry *chain.
 		call.Result = chain.Result{Policy: call.Result.Policy}
 	}
 	when := telemetry.Interval{From: call.Start, To: call.Start.Add(call.Took)}
-	d.observer.Shadow(ev.trace, telemetry.Answer{Entry: entry, When: when, Failure: call.Failure}, call.Result.Action, err != nil)
+	d.observer.Unawaited(ev.trace, telemetry.Answer{Entry: entry, When: when, Failure: call.Failure}, call.Result.Action, err != nil)
 	return call
 }
 

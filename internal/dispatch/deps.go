@@ -172,11 +172,11 @@ type Observer interface {
 	Chain(*telemetry.Trace, *telemetry.Chain)
 	// Gathered is Chain for the contributions to a channel, which no agent emitted.
 	Gathered(*telemetry.Trace, *telemetry.Chain)
-	// Shadow is called for each answer of a hook in mode shadow or async; failed if it gave
+	// Unawaited is called for each answer of a hook in mode shadow or async; failed if it gave
 	// none.
-	Shadow(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool)
-	// ShadowDropped is called for each such call over the limit.
-	ShadowDropped(hook string)
+	Unawaited(tr *telemetry.Trace, call telemetry.Answer, action chain.Action, failed bool)
+	// UnawaitedDropped is called for each such call over the limit.
+	UnawaitedDropped(hook string)
 	// Asked is called when an approval request is opened. The returned context names its span.
 	Asked(telemetry.Approval) context.Context
 	// Decided is called for each decision that this replica made; kind says who decided.

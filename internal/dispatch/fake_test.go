@@ -283,9 +283,9 @@ func (o observer) Chain(_ *telemetry.Trace, c *telemetry.Chain) {
 
 func (o observer) Gathered(*telemetry.Trace, *telemetry.Chain) { o.note("counted") }
 
-func (o observer) Shadow(*telemetry.Trace, telemetry.Answer, chain.Action, bool) {}
-func (o observer) ShadowDropped(string)                                          {}
-func (o observer) Asked(telemetry.Approval) context.Context                      { return context.Background() }
+func (o observer) Unawaited(*telemetry.Trace, telemetry.Answer, chain.Action, bool) {}
+func (o observer) UnawaitedDropped(string)                                          {}
+func (o observer) Asked(telemetry.Approval) context.Context                         { return context.Background() }
 
 func (o observer) Granted() { o.note("granted before") }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
-	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -20,8 +18,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/webhook"
-	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
-	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // Options configure a process. The zero Options run an embedded server without listening, which
@@ -177,64 +173,6 @@ func (n *Server) prepare(ctx context.Context, o router.Options) (err error) {
 // right to read one's own replies lets no hook read the router's.
 const inbox = "_INBOX_router"
 
-// maxConnections bounds the connections to the console and the probes.
-const maxConnections = 512
-
-func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
-	if o.HTTPListen == "" {
-		return nil
-	}
-	if n.listen, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPListen); err != nil {
-		return fmt.Errorf("serve HTTP: %w: choose another address with --http-listen", err)
-	}
-	mux := n.health()
-	mux.Handle("GET /metrics", n.tel.Handler())
-	if !o.NoConsole {
-		token, people, err := console.ParseTokens(o.ConsoleToken)
-		if err != nil {
-			return err
-		}
-		var links answerlink.Keys
-		if n.hooks != nil {
-			links = n.hooks.Links()
-		}
-		n.page = console.New(console.Options{
-			Links:     links,
-			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Why: n.why, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
-			Freezer: n.router, MayFreeze: o.ConsoleFreeze, Reveal: n.router.Reveal, MayReveal: o.ConsoleReveal, ProxyHeader: o.ConsoleProxyHeader,
-			Records: n.records(o.Router.Audit), MayAudit: o.ConsoleAudit, SessionKey: n.sessionKey(o),
-		})
-		if n.level != nil {
-			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log}))
-		}
-		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
-	}
-	n.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
-	(&web.ConnLimiter{Limit: maxConnections}).Attach(n.http)
-	return nil
-}
-
-// records returns the audit log for the console; nil if none is kept.
-func (n *Server) records(mode recorder.Mode) console.Records {
-	if mode == recorder.Off {
-		return nil
-	}
-	return scanned{n}
-}
-
-// sessionKey returns the key that signs the sessions of a random token. Without it people need
-// the new token after a restart, which is no reason not to serve.
-func (n *Server) sessionKey(o Options) []byte {
-	if o.ConsoleKey == "" || o.ConsoleToken != "" {
-		return nil
-	}
-	key, err := console.LoadKey(o.ConsoleKey)
-	if err != nil {
-		n.log.Warn("sessions of the console end with this process", "error", err)
-	}
-	return key
-}
-
 // Run serves until ctx ends, then drains. It calls up once when the router serves; up may be
 // nil.
 func (n *Server) Run(ctx context.Context, up func()) error {
@@ -274,22 +212,6 @@ func (n *Server) ClientURL() string {
 		return ""
 	}
 	return n.server.ClientURL()
-}
-
-// HTTPAddr is the address of the health pages; empty if they are not served.
-func (n *Server) HTTPAddr() string {
-	if n.listen == nil {
-		return ""
-	}
-	return n.listen.Addr().String()
-}
-
-// ConsoleToken gives access to the console; empty if it is not served.
-func (n *Server) ConsoleToken() string {
-	if n.page == nil {
-		return ""
-	}
-	return n.page.Token()
 }
 
 // InProcess connects clients of this process without a socket; nil if another server was joined.
@@ -335,17 +257,3 @@ func (n *Server) close() {
 
 // lastSpans bounds the final export of spans.
 const lastSpans = 3 * time.Second
-
-// health serves /healthz, "the process lives", and /readyz, "it can serve".
-func (n *Server) health() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, "") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		reason := ""
-		if err := n.router.Ready(); err != nil {
-			reason = wire.FromError(err).Text
-		}
-		web.Health(w, reason)
-	})
-	return mux
-}

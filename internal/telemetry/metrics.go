@@ -139,8 +139,8 @@ func (m *Metrics) Refused(verb string, code int) {
 	}
 }
 
-// Shadow counts an answer of a shadow hook.
-func (m *Metrics) Shadow(hook string, action chain.Action, failed bool) {
+// Unawaited counts an answer that the agent does not wait for: of a hook in mode shadow or async.
+func (m *Metrics) Unawaited(hook string, action chain.Action, failed bool) {
 	if m == nil {
 		return
 	}
@@ -152,8 +152,8 @@ func (m *Metrics) Shadow(hook string, action chain.Action, failed bool) {
 	m.shadow.Add(context.Background(), 1, labels.shadow.of(name)...)
 }
 
-// ShadowDropped counts a shadow call that was dropped.
-func (m *Metrics) ShadowDropped(hook string) {
+// UnawaitedDropped counts such a call that was dropped.
+func (m *Metrics) UnawaitedDropped(hook string) {
 	if m != nil {
 		m.shadowDropped.Add(context.Background(), 1, m.hook(hook).plain...)
 	}

@@ -88,9 +88,9 @@ func TestMetricsCountWhatHappenedToAnEvent(t *testing.T) {
 	shown.Metrics.Wrote(2)
 	shown.Metrics.Wrote(5)
 	shown.Metrics.Registry("expired", "hook3")
-	shown.Metrics.Shadow("hook3", chain.Deny, false)
-	shown.Metrics.Shadow("hook3", "", true)
-	shown.Metrics.ShadowDropped("hook3")
+	shown.Metrics.Unawaited("hook3", chain.Deny, false)
+	shown.Metrics.Unawaited("hook3", "", true)
+	shown.Metrics.UnawaitedDropped("hook3")
 	shown.Metrics.Decided(telemetry.ByRule, true)
 	has(t, scrape(t, shown, false),
 		`hookrouter_chains_total{action="deny",event="tool:pre",verb="emit"} 1`,
@@ -147,7 +147,7 @@ func TestLabelSetsAreBounded(t *testing.T) {
 		}
 		shown.Metrics.Chain(t.Context(), c)
 		shown.Metrics.Refused(fmt.Sprint("verb", i), i)
-		shown.Metrics.Shadow(fmt.Sprintf("h-%d", i), chain.Deny, false)
+		shown.Metrics.Unawaited(fmt.Sprintf("h-%d", i), chain.Deny, false)
 		shown.Metrics.Registry("registered", fmt.Sprintf("h-%d", i))
 	}
 	text := scrape(t, shown, false)

@@ -235,8 +235,8 @@ func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
 	return s
 }
 
-// Shadow makes the span of a shadow call, if the trace was sampled.
-func (t *Tracer) Shadow(tr *Trace, a Answer, action chain.Action) {
+// Unawaited makes the span of a call of a hook in mode shadow or async, if the trace was sampled.
+func (t *Tracer) Unawaited(tr *Trace, a Answer, action chain.Action) {
 	if t == nil || tr == nil || !tr.root.IsSampled() {
 		return
 	}

@@ -39,17 +39,17 @@ func (s *session) ofCodex(kind string, payload json.RawMessage, at string) []eve
 		if i.Type != "user_message" || i.Message == "" {
 			return nil
 		}
-		return s.one(Codex, events.PromptSubmit, "", at, map[string]any{"prompt": i.Message})
+		return s.prompt(origin{Codex, "", at}, i.Message)
 	}
 	switch i.Type {
 	case "function_call":
-		return s.call(Codex, i.CallID, i.Namespace+i.Name, at, i.Arguments)
+		return s.call(origin{Codex, i.CallID, at}, i.Namespace+i.Name, i.Arguments)
 	case "custom_tool_call":
-		return s.call(Codex, i.CallID, i.Name, at, i.Input)
+		return s.call(origin{Codex, i.CallID, at}, i.Name, i.Input)
 	case "local_shell_call":
-		return s.call(Codex, cmp.Or(i.CallID, i.ID), "local_shell", at, localShell(i.Action))
+		return s.call(origin{Codex, cmp.Or(i.CallID, i.ID), at}, "local_shell", localShell(i.Action))
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		return s.result(Codex, cmp.Or(i.CallID, i.ID), at, i.Output)
+		return s.result(origin{Codex, cmp.Or(i.CallID, i.ID), at}, i.Output)
 	case "":
 		s.id = cmp.Or(i.ID, s.id) // the first line of older versions
 	}

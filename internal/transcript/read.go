@@ -105,54 +105,59 @@ func (s *session) events(l record, line []byte) []events.Event {
 	return s.ofCodex("response_item", line, l.Timestamp) // as older versions wrote it
 }
 
-// event makes an event of an agent; ok is false where its data is none.
-func (s *session) event(agent, name, id, at string, data map[string]any) (ev events.Event, ok bool) {
+// origin is where an event of a transcript comes from.
+type origin struct {
+	agent string
+	id    string // of the call; empty for none
+	at    string // its time
+}
+
+// event makes an event of an agent; none where its data is none.
+func (s *session) event(o origin, name string, data map[string]any) []events.Event {
 	if s.cwd != "" {
 		data["cwd"] = s.cwd
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {
-		return ev, false
+		return nil
 	}
 	if !jsontext.Value(raw).IsValid() { // half a character, or a name twice
 		var whole any
 		if json.Unmarshal(raw, &whole) != nil {
-			return ev, false
+			return nil
 		}
 		if raw, err = json.Marshal(whole); err != nil {
-			return ev, false
+			return nil
 		}
 	}
-	if _, err := time.Parse(time.RFC3339, at); err != nil {
-		at = ""
+	if _, err := time.Parse(time.RFC3339, o.at); err != nil {
+		o.at = ""
 	}
-	return events.Event{ID: id, Source: agent, Name: name, Session: cmp.Or(s.id, "unknown"), Time: at, Data: raw}, true
+	return []events.Event{{ID: o.id, Source: o.agent, Name: name, Session: cmp.Or(s.id, "unknown"), Time: o.at, Data: raw}}
+}
+
+// prompt is what the user wrote.
+func (s *session) prompt(o origin, text string) []events.Event {
+	return s.event(o, events.PromptSubmit, map[string]any{"prompt": text})
 }
 
 // call is a tool call.
-func (s *session) call(agent, id, tool, at string, input json.RawMessage) []events.Event {
-	if id != "" {
-		s.tools[id] = tool
+func (s *session) call(o origin, tool string, input json.RawMessage) []events.Event {
+	if o.id != "" {
+		s.tools[o.id] = tool
 	}
-	data := map[string]any{"tool_name": tool, "tool_use_id": id}
+	data := map[string]any{"tool_name": tool, "tool_use_id": o.id}
 	if len(input) > 0 {
 		data["tool_input"] = input
 	}
-	return s.one(agent, events.ToolPre, id, at, data)
+	return s.event(o, events.ToolPre, data)
 }
 
 // result is what came of a call.
-func (s *session) result(agent, id, at string, output json.RawMessage) []events.Event {
-	tool, known := s.tools[id]
+func (s *session) result(o origin, output json.RawMessage) []events.Event {
+	tool, known := s.tools[o.id]
 	if !known || len(output) == 0 {
 		return nil
 	}
-	return s.one(agent, events.ToolPost, id, at, map[string]any{"tool_name": tool, "tool_use_id": id, "tool_input": map[string]any{}, "tool_response": output})
-}
-
-func (s *session) one(agent, name, id, at string, data map[string]any) []events.Event {
-	if ev, ok := s.event(agent, name, id, at, data); ok {
-		return []events.Event{ev}
-	}
-	return nil
+	return s.event(o, events.ToolPost, map[string]any{"tool_name": tool, "tool_use_id": o.id, "tool_input": map[string]any{}, "tool_response": output})
 }

@@ -1,12 +1,10 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -82,14 +80,6 @@ func (v *verifier) differs(verdict Verdict, seq int64, format string, args ...an
 	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq, true}
 }
 
-// anchor is a head known from elsewhere.
-type anchor struct {
-	Pin
-	format    Format // 0: not known
-	what      string
-	witnessed bool
-}
-
 // verifier is one verification under way.
 type verifier struct {
 	Options
@@ -104,28 +94,6 @@ type verifier struct {
 	known  bool     // a head that was seen elsewhere was found
 	met    []anchor // that were found before the format was known, with the format in which
 	report Report
-}
-
-// anchors collects the heads known from elsewhere.
-func (v *verifier) anchors() error {
-	if v.Pin != nil {
-		if v.Pin.Size < 1 {
-			return errors.New("the pin is of no log: its size is not 1 or more")
-		}
-		v.seen = append(v.seen, anchor{Pin: *v.Pin, what: "pinned"})
-	}
-	for _, signed := range v.Heads {
-		c, witnessed, err := v.keys.Open(signed)
-		if later, ok := errors.AsType[*UnknownFormatError](err); ok {
-			return v.found(UnknownFormat, 0, "a head that was seen elsewhere: %v", later)
-		}
-		if err != nil {
-			return fmt.Errorf("a head that was seen elsewhere: %w", err)
-		}
-		v.seen = append(v.seen, anchor{Pin{c.Origin, c.Size, c.Root}, c.Format, "seen elsewhere", witnessed})
-	}
-	slices.SortStableFunc(v.seen, func(a, b anchor) int { return int(min(max(a.Size-b.Size, -1), 1)) })
-	return nil
 }
 
 func (v *verifier) run(ctx context.Context, in io.Reader) error {
@@ -222,125 +190,6 @@ func (v *verifier) message(e *Entry) error {
 		return v.found(Invalid, e.Seq, "%v", err)
 	}
 	return v.anchored()
-}
-
-// anchored compares the log with the anchors of its size.
-func (v *verifier) anchored() error {
-	for len(v.seen) > 0 && v.seen[0].Size <= v.log.Size() {
-		a := v.seen[0]
-		if a.format = v.log.formatOf(a.Root); a.format == 0 {
-			return v.differs(Diverged, a.Size, "another history: the %s head of size %d has the root %s, this log %s", a.what, a.Size, a.Root, v.log.roots())
-		}
-		if v.log.Format() == 0 {
-			v.met = append(v.met, a)
-		}
-		v.known = true
-		if a.witnessed {
-			v.report.Witnessed = max(v.report.Witnessed, a.Size)
-		}
-		v.seen = v.seen[1:]
-	}
-	return nil
-}
-
-// checkpoint takes a signed checkpoint of the file. Copies with signatures of witnesses may
-// follow before the next message, and more than once in a resumed export.
-func (v *verifier) checkpoint(signed []byte) error {
-	c, witnessed, err := v.keys.Open(signed)
-	if later, ok := errors.AsType[*UnknownFormatError](err); ok {
-		return v.found(UnknownFormat, 0, "%v", later)
-	}
-	if errors.Is(err, errUnsigned) {
-		return v.differs(Invalid, 0, "%v", err)
-	}
-	if err != nil {
-		return v.found(Invalid, 0, "%v", err)
-	}
-	if c.Origin != v.origin {
-		return v.found(Invalid, c.Size, "a checkpoint of another log: %s, and the export is of %s", c.Origin, v.origin)
-	}
-	if err := v.format(c); err != nil {
-		return err
-	}
-	text := c.Text()
-	switch {
-	case text != v.text:
-		err = v.follows(c)
-	case bytes.Equal(signed, v.signed):
-		err = v.found(Invalid, c.Size, "the checkpoint of size %d stands there twice", c.Size)
-	}
-	if err == nil {
-		err = v.matches(c, witnessed)
-	}
-	if err != nil {
-		return err
-	}
-	if text != v.text {
-		v.head, v.text, v.signed = &c, text, append(v.signed[:0], signed...)
-		v.report.Head = v.head
-		v.report.Checkpoints++
-	}
-	if witnessed {
-		v.report.Witnessed = max(v.report.Witnessed, c.Size)
-	}
-	return nil
-}
-
-// format takes the format of the first checkpoint, which the others must have too.
-func (v *verifier) format(c Checkpoint) error {
-	switch v.log.Format() {
-	case 0:
-		v.log.SetFormat(c.Format)
-	case c.Format:
-	default:
-		return v.found(Invalid, c.Size, "the checkpoint of size %d is in the format %q, and the first one in %q", c.Size, c.Format, v.log.Format())
-	}
-	for _, a := range v.met {
-		if a.format != c.Format {
-			return v.differs(Diverged, a.Size, "another history: the %s head of size %d is of one in the format %q, this log is in %q", a.what, a.Size, a.format, c.Format)
-		}
-	}
-	v.met = nil
-	return nil
-}
-
-// follows checks a checkpoint against the one before.
-func (v *verifier) follows(c Checkpoint) error {
-	previous, found := v.Previous, v.differs
-	if v.head == nil && v.AnyPrevious {
-		previous = c.Previous
-	}
-	if v.head != nil {
-		previous, found = v.head.Digest(), v.found
-		switch {
-		case c.Size == v.head.Size && c.Root != v.head.Root:
-			return v.found(Diverged, c.Size, "two signed checkpoints of size %d have different roots", c.Size)
-		case c.Size < v.head.Size:
-			return v.found(Invalid, c.Size, "the checkpoint of size %d stands after the one of size %d", c.Size, v.head.Size)
-		}
-	}
-	if c.Previous != previous {
-		return found(Diverged, c.Size, "the checkpoint of size %d does not name the one before as its predecessor: one was left out, or there are two histories", c.Size)
-	}
-	return nil
-}
-
-// matches checks a checkpoint against the records. If it is ahead of them it stays
-// the head, and no message may follow.
-func (v *verifier) matches(c Checkpoint, witnessed bool) error {
-	switch {
-	case c.Size > v.log.Size():
-		return nil
-	case c.Size < v.log.Size():
-		return v.found(Invalid, c.Size, "the checkpoint of size %d stands after message %d", c.Size, v.log.Size())
-	case c.Root != v.log.Root(c.Format) && witnessed:
-		return v.found(Diverged, c.Size, "the records up to sequence %d are not the ones that a witness has signed", c.Size)
-	case c.Root != v.log.Root(c.Format):
-		return v.found(Invalid, c.Size, "the records up to sequence %d are not the ones that were signed", c.Size)
-	case !slices.Equal(c.Writers, v.log.Writers()):
-		return v.found(Invalid, c.Size, "the checkpoint of size %d does not name the heads of the writers as they are", c.Size)
-	}
-	return nil
 }
 
 // end is the verdict on a file that was read to its end without a finding.

@@ -109,9 +109,7 @@ func (m *members) readWithin(o Object, depth int) {
 		switch roleOf(name) {
 		case commandRole:
 			m.takesCommand = true
-			line, ok := commandOf(v)
-			m.add(&m.commands, line)
-			m.partial = m.partial || !ok
+			m.command(v)
 		case argsRole:
 			m.arguments(v)
 		case argvRole:
@@ -180,74 +178,6 @@ func sandboxed(v jsontext.Value) bool {
 		return len(bytes.Trim(v, "{}[] \t\r\n")) == 0
 	default:
 		return false
-	}
-}
-
-func (m *members) arguments(v jsontext.Value) {
-	args, ok := argumentsOf(v)
-	m.oddArgs = m.oddArgs || !ok
-	if args.line != "" {
-		m.args = append(m.args, args)
-	}
-}
-
-// lines reads a list of commands: texts, lists of words, or objects.
-func (m *members) lines(v jsontext.Value, depth int) {
-	if v.Kind() == '{' {
-		m.step(v, depth)
-		return
-	}
-	if v.Kind() != '[' {
-		line, ok := commandOf(v)
-		m.add(&m.commands, line)
-		m.partial = m.partial || !ok
-		return
-	}
-	for e := range elements(v) {
-		if e.Kind() == '{' {
-			m.step(e, depth)
-			continue
-		}
-		line, ok := commandOf(e)
-		m.add(&m.commands, line)
-		m.partial = m.partial || !ok
-	}
-}
-
-// steps reads the commands of the objects in a list; other elements are not commands.
-func (m *members) steps(v jsontext.Value, depth int) {
-	if v.Kind() == '{' {
-		m.step(v, depth)
-	}
-	if v.Kind() != '[' {
-		return
-	}
-	for e := range elements(v) {
-		if e.Kind() == '{' {
-			m.step(e, depth)
-		}
-	}
-}
-
-// step adds the commands, paths and URLs of an object.
-func (m *members) step(v jsontext.Value, depth int) {
-	o, ok := objectOf(v)
-	if !ok || depth == 0 {
-		m.partial = true
-		return
-	}
-	var inner members
-	inner.readWithin(o, depth-1)
-	inner.joinArguments()
-	m.takesCommand = m.takesCommand || inner.takesCommand
-	m.partial = m.partial || inner.partial
-	for _, part := range [...]struct {
-		to   *[]string
-		from []string
-	}{{&m.commands, inner.commands}, {&m.paths, inner.paths}, {&m.urls, inner.urls}} {
-		for _, text := range part.from {
-			m.add(part.to, text)
-		}
 	}
 }
 

@@ -87,22 +87,21 @@ func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	if err != nil {
 		return chain.Result{}, err
 	}
-	tool, isTool := data.Tool(ev.Name)
-	var asked slot // what the event uses if it is let pass
-	used := false  // what it uses was used already
+	u := use{ev: ev}
+	u.tool, u.isTool = data.Tool(ev.Name)
 	switch ev.Name {
 	case events.ToolPre:
-		asked.Calls = 1
+		u.asked.Calls = 1
 	case events.PromptSubmit, events.LLMRequest, events.ProviderRequest:
 	default:
-		asked, used = usageOf(data, l.prices), true
-		if isTool || asked == (slot{}) {
+		u.asked, u.past = usageOf(data, l.prices), true
+		if u.isTool || u.asked == (slot{}) {
 			return chain.Result{}, nil
 		}
 	}
 	var stops chain.Result
-	for state, rules := range l.perState(ev, tool, isTool) {
-		stop, err := l.count(ctx, state, rules, ev, tool, asked, used)
+	for state, rules := range l.perState(u) {
+		stop, err := l.count(ctx, state, rules, u)
 		if err != nil {
 			return chain.Result{}, err
 		}
@@ -114,6 +113,15 @@ func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, err
 		}
 	}
 	return stops, nil
+}
+
+// use is what an event uses.
+type use struct {
+	ev     events.Event
+	tool   events.Tool
+	isTool bool
+	asked  slot // if the event is let pass
+	past   bool // it was used before the event
 }
 
 // forget frees the counts of a session that ends, and those of its tree where it is the root.
@@ -131,20 +139,20 @@ func (l limiter) forget(ctx context.Context, ev events.Event) {
 }
 
 // perState sorts the rules that an event is for by where their counts stand.
-func (l limiter) perState(ev events.Event, tool events.Tool, isTool bool) map[string][]rule {
+func (l limiter) perState(u use) map[string][]rule {
 	states := map[string][]rule{}
 	for _, r := range l.rules {
-		if !isTool && r.Tokens == 0 && r.Cost == 0 || isTool && len(r.Tools) > 0 && !r.Tools.Match(tool) {
+		if !u.isTool && r.Tokens == 0 && r.Cost == 0 || u.isTool && len(r.Tools) > 0 && !r.Tools.Match(u.tool) {
 			continue
 		}
-		state, _ := r.key(ev, tool)
+		state, _ := r.key(u.ev, u.tool)
 		states[state] = append(states[state], r)
 	}
 	return states
 }
 
 // count adds to the counts of one state, unless a limit is reached.
-func (l limiter) count(ctx context.Context, state string, rules []rule, ev events.Event, tool events.Tool, asked slot, used bool) (stop chain.Result, err error) {
+func (l limiter) count(ctx context.Context, state string, rules []rule, u use) (stop chain.Result, err error) {
 	err = l.states.Update(ctx, state, func(b *book) bool {
 		stop = chain.Result{}
 		if *b == nil {
@@ -153,20 +161,20 @@ func (l limiter) count(ctx context.Context, state string, rules []rule, ev event
 		now := l.now(ctx)
 		counts := make([]*count, len(rules))
 		for i, r := range rules {
-			_, entry := r.key(ev, tool)
+			_, entry := r.key(u.ev, u.tool)
 			counts[i] = b.of(entry, r, now)
-			if total := counts[i].sum(); !used && !stop.Denied() {
-				total.add(asked)
+			if total := counts[i].sum(); !u.past && !stop.Denied() {
+				total.add(u.asked)
 				if what := r.over(total.Calls, total.Tokens, total.Cost); what != "" {
-					stop = r.stop(what, *counts[i], asked, now)
+					stop = r.stop(what, *counts[i], u.asked, now)
 				}
 			}
 		}
-		if stop.Denied() || asked == (slot{}) {
+		if stop.Denied() || u.asked == (slot{}) {
 			return false
 		}
 		for i, r := range rules {
-			counts[i].add(asked, r.within, now)
+			counts[i].add(u.asked, r.within, now)
 		}
 		return true
 	})

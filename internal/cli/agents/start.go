@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,24 +64,22 @@ func (t target) start(ctx context.Context, e *cli.Env, scope string) finding {
 		return finding{State: "note", Text: fmt.Sprintf("%s was not started, since nobody could watch the router: %v", t.program, err)}
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	return t.heard(ctx, e, scope, program, how, prompt, heard)
-}
-
-// heard runs the program until the router hears of the prompt.
-func (t target) heard(ctx context.Context, e *cli.Env, scope, program string, how launch, prompt string, heard <-chan *nats.Msg) finding {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	c := exec.CommandContext(ctx, program, append(append([]string{}, how.args...), prompt)...)
+	c := exec.CommandContext(ctx, program, append(slices.Clone(how.args), prompt)...)
 	c.Env = append(append(os.Environ(), how.env...), "HOME="+e.Getenv("HOME"), "PATH="+e.Getenv("PATH"))
-	c.WaitDelay = time.Second
 	if scope != project { // whose hooks are those of the directory
-		dir, err := os.MkdirTemp("", "hookctl-doctor-*")
-		if err != nil {
+		if c.Dir, err = os.MkdirTemp("", "hookctl-doctor-*"); err != nil {
 			return finding{State: "note", Text: fmt.Sprintf("%s was not started: %v", t.program, err)}
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
-		c.Dir = dir
+		defer func() { _ = os.RemoveAll(c.Dir) }()
 	}
+	return t.heard(ctx, c, prompt, heard)
+}
+
+// heard runs the agent's program until the router hears of the prompt.
+func (t target) heard(ctx context.Context, c *exec.Cmd, prompt string, heard <-chan *nats.Msg) finding {
+	c.WaitDelay = time.Second
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = &said, &said
 	ended := make(chan struct{})
@@ -95,7 +94,7 @@ func (t target) heard(ctx context.Context, e *cli.Env, scope, program string, ho
 		select {
 		case m := <-heard:
 			if bytes.Contains(m.Data, []byte(prompt)) {
-				cancel()
+				_ = c.Cancel()
 				<-ended
 				return finding{State: "ok", Text: fmt.Sprintf("%s was started, without a model, and asked the router about its prompt", t.program)}
 			}
