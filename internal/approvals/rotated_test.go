@@ -140,11 +140,11 @@ func TestWhatTheStoreDroppedTakesNoRoom(t *testing.T) {
 		if _, _, err := svc.Ask(t.Context(), event("b1", "s1")); wire.CodeOf(err) != wire.Overloaded {
 			t.Fatalf("while they are kept: %v; want 429", err)
 		}
-		time.Sleep(27 * time.Hour)
+		<-time.After(27 * time.Hour)
 		if err := conn.Conn().ForceReconnect(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		ask(t, svc, event("b1", "s1"))
 	})
 }

@@ -27,5 +27,5 @@ func makeOwn(dir string) error {
 	if err := checkOwner(dir); err != nil {
 		return err
 	}
-	return os.Chmod(dir, 0o700)
+	return os.Chmod(dir, 0o700) //nolint:gosec // a directory
 }

@@ -91,8 +91,8 @@ func TestALabelThatIsSetAgainIsRenewed(t *testing.T) {
 	for _, sender := range []string{"", coder} {
 		b := &bench{Table: labels.New(labels.Options{Memory: -1})}
 		b.see(sender, "s", now, "secret")
-		for days, renewed := range map[time.Duration]bool{1: false, 20: true} {
-			missing := b.Missing(labels.Name(sender, "s"), []string{"secret"}, now.Add(days*24*time.Hour))
+		for days, renewed := range map[int]bool{1: false, 20: true} {
+			missing := b.Missing(labels.Name(sender, "s"), []string{"secret"}, now.AddDate(0, 0, days))
 			if got := len(missing) > 0; got != renewed {
 				t.Errorf("of %q, after %d days: renewed %v", sender, days, got)
 			}

@@ -177,7 +177,8 @@ func parseCall(m message) (c *call, err error) {
 		c.input = input
 	}
 	_, c.asTask = params.Get("task")
-	return c, c.readProtocolParams(params)
+	err = c.readProtocolParams(params)
+	return c, err
 }
 
 // readProtocolParams reads the parameters that every request may have.

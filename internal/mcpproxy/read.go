@@ -39,7 +39,8 @@ func parseRead(m message) (*call, error) {
 		}
 	}
 	c.input = w.End()
-	return c, c.readProtocolParams(params)
+	err = c.readProtocolParams(params)
+	return c, err
 }
 
 // reads reports whether a call is a request that reads from the server.
