@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,13 +17,18 @@ import (
 func TestSettingsAreWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
+		var mu sync.Mutex // guards what follows
 		var wrong string
 		var failed error
 		var reported []string
-		soon := make(chan struct{})
+		soon := make(chan struct{}, 1)
 		s := &natsx.Settings{
 			Of: "test", Log: slog.New(slog.DiscardHandler),
-			Inspect: func(context.Context) (string, error) { return wrong, failed },
+			Inspect: func(context.Context) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				return wrong, failed
+			},
 			Changed: func(wrong string) { reported = append(reported, wrong) },
 			Soon:    func() <-chan struct{} { return soon },
 		}
@@ -30,7 +36,9 @@ func TestSettingsAreWatched(t *testing.T) {
 		go func() { defer close(done); s.Watch(ctx) }()
 		step := func(what string, do func(), after time.Duration, want string) {
 			t.Helper()
+			mu.Lock()
 			do()
+			mu.Unlock()
 			time.Sleep(after) //nolint:forbidigo // of the bubble's clock
 			synctest.Wait()
 			got := ""
