@@ -56,9 +56,7 @@ func (p *Proxy) route(ctx context.Context, m message) {
 	switch {
 	case m.kind == response:
 		p.server.send(m)
-	case m.method == toolsCall && m.kind == request:
-		p.call(ctx, m)
-	case (m.method == resourcesRead || m.method == promptsGet) && m.kind == request:
+	case m.kind == request && (m.method == toolsCall || m.method == resourcesRead || m.method == promptsGet):
 		p.call(ctx, m)
 	case isOf(m.method, resourcesRead) || isOf(m.method, promptsGet):
 		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may read from the server in a way that is not judged", clip(m.method))})

@@ -58,7 +58,7 @@ func withParams(m message, input []byte) (message, error) {
 	}
 	for _, name := range protocolParams {
 		if _, ok := changed.Get(name); ok {
-			return m, errors.New(name + " is not among what hooks can change")
+			return m, errors.New("hooks can't change " + name)
 		}
 		if value, ok := params.Get(name); ok {
 			if changed, err = events.ParseObject(with(changed, name, value)); err != nil {

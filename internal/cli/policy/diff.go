@@ -38,8 +38,8 @@ type DiffCmd struct {
 // Help is what the command does, at length.
 func (c *DiffCmd) Help() string {
 	return `Recorded events run through two worker files, and the decisions that the second would change are listed: in a pull request,
-hookctl policy diff --base origin/main policy.yaml --last 7d. Nothing is emitted or recorded, and only rules run and replay_safe hooks that do not act in the world.
-Hooks in mode shadow decide nothing, as in a router. Rules see the labels, the sender and the lineage as recorded; above a sub-agent's
+hookctl policy diff --base origin/main policy.yaml --last 7d. Nothing is emitted or recorded. Only rules run, and replay_safe hooks that
+neither run commands nor call endpoints; --policy-exec calls those too. Hooks in mode shadow decide nothing, as in a router. Rules see the labels, the sender and the lineage as recorded; above a sub-agent's
 parent, the log names only the root.
 
 A hook that is not in the files, or that may not run here, answers as it was recorded. Where it has no recorded answer the chain is refused
@@ -71,7 +71,7 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	for _, id := range c.unseen(was, would) {
-		e.Tell("hook %s is another one, and acts in the world: its recorded answers are taken for both", id)
+		e.Tell("hook %s differs, and may not be called here: its recorded answers count for both files", id)
 	}
 	source, err := o.source(ctx, filter)
 	if err != nil {
