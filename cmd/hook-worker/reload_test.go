@@ -209,13 +209,7 @@ func TestASignalReadsTheFileAgainAndAnotherChangesTheLevelOfTheLog(t *testing.T)
 
 func TestACallUnderWayIsAnsweredByTheHookThatTookIt(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	running, release := filepath.Join(dir, "running"), filepath.Join(dir, "release")
-	for _, pipe := range []string{running, release} {
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	running, release := pipe(t), pipe(t)
 	url := listen(t)
 	file := write(t, `
 hooks:
@@ -223,7 +217,7 @@ hooks:
     events: [a]
     timeout_ms: 20000
     exec:
-      command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\",\"reason\":\"slow\"}"', sh, `+running+`, `+release+`]
+      command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\",\"reason\":\"slow\"}"', sh, `+running.Name()+`, `+release.Name()+`]
 `)
 	stderr, _ := start(t, url, file)
 	a := connect(t, url)
@@ -235,15 +229,15 @@ hooks:
 		}
 		answered <- got.Reason
 	}()
-	if _, err := os.ReadFile(running); err != nil { // the command runs
-		t.Fatal(err)
+	if _, err := running.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("wait for the command to run: %v", err)
 	}
 	replace(t, file, "hooks: [{id: other, events: [b], cel: {rules: [{deny: other}]}}]")
 	says(t, stderr, "1 new, 1 removed")
 	if got := fmt.Sprint(reasons(t, a, "a", "b")); got != "[ other]" {
 		t.Errorf("then: %s", got)
 	}
-	if err := os.WriteFile(release, []byte("go\n"), 0); err != nil {
+	if _, err := release.WriteString("go\n"); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-answered; got != "slow" {

@@ -187,22 +187,35 @@ func TestTheHooksOfAFileAnswerOnTheBus(t *testing.T) {
 	}
 }
 
+// pipe makes a named pipe and opens it in both directions, so that nobody waits for the other
+// end to open it. Reading from it fails after 20 s.
+func pipe(t *testing.T) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	if err := f.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 func TestWhatWasTakenIsAnsweredAtTheEnd(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	running, release := filepath.Join(dir, "running"), filepath.Join(dir, "release")
-	for _, pipe := range []string{running, release} {
-		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	running, release := pipe(t), pipe(t)
 	url := listen(t)
 	stderr, stop := start(t, url, write(t, `
 hooks:
   - id: slow
     events: [tool:pre]
     exec:
-      command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\"}"', sh, `+running+`, `+release+`]
+      command: [sh, -c, 'echo > "$1"; read -r line < "$2"; echo "{\"action\":\"deny\"}"', sh, `+running.Name()+`, `+release.Name()+`]
 `))
 	if want := `"hooks":1,"nats":"nats://`; !strings.Contains(stderr.String(), want) {
 		t.Errorf("stderr does not have %q:\n%s", want, stderr)
@@ -216,12 +229,12 @@ hooks:
 		}
 		answered <- got.Action
 	}()
-	if _, err := os.ReadFile(running); err != nil { // the command runs
-		t.Fatal(err)
+	if _, err := running.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("wait for the command to run: %v", err)
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
-	if err := os.WriteFile(release, []byte("go\n"), 0); err != nil {
+	if _, err := release.WriteString("go\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-stopped; err != nil {
@@ -249,7 +262,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 	case <-waits:
 	case err := <-done:
 		t.Fatalf("run: %v\n%s", err, stderr)
-	case <-time.After(5 * time.Second): // a second, and slack for a busy machine
+	case <-time.After(20 * time.Second): // a second, and slack for a busy machine
 		t.Fatalf("it did not say in time that it waits:\n%s", stderr)
 	}
 	if want := "`hook-router --nats-url URL`"; !strings.Contains(stderr.String(), want) {

@@ -105,10 +105,18 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	return c, nil
 }
 
+// How long one attempt to connect may take. The 2 s of the client library are too few on a
+// machine under load. A server in this process is there: only the load delays it.
+const (
+	connectTimeout   = 5 * time.Second
+	inProcessTimeout = 30 * time.Second
+)
+
 // clientOptions returns the options of the client library.
 func (o *Options) clientOptions() []nats.Option {
 	options := []nats.Option{
 		nats.Name(o.Name),
+		nats.Timeout(connectTimeout),
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
@@ -131,7 +139,7 @@ func (o *Options) clientOptions() []nats.Option {
 		}),
 	}
 	if o.InProcess != nil {
-		options = append(options, nats.InProcessServer(o.InProcess))
+		options = append(options, nats.InProcessServer(o.InProcess), nats.Timeout(inProcessTimeout))
 	}
 	if o.Inbox != "" {
 		options = append(options, nats.CustomInboxPrefix(o.Inbox))

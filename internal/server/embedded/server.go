@@ -76,6 +76,7 @@ func Start(o Options) (*Server, error) {
 		StoreDir:   o.StoreDir,
 		SyncAlways: !o.NoSync,
 
+		AuthTimeout:        5, // seconds, as long as clients wait: with 2, the default, load disconnects them
 		JetStreamMaxStore:  maxStore,
 		JetStreamMaxMemory: 256 << 20,
 	}

@@ -36,7 +36,7 @@ func Listening(t testing.TB) *embedded.Server {
 func Conn(t testing.TB, s nats.InProcessConnProvider, options ...nats.Option) *nats.Conn {
 	t.Helper()
 	const queue = 64 << 10 // messages of a SubscribeSync, which makes room for 512 Ki by default: 4 MiB
-	options = append([]nats.Option{nats.SyncQueueLen(queue)}, options...)
+	options = append([]nats.Option{nats.SyncQueueLen(queue), nats.Timeout(30 * time.Second)}, options...)
 	nc, err := nats.Connect("", append(options, nats.InProcessServer(s), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))...)
 	if err != nil {
 		t.Fatal(err)
