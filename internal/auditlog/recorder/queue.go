@@ -99,7 +99,8 @@ func (w *Writer) notify() {
 func (w *Writer) add(lines []byte) {
 	n := len(w.queue)
 	if n == 0 || w.queue[n-1].tried || len(w.queue[n-1].lines)+len(lines) > w.room() {
-		w.queue = append(w.queue, &batch{opened: time.Now(), done: make(chan struct{})})
+		w.queue = append(w.queue, &batch{lines: w.spare, opened: time.Now(), done: make(chan struct{})})
+		w.spare = nil
 		n++
 	}
 	w.queue[n-1].lines = append(w.queue[n-1].lines, lines...)

@@ -64,6 +64,7 @@ type Writer struct {
 	mu      sync.Mutex // guards what follows; never held during I/O
 	queue   []*batch   // the first may be in flight
 	sending bool       // a batch is in flight; whoever set this owns the sender's fields below
+	spare   []byte     // room for the lines of the next batch, from one that was written; may be nil
 	waiting int        // bytes in queue
 	lost    int        // records dropped at the limit
 	closed  bool
@@ -201,6 +202,9 @@ func (w *Writer) send(ctx context.Context, b *batch) bool {
 		w.queue[0] = nil
 		w.queue = w.queue[1:]
 		w.waiting -= len(b.lines)
+		if cap(b.lines) <= 2*maxBatch {
+			w.spare = b.lines[:0]
+		}
 		close(b.done)
 	}
 	if len(w.queue) > 0 || w.closed {
