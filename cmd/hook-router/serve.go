@@ -42,7 +42,7 @@ type serve struct {
 	AgentListen string   `name:"agent-http-listen" env:"HOOK_ROUTER_AGENT_HTTP_LISTEN" default:"127.0.0.1:8081" help:"Listen address of the HTTP API for agents, open while one has a token (hookctl auth add --http); empty: none."`
 	AgentCert   string   `name:"agent-http-tls-cert" env:"HOOK_ROUTER_AGENT_HTTP_TLS_CERT" type:"existingfile" placeholder:"FILE" help:"Certificate of that API: needed beyond loopback."`
 	AgentKey    string   `name:"agent-http-tls-key" env:"HOOK_ROUTER_AGENT_HTTP_TLS_KEY" type:"existingfile" placeholder:"FILE" help:"Key of that certificate."`
-	AgentHosts  []string `name:"agent-http-hosts" env:"HOOK_ROUTER_AGENT_HTTP_HOSTS" placeholder:"HOST,..." help:"Host names of that API, besides loopback."`
+	AgentHosts  []string `name:"agent-http-hosts" env:"HOOK_ROUTER_AGENT_HTTP_HOSTS" placeholder:"HOST" help:"Host names of that API, besides loopback."`
 	Prefix      string   `env:"HOOK_ROUTER_PREFIX" default:"hooks" help:"First token of every subject."`
 	Replicas    int      `name:"jetstream-replicas" env:"HOOK_ROUTER_JETSTREAM_REPLICAS" default:"0" help:"Replicas of new buckets and of a new audit stream; 0: three on a cluster, else one."`
 
@@ -82,14 +82,14 @@ type serve struct {
 
 	Console            string   `env:"HOOK_ROUTER_CONSOLE" enum:"on,off" default:"on" help:"Whether the console and its API are served: on or off."`
 	ConsoleToken       string   `env:"HOOK_ROUTER_CONSOLE_TOKEN" placeholder:"TOKEN" help:"Access token of the console, or NAME:TOKEN for each person, comma-separated; empty: a random one, printed at start. Prefer the environment variable."`
-	ConsoleFreeze      []string `env:"HOOK_ROUTER_CONSOLE_FREEZE" placeholder:"NAME,..." help:"People who may freeze agents in the console, besides the holder of the unnamed token."`
-	ConsoleReveal      []string `env:"HOOK_ROUTER_CONSOLE_REVEAL" placeholder:"NAME,..." help:"The same, for seeing secrets in approval requests; each time is recorded."`
-	ConsoleAudit       []string `env:"HOOK_ROUTER_CONSOLE_AUDIT" placeholder:"NAME,..." help:"The same, for searching the audit log."`
+	ConsoleFreeze      []string `env:"HOOK_ROUTER_CONSOLE_FREEZE" placeholder:"NAME" help:"People who may freeze agents in the console, besides the holder of the unnamed token."`
+	ConsoleReveal      []string `env:"HOOK_ROUTER_CONSOLE_REVEAL" placeholder:"NAME" help:"The same, for seeing secrets in approval requests; each time is recorded."`
+	ConsoleAudit       []string `env:"HOOK_ROUTER_CONSOLE_AUDIT" placeholder:"NAME" help:"The same, for searching the audit log."`
 	ConsoleProxyHeader string   `env:"HOOK_ROUTER_CONSOLE_PROXY_HEADER" placeholder:"HEADER" help:"Header in which a proxy with the token of the person named proxy names its user."`
 	ConsoleURL         string   `name:"console-url" env:"HOOK_ROUTER_CONSOLE_URL" placeholder:"URL" help:"Address of the console as people open it, such as https://hooks.example.com: an agent's denial then links to the page that tells why."`
-	ConsoleHosts       []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST,..." help:"Host names of the console, besides loopback."`
-	Webhook            []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL,..." help:"Webhook URLs that receive each approval request and its decision."`
-	WebhookAfter       []string `env:"HOOK_ROUTER_WEBHOOK_AFTER" placeholder:"TIME=URL,..." help:"Webhook URLs for requests that nobody has answered for a time, such as 10m=https://pager.example/approvals."`
+	ConsoleHosts       []string `env:"HOOK_ROUTER_CONSOLE_HOSTS" placeholder:"HOST" help:"Host names of the console, besides loopback."`
+	Webhook            []string `env:"HOOK_ROUTER_WEBHOOK" placeholder:"URL" help:"Webhook URLs that receive each approval request and its decision."`
+	WebhookAfter       []string `env:"HOOK_ROUTER_WEBHOOK_AFTER" placeholder:"TIME=URL" help:"Webhook URLs for requests that nobody has answered for a time, such as 10m=https://pager.example/approvals."`
 	WebhookLinks       bool     `env:"HOOK_ROUTER_WEBHOOK_LINKS" help:"Send a link for each option, which answers once without a token. Needs --console-url."`
 	WebhookSecret      string   `env:"HOOK_ROUTER_WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that signs webhooks: whsec_ and 24 to 64 bytes in base64. Prefer the environment variable."`
 

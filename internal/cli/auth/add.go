@@ -19,11 +19,11 @@ type addCmd struct {
 	HTTP    string         `name:"http" placeholder:"NAME" help:"In place of role and name: create a token for the HTTP API for this agent, which is added where there is none."`
 	Expires *time.Duration `placeholder:"TIME" help:"How long the credentials hold, such as 720h; default: until they are revoked."`
 
-	Hook        []string       `placeholder:"ID,..." help:"Worker: the hooks that it answers for."`
-	Event       []string       `placeholder:"PATTERN,..." help:"Worker: the events that they may register for; default all."`
+	Hook        []string       `placeholder:"ID" help:"Worker: the hooks that it answers for."`
+	Event       []string       `placeholder:"PATTERN" help:"Worker: the events that they may register for; default all."`
 	Priority    *string        `placeholder:"MIN..MAX" help:"Worker: the priorities that they may have; default all."`
-	May         []string       `placeholder:"ACTION,..." help:"Worker: what they may answer besides continue and deny: modify, inject_context, ask_user or nothing; default all."`
-	Field       []string       `placeholder:"NAME,..." help:"Worker: the members of the data that they see, such as tool_input.command; default all. Needs --may without modify."`
+	May         []string       `placeholder:"ACTION" help:"Worker: what they may answer besides continue and deny: modify, inject_context, ask_user or nothing; default all."`
+	Field       []string       `placeholder:"NAME" help:"Worker: the members of the data that they see, such as tool_input.command; default all. Needs --may without modify."`
 	WitnessKey  string         `placeholder:"KEY|FILE" help:"Witness: its verifier key, or a file with it, as hookctl audit key show prints it: it may publish signatures of that key."`
 	CallTimeout *time.Duration `placeholder:"TIME" help:"Worker: the most that one call may take."`
 
