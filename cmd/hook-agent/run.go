@@ -85,7 +85,7 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(stdout, usage, names("  %-12s %s\n"))
+		fmt.Fprintf(stdout, usage, names())
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
 		return err
@@ -102,7 +102,7 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	}
 	known := false
 	if h.Dialect, known = agenthook.Find(operands[0]); !known {
-		return fmt.Errorf("there is no agent %q here; there are:\n%s", operands[0], names("  %-12s %s\n"))
+		return fmt.Errorf("there is no agent %q here; there are:\n%s", operands[0], names())
 	}
 	if len(operands) > 1 {
 		h.Native = operands[1]
@@ -110,10 +110,11 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	return nil
 }
 
-func names(format string) string {
+// names are the agents that there are, a line each.
+func names() string {
 	var b strings.Builder
 	for _, d := range agenthook.Dialects() {
-		fmt.Fprintf(&b, format, d.Name, d.Agent)
+		fmt.Fprintf(&b, "  %-12s %s\n", d.Name, d.Agent)
 	}
 	return b.String()
 }

@@ -6,12 +6,25 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/hookrouter/hookrouter/internal/identity"
 )
 
 // embeddedFlags are the flags that apply to the embedded NATS server only.
 var embeddedFlags = []string{"nats-listen", "nats-tls-cert", "nats-tls-key", "auth", "auth-dir", "store-dir"}
+
+// embeddedFlag is the first of [embeddedFlags] that was given; empty for none.
+func embeddedFlag(command *kong.Context) string {
+	for _, p := range command.Path {
+		if p.Flag != nil && slices.Contains(embeddedFlags, p.Flag.Name) {
+			return p.Flag.Name
+		}
+	}
+	return ""
+}
 
 // checkAuth refuses flags that would let strangers in.
 func (s serve) checkAuth() error {

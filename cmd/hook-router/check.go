@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,10 +14,8 @@ import (
 
 // check refuses invalid limits, and flags that contradict each other.
 func (s serve) check(command *kong.Context) error {
-	for _, p := range command.Path {
-		if p.Flag != nil && s.NATSURL != "" && slices.Contains(embeddedFlags, p.Flag.Name) {
-			return fmt.Errorf("--%s is for the embedded NATS server, and --nats-url starts none: leave one of them out", p.Flag.Name)
-		}
+	if flag := embeddedFlag(command); flag != "" && s.NATSURL != "" {
+		return fmt.Errorf("--%s is for the embedded NATS server, and --nats-url starts none: leave one of them out", flag)
 	}
 	if err := s.checkAuth(); err != nil {
 		return err
@@ -24,10 +23,7 @@ func (s serve) check(command *kong.Context) error {
 	if s.NATSURL == "" && s.Replicas > 1 {
 		return fmt.Errorf("--jetstream-replicas is %d and the embedded NATS server is only one: join a cluster with --nats-url, or leave --jetstream-replicas out", s.Replicas)
 	}
-	if err := s.checkLimits(); err != nil {
-		return err
-	}
-	if err := s.checkWebhooks(); err != nil {
+	if err := cmp.Or(s.checkLimits(), s.checkWebhooks()); err != nil {
 		return err
 	}
 	noConsole := s.Console == "off" || s.HTTPListen == ""

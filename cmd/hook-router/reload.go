@@ -33,18 +33,10 @@ type ruleFiles struct {
 
 // load reads all files, and puts them into force if all are valid.
 func (f *ruleFiles) load() error {
-	var rules approval.Rules
-	var mask *redact.Rules
-	text, rulesErr := read(f.approvalRules, "approval rules")
-	if rulesErr == nil && f.approvalRules != "" {
-		rules, rulesErr = approval.ParseRules(f.approvalRules, text)
-	}
-	text, maskErr := read(f.auditRedact, "redaction rules")
-	if maskErr == nil && f.auditRedact != "" {
-		mask, maskErr = redact.ParseRules(f.auditRedact, text)
-	}
-	guards, guardsErr := f.readGuards()
-	who, peopleErr := f.readPeople()
+	rules, rulesErr := read(f.approvalRules, "approval rules", approval.ParseRules)
+	mask, maskErr := read(f.auditRedact, "redaction rules", redact.ParseRules)
+	guards, guardsErr := read(f.pinned, "pinned guards", pinned.Parse)
+	who, peopleErr := read(f.approvalGroups, "groups of approvers", people.Parse)
 	if err := errors.Join(rulesErr, maskErr, guardsErr, peopleErr); err != nil {
 		return err
 	}
@@ -66,33 +58,16 @@ func (f *ruleFiles) load() error {
 	return nil
 }
 
-// readGuards reads the pinned guards; nil for none.
-func (f *ruleFiles) readGuards() (*pinned.Guards, error) {
-	text, err := read(f.pinned, "pinned guards")
-	if err != nil || f.pinned == "" {
-		return nil, err
-	}
-	return pinned.Parse(f.pinned, text)
-}
-
-// readPeople reads the groups of approvers; nil for none.
-func (f *ruleFiles) readPeople() (*people.People, error) {
-	text, err := read(f.approvalGroups, "groups of approvers")
-	if err != nil || f.approvalGroups == "" {
-		return nil, err
-	}
-	return people.Parse(f.approvalGroups, text)
-}
-
-func read(path, what string) ([]byte, error) {
+// read reads and parses a file; without a path the rules are nil.
+func read[T any](path, what string, parse func(name string, text []byte) (T, error)) (rules T, err error) {
 	if path == "" {
-		return nil, nil
+		return rules, nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the %s: %w", what, err)
+		return rules, fmt.Errorf("read the %s: %w", what, err)
 	}
-	return text, nil
+	return parse(path, text)
 }
 
 // paths returns the paths of the configured files.

@@ -112,34 +112,17 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	}
 	log := slog.New(tel.LogTo(lines, level))
 	defer telemetry.ToggleLevel(level, sig.Level, log)()
-	key, err := s.auditKey()
-	if err != nil {
-		return errors.Join(err, tel.Stop(ctx))
-	}
+	options := server.Options{Log: log, Level: level, Telemetry: tel}
 	files := &ruleFiles{approvalRules: s.ApprovalRules, approvalGroups: s.ApprovalGroups, auditRedact: s.AuditRedact, pinned: s.Guards}
 	if w != nil {
-		files.guards, files.policy = w.guards, w.reload
+		files.guards, files.policy, options.Drained = w.guards, w.reload, w.shutdown
 	}
 	var changed <-chan struct{} // none where no file is watched
 	if watcher := files.watched(log); watcher != nil {
 		defer watcher.Close()
 		changed = watcher.Changed()
 	}
-	if err := files.load(); err != nil {
-		return errors.Join(err, tel.Stop(ctx))
-	}
-	var drained func()
-	if w != nil {
-		drained = w.shutdown
-	}
-	identities, err := s.identities(log)
-	if err != nil {
-		return errors.Join(err, tel.Stop(ctx))
-	}
-	s.say(ctx, log)
-	options := s.options(key, files, identities)
-	options.Log, options.Level, options.Telemetry, options.Drained = log, level, tel, drained
-	n, err := server.Start(ctx, options)
+	n, key, err := s.start(ctx, files, options)
 	if err != nil {
 		return errors.Join(err, tel.Stop(ctx))
 	}
@@ -159,9 +142,28 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	return errors.Join(err, w.err)
 }
 
-// options are those of the server, as far as the flags and their files say.
-func (s serve) options(key *signer.Key, files *ruleFiles, identities *identity.File) server.Options {
+// start reads the files that the flags name and starts the server, with what else is in options.
+func (s serve) start(ctx context.Context, files *ruleFiles, options server.Options) (*server.Server, *signer.Key, error) {
+	key, err := s.auditKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := files.load(); err != nil {
+		return nil, nil, err
+	}
+	identities, err := s.identities(options.Log)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.say(ctx, options.Log)
+	n, err := server.Start(ctx, s.options(options, key, files, identities))
+	return n, key, err
+}
+
+// options are those of the server: base, and what the flags and their files say.
+func (s serve) options(base server.Options, key *signer.Key, files *ruleFiles, identities *identity.File) server.Options {
 	return server.Options{
+		Log: base.Log, Level: base.Level, Telemetry: base.Telemetry, Drained: base.Drained,
 		NATS:       natsx.Options{URL: s.NATSURL, Prefix: s.Prefix, Creds: s.NATSCreds},
 		Listen:     s.NATSListen,
 		Cert:       s.NATSCert,

@@ -93,7 +93,7 @@ func (w *policyWorker) read(host kind.Worker) (file *workerfile.File, err error)
 	if err != nil {
 		return nil, err
 	}
-	if file.NATS.URL != "" || file.NATS.Prefix != "" {
+	if file.NATS != (workerfile.NATS{}) {
 		file.Close()
 		return nil, fmt.Errorf("%s: up serves the policy on a NATS server of its own: remove the section nats", w.up.Policy)
 	}

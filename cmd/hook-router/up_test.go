@@ -274,6 +274,20 @@ func TestUpSaysWhatIsWrongWithItsPolicy(t *testing.T) {
 	}
 }
 
+// What a policy says can't act on the terminal of whoever starts it.
+func TestUpQuotesItsPolicySafely(t *testing.T) {
+	t.Parallel()
+	policy := filepath.Join(t.TempDir(), "worker.yaml")
+	if err := os.WriteFile(policy, []byte(`hooks: [{id: a, events: "x\ecy", cel: {rules: [{deny: x}]}}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, log screen
+	err := run(t.Context(), []string{"up", "--store-dir", t.TempDir(), "--policy", policy}, &out, &log, signals.Signals{})
+	if err == nil || !strings.Contains(log.String(), "like [xcy]") {
+		t.Errorf("error is %v\n%q", err, log.String())
+	}
+}
+
 // A policy's warnings are told with its errors, and where it is served in spite of them.
 func TestUpTellsTheWarningsOfItsPolicy(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -38,11 +37,9 @@ func (s *serve) locate(command *kong.Context, getenv func(string) string) {
 		s.located.ignored = "hook-router up starts a NATS server of its own"
 		return
 	}
-	for _, p := range command.Path {
-		if p.Flag != nil && slices.Contains(embeddedFlags, p.Flag.Name) {
-			s.located.ignored = "--" + p.Flag.Name + " is given, so a NATS server is started here"
-			return
-		}
+	if flag := embeddedFlag(command); flag != "" {
+		s.located.ignored = "--" + flag + " is given, so a NATS server is started here"
+		return
 	}
 	s.NATSURL = at
 	if s.NATSCreds == "" {

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/cli/workerfiles"
@@ -20,7 +19,6 @@ import (
 	hooks "github.com/hookrouter/hookrouter/internal/workerfile/serve"
 	"github.com/hookrouter/hookrouter/pkg/agent"
 	"github.com/hookrouter/hookrouter/pkg/chain"
-	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 // How a registration of the file compares with the one on the bus.
@@ -65,7 +63,7 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 	if err != nil {
 		return workerfiles.InputError(err)
 	}
-	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker"})
+	client, err := s.connect(ctx, file, nil)
 	if err != nil {
 		return err
 	}
@@ -102,7 +100,7 @@ func compare(reg chain.Registration, there map[string]agent.Listing) planned {
 		return one
 	}
 	for _, i := range l.Instances {
-		one.Instances = append(one.Instances, printable(strings.TrimSpace(i.Instance+" "+i.Version)))
+		one.Instances = append(one.Instances, term.Clean(strings.TrimSpace(i.Instance+" "+i.Version)))
 	}
 	one.Is = isSame
 	if reg.Content() != l.Content() {
@@ -150,7 +148,7 @@ func (p plan) print(w io.Writer) error {
 	for _, one := range p.Hooks {
 		out.Fold(fmt.Sprintf("  %-8s %s: %s", one.Is, one.ID, one.words()))
 		for _, name := range slices.Sorted(maps.Keys(one.Fields)) {
-			out.Fold(fmt.Sprintf("             %s: %s -> %s", name, written(one.Fields[name].Bus), written(one.Fields[name].File)))
+			out.Fold(term.Clean(fmt.Sprintf("             %s: %s -> %s", name, written(one.Fields[name].Bus), written(one.Fields[name].File))))
 		}
 	}
 	return out.Failure()
@@ -158,8 +156,7 @@ func (p plan) print(w io.Writer) error {
 
 // words say what would happen.
 func (one planned) words() string {
-	who := strings.Join(one.Instances, ", ")
-	who = cmp.Or(who, "no worker: none answers for it now")
+	who := cmp.Or(strings.Join(one.Instances, ", "), "no worker: none answers for it now")
 	switch one.Is {
 	case isNew:
 		return hooks.Words(one.wanted)
@@ -181,14 +178,4 @@ func written(v any) string {
 		return fmt.Sprint(v)
 	}
 	return string(text)
-}
-
-// printable removes what would move a terminal's cursor.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, text)
 }

@@ -33,7 +33,7 @@ func TestADryRunSaysWhatStartingWouldChangeAndChangesNothing(t *testing.T) {
 	defer func() { _ = w.Close(t.Context()) }()
 	for _, reg := range []chain.Registration{
 		{ID: "same", Events: []string{"tool:pre"}},
-		{ID: "other", Events: []string{"e"}, Name: "Other", Version: "1.0.0"},
+		{ID: "other", Events: []string{"e"}, Name: "Oth\u202eer", Version: "1.0.0"}, // shown without what turns the direction of writing
 		{ID: "newer", Events: []string{"e"}, Version: "2.0.0"},
 		{ID: "unrelated", Events: []string{"e"}},
 	} {

@@ -61,11 +61,10 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	defer o.stop(ctx)
 	tel, log, pages := o.tel, o.log, o.pages
 	none := &workerfile.File{}
-	url, prefix := s.url(none), s.prefix(none)
-	memory := s.memory(url, prefix, log)
+	memory := s.memory(none, log)
 	states := bucket.New(func() (*natsx.Conn, error) { return natsx.Connect(memory) })
 	defer states.Close()
-	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Prefix: prefix, Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})
+	client, err := s.connect(ctx, none, log)
 	if err != nil {
 		return err
 	}
@@ -88,7 +87,7 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	pages.conn.Store(client.Conn())
 	defer context.AfterFunc(ctx, func() { pages.serving.Store(false) })()
 	return s.runPolicy(ctx, p, client, follower, hooks.Options{
-		File: none, NATS: natsx.RedactURL(url), Prefix: prefix, Metrics: metrics, Log: log,
+		File: none, NATS: natsx.RedactURL(s.url(none)), Prefix: s.prefix(none), Metrics: metrics, Log: log,
 	}, func() { pages.serving.Store(ctx.Err() == nil) })
 }
 

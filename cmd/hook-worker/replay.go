@@ -26,6 +26,14 @@ type decided struct {
 	Refused *evaluate.Undecided `json:"refused,omitempty"` // instead
 }
 
+// refusedOr is the line of an event that could not be decided; any other error ends the run.
+func refusedOr(err error) (decided, error) {
+	if refused, ok := errors.AsType[*evaluate.Undecided](err); ok {
+		return decided{Refused: refused}, nil
+	}
+	return decided{}, err
+}
+
 // Run writes what the hooks decide for each event, one line of JSON each, in the order of the
 // events.
 func (c replayEvents) Run(ctx context.Context, p process) error {
@@ -42,10 +50,6 @@ func (c replayEvents) Run(ctx context.Context, p process) error {
 	defer in.Close()
 	out := json.NewEncoder(p.stdout)
 	out.SetEscapeHTML(false)
-	type answer struct {
-		outcome evaluate.Outcome
-		err     error
-	}
 	err = evaluate.InOrder(ctx, c.Parallel, func(ctx context.Context, each func(evaluate.Sample) error) error {
 		err := evaluate.ReadEvents(ctx, c.Events, in, each)
 		if errors.Is(err, evaluate.ErrNoEvents) {
@@ -55,19 +59,16 @@ func (c replayEvents) Run(ctx context.Context, p process) error {
 			return workerfiles.InputError(err)
 		}
 		return err
-	}, func(ctx context.Context, s evaluate.Sample) answer {
+	}, func(ctx context.Context, s evaluate.Sample) (decided, error) {
 		if s.Err != nil {
-			return answer{err: s.Err}
+			return refusedOr(s.Err)
 		}
 		outcome, err := policy.Decide(ctx, s.Event)
-		return answer{outcome, err}
-	}, func(a answer) error {
-		line := decided{Outcome: &a.outcome}
-		if refused, ok := errors.AsType[*evaluate.Undecided](a.err); ok {
-			line = decided{Refused: refused}
-		} else if a.err != nil {
-			return a.err
+		if err != nil {
+			return refusedOr(err)
 		}
+		return decided{Outcome: &outcome}, nil
+	}, func(line decided) error {
 		if err := out.Encode(line); err != nil {
 			return fmt.Errorf("write the decision: %w", err)
 		}

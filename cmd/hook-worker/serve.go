@@ -60,8 +60,8 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	}
 	say := teller{p.stderr, log}
 	say.warnings(file)
-	memory = s.memory(s.url(file), s.prefix(file), log)
-	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})
+	memory = s.memory(file, log)
+	client, err := s.connect(ctx, file, log)
 	if err != nil {
 		return err
 	}
@@ -97,11 +97,18 @@ func (s serve) readAgain(first *workerfile.File, host kind.Worker) func() (*work
 	}
 }
 
+// connect connects to the bus, for a file.
+func (s serve) connect(ctx context.Context, file *workerfile.File, log *slog.Logger) (*hookrouter.Client, error) {
+	return hookrouter.Connect(ctx, hookrouter.Options{
+		URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log,
+	})
+}
+
 // memory connects to the hooks' state: like the hooks, unless flags say otherwise.
-func (s serve) memory(url, prefix string, log *slog.Logger) natsx.Options {
+func (s serve) memory(file *workerfile.File, log *slog.Logger) natsx.Options {
 	creds := s.StateCred
 	if s.StateURL == "" {
 		creds = cmp.Or(creds, s.NATSCreds)
 	}
-	return natsx.Options{URL: cmp.Or(s.StateURL, url), Prefix: prefix, Name: "hook-worker state", Creds: creds, Role: "state", Log: log}
+	return natsx.Options{URL: cmp.Or(s.StateURL, s.url(file)), Prefix: s.prefix(file), Name: "hook-worker state", Creds: creds, Role: "state", Log: log}
 }

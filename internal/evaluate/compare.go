@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -150,9 +151,5 @@ func lacks(at jsontext.Pointer, want, got json.RawMessage) map[string]lack {
 
 // short is a value as it fits on a line.
 func short(raw json.RawMessage) string {
-	const limit = 200
-	if text := []rune(string(canonical(raw))); len(text) > limit {
-		return string(text[:limit-1]) + "…"
-	}
-	return string(canonical(raw))
+	return shorten.Runes(string(canonical(raw)), 200, "…")
 }

@@ -43,9 +43,9 @@ func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
 // Replay is a [Policy].
 func (p *FilePolicy) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	if p.withRecorded {
-		return p.decide(ctx, c.AsEvent(), slices.DeleteFunc(slices.Clone(c.Answers), func(a Answer) bool { return slices.Contains(p.without, a.ID) }))
+		return p.decide(ctx, c.asEvent(), slices.DeleteFunc(slices.Clone(c.Answers), func(a Answer) bool { return slices.Contains(p.without, a.ID) }))
 	}
-	return p.decide(ctx, c.AsEvent(), nil)
+	return p.decide(ctx, c.asEvent(), nil)
 }
 
 // Decide says what the hooks of the file alone make of an event. Its error is an

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"sync"
@@ -61,14 +62,11 @@ func (c *call) decided() jsontext.Pointer {
 // hookVerdict is what a hook made of a call; called is nil where its match could not be evaluated.
 func (c *fileHooks) hookVerdict(entry *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) HookVerdict {
 	h := HookVerdict{
-		ID: entry.ID, Effect: workerfile.Effect(r.Action), Reason: r.Reason, Failure: failure,
+		ID: entry.ID, Effect: workerfile.Effect(cmp.Or(r.Action, chain.Continue)), Reason: r.Reason, Failure: failure,
 		Inject: r.ContextInjection, Ask: r.ApprovalPrompt, UserMessage: r.UserMessage,
 	}
-	switch {
-	case failure != "":
+	if failure != "" {
 		h.Effect = workerfile.Failed
-	case r.Action == "":
-		h.Effect = workerfile.Effect(chain.Continue)
 	}
 	if err != nil {
 		h.Error = err.Error()

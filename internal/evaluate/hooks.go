@@ -75,7 +75,7 @@ func (c *fileHooks) whyNot(id string) string {
 	return ""
 }
 
-// undecided says that nothing is decided of an event that reaches a hook which may not be
+// refusal says that nothing is decided of an event that reaches a hook which may not be
 // called.
 func (c *fileHooks) refusal(id string) *Undecided {
 	if h := c.files[id]; c.may(h) {

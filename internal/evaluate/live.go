@@ -48,7 +48,7 @@ const (
 func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &liveRun{Live: l, ctx: ctx, end: cancel, ev: c.AsEvent(), memory: newMemory(c.Data, c.Answers), id: events.NewID()}
+	r := &liveRun{Live: l, ctx: ctx, end: cancel, ev: c.asEvent(), memory: newMemory(c.Data, c.Answers), id: events.NewID()}
 	hooks, err := r.explain()
 	if err != nil {
 		return Outcome{}, err
@@ -88,7 +88,7 @@ func (l *Live) condition(reg chain.Registration) (func(*chain.View) (bool, error
 // liveRun is one chain on its way through the hooks. One goroutine uses it.
 type liveRun struct {
 	*Live
-	ctx    context.Context // ends with the run: what chain.Run asks of a entry has none
+	ctx    context.Context // ends with the run: what chain.Run asks of an entry has none
 	end    context.CancelCauseFunc
 	ev     events.Event
 	memory *recordedAnswers

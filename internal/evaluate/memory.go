@@ -102,9 +102,9 @@ func (m *recordedAnswers) Entries() []*chain.Entry {
 	return list
 }
 
-// AsEvent is the recorded event, with what the first hook got and what the router knew of its
+// asEvent is the recorded event, with what the first hook got and what the router knew of its
 // session and its sender. The log names no parent but the root.
-func (c *Recording) AsEvent() events.Event {
+func (c *Recording) asEvent() events.Event {
 	ev := events.Event{ID: c.EventID, Source: c.Agent, Name: c.Event, Session: c.Session, Time: events.Stamp(c.Time), Data: c.Data}
 	if ev.ID == "" {
 		ev.ID = events.NewID()

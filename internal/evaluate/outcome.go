@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -41,14 +42,14 @@ type Call struct {
 // newOutcome is what a run of [chain.Run] came to; memory may be nil.
 func newOutcome(out chain.Outcome, memory *recordedAnswers) Outcome {
 	o := Outcome{
-		Action: action(out.Result), Reason: out.Result.Reason, DeniedBy: out.DeniedBy,
+		Action: cmp.Or(out.Result.Action, chain.Continue), Reason: out.Result.Reason, DeniedBy: out.DeniedBy,
 		Injection: out.Result.ContextInjection, Data: out.Data, Calls: []Call{},
 	}
 	for _, h := range out.Calls {
 		o.Labels = events.UnionLabels(o.Labels, h.Result.Labels)
 		step := Call{ID: h.Entry.ID, Reason: h.Result.Reason, Failure: h.Failure}
 		if step.Failure == "" {
-			step.Action = action(h.Result)
+			step.Action = cmp.Or(h.Result.Action, chain.Continue)
 		}
 		if h.Err != nil {
 			step.Error = h.Err.Error()
@@ -64,17 +65,10 @@ func newOutcome(out chain.Outcome, memory *recordedAnswers) Outcome {
 	return o
 }
 
-func action(r chain.Result) chain.Action {
-	if r.Action == "" {
-		return chain.Continue
-	}
-	return r.Action
-}
-
 // Recorded is what the chain came to then, by the engine of now.
 func (c *Recording) Recorded(ctx context.Context) (Outcome, error) {
 	memory := newMemory(c.Data, c.Answers)
-	out, err := chain.Run(ctx, memory.Entries(), c.AsEvent(), chain.Plan{Call: memory.Call})
+	out, err := chain.Run(ctx, memory.Entries(), c.asEvent(), chain.Plan{Call: memory.Call})
 	return newOutcome(out, memory), err
 }
 
@@ -104,9 +98,7 @@ func (o Outcome) Decision(start json.RawMessage) Decision {
 		}
 	default:
 		hook, reason := by(slices.All(o.Calls), d.Action)
-		if d.By = hook; d.Reason == "" {
-			d.Reason = reason
-		}
+		d.By, d.Reason = hook, cmp.Or(d.Reason, reason)
 	}
 	return d
 }

@@ -80,7 +80,7 @@ func readExport(ctx context.Context, name string, in io.Reader, each func(Sample
 	var stopped error
 	err := FromExport(in, RecordingFilter{})(ctx, func(c *Recording) error {
 		n++
-		s := Sample{Line: n, Nth: true, Event: c.AsEvent()}
+		s := Sample{Line: n, Nth: true, Event: c.asEvent()}
 		if refusal := c.Refused(); refusal != nil {
 			s.Err = refusal
 		}

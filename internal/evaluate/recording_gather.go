@@ -73,7 +73,7 @@ func missing(d *query.Data, what string) *Undecided {
 	return &Undecided{Reason: "digest only: the log does not hold " + what + " (the router ran with --audit-data=digest)"}
 }
 
-// gather puts the records of chains together. It is used by one goroutine.
+// gatherer puts the records of chains together. It is used by one goroutine.
 type gatherer struct {
 	open  map[string]*Recording // whose last record did not come yet
 	order []string              // of open, the oldest first; some may have come
@@ -92,9 +92,7 @@ func (g *gatherer) add(r *query.Record) *Recording {
 		c := g.chain(r)
 		a, masked, refusal := answerOf(r)
 		c.Answers, c.Masked = append(c.Answers, a), c.Masked || masked
-		if refusal != nil {
-			c.refuse(refusal)
-		}
+		c.refuse(refusal)
 	case audit.ChainResult:
 		c := g.chain(r)
 		delete(g.open, r.ChainID)
@@ -108,9 +106,6 @@ func (g *gatherer) add(r *query.Record) *Recording {
 func (g *gatherer) chain(r *query.Record) *Recording {
 	if c := g.open[r.ChainID]; c != nil {
 		return c
-	}
-	if g.open == nil {
-		g.open = map[string]*Recording{}
 	}
 	c := &Recording{ID: r.ChainID, Session: r.Session, Event: r.Event}
 	g.open[r.ChainID] = c

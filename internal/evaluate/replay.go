@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // ReplayOptions say how fast a replay goes.
@@ -28,29 +29,22 @@ type Replayed struct {
 // each, one after the other, in the order of the source. It ends with the first error
 // of any of them that is no [*Undecided].
 func Replay(ctx context.Context, source Source, policy Policy, o ReplayOptions, handle func(Replayed) error) error {
-	type done struct {
-		result Replayed
-		err    error
-	}
 	return InOrder(ctx, o.Parallel, func(ctx context.Context, each func(*Recording) error) error {
 		return source(ctx, paced(ctx, o.Rate, each))
-	}, func(ctx context.Context, c *Recording) done {
-		r, err := replayOne(ctx, c, o.Was, policy)
-		return done{r, err}
-	}, func(d done) error {
-		if d.err != nil {
-			return d.err
-		}
-		return handle(d.result)
-	})
+	}, func(ctx context.Context, c *Recording) (Replayed, error) {
+		return replayOne(ctx, c, o.Was, policy)
+	}, handle)
 }
 
-// replay takes one chain through a policy.
+// replayOne takes one chain through a policy.
 func replayOne(ctx context.Context, c *Recording, before, policy Policy) (Replayed, error) {
 	r := Replayed{Chain: c}
 	was, would, err := c.compare(ctx, before, policy)
-	r.Refusal, err = undecidedOf(err)
-	if err != nil || r.Refusal != nil {
+	if refusal, ok := errors.AsType[*Undecided](err); ok {
+		r.Refusal = refusal
+		return r, nil
+	}
+	if err != nil {
 		return r, err
 	}
 	r.Was, r.Would, r.Calls = was.Decision(c.Data), would.Decision(c.Data), would.Calls
@@ -74,64 +68,61 @@ func (c *Recording) compare(ctx context.Context, before, policy Policy) (was, wo
 	return was, would, err
 }
 
-// refusalOf tells a refusal from what ends a replay.
-func undecidedOf(err error) (*Undecided, error) {
-	if refusal, ok := errors.AsType[*Undecided](err); ok {
-		return refusal, nil
-	}
-	return nil, err
-}
-
-// paced calls each at most so often in a second.
-func paced(ctx context.Context, rate float64, each func(*Recording) error) func(*Recording) error {
-	if rate <= 0 {
+// paced calls each at most so often in a second; 0 is no limit.
+func paced(ctx context.Context, perSecond float64, each func(*Recording) error) func(*Recording) error {
+	if perSecond <= 0 {
 		return each
 	}
-	next := time.Now()
+	limit := rate.NewLimiter(rate.Limit(perSecond), 1)
 	return func(c *Recording) error {
-		timer := time.NewTimer(time.Until(next))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := limit.Wait(ctx); err != nil {
+			return err
 		}
-		next = time.Now().Add(time.Duration(float64(time.Second) / rate))
 		return each(c)
 	}
 }
 
 // InOrder does something with each item of a source, some at the same time, and calls
 // handle with what came of it, one after the other, in the order of the source. It ends
-// with the first error of the source or of handle, when all that was begun is done.
+// with the first error of the source, of do or of handle, when all that was begun is done.
 func InOrder[T, R any](ctx context.Context, parallel int, source func(context.Context, func(T) error) error,
-	do func(context.Context, T) R, handle func(R) error,
+	do func(context.Context, T) (R, error), handle func(R) error,
 ) error {
+	type outcome struct {
+		result R
+		err    error
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	queue := make(chan chan R, max(parallel, 1)-1) // and one that handle waits for
+	queue := make(chan chan outcome, max(parallel, 1)-1) // and one that handle waits for
 	var wg sync.WaitGroup
 	var read error
 	wg.Go(func() {
 		defer close(queue)
 		read = source(ctx, func(item T) error {
-			slot := make(chan R, 1)
+			slot := make(chan outcome, 1)
 			select {
 			case queue <- slot:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
-			wg.Go(func() { slot <- do(ctx, item) })
+			wg.Go(func() {
+				result, err := do(ctx, item)
+				slot <- outcome{result, err}
+			})
 			return nil
 		})
 	})
 	var handled error
 	for slot := range queue {
-		r := <-slot
+		done := <-slot
 		if handled != nil {
 			continue
 		}
-		if handled = handle(r); handled != nil {
+		if handled = done.err; handled == nil {
+			handled = handle(done.result)
+		}
+		if handled != nil {
 			cancel()
 		}
 	}

@@ -57,7 +57,7 @@ func FromExport(in io.Reader, f RecordingFilter) Source {
 // taker puts records together and gives the wanted chains to each. Its error is
 // [query.ErrEnough] where no more are wanted.
 func (f RecordingFilter) taker(each func(*Recording) error) func(*query.Record) error {
-	var g gatherer
+	g := gatherer{open: map[string]*Recording{}}
 	left := f.Limit
 	return func(r *query.Record) error {
 		if r.Err != nil {

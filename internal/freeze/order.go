@@ -1,14 +1,14 @@
 package freeze
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
 
 // maxReason is the longest reason of an order, in bytes.
@@ -75,8 +75,7 @@ func (o Order) Key() string {
 	if o.Scope() == "all" {
 		return "all"
 	}
-	sum := sha256.Sum256([]byte(o.Agent + o.Session))
-	return o.Scope() + "." + base64.RawURLEncoding.EncodeToString(sum[:])
+	return o.Scope() + "." + sessionkey.Digest(o.Agent+o.Session)
 }
 
 // Covers reports whether the order covers an agent's event. agent is its proven name, or else the

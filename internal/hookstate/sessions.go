@@ -2,10 +2,10 @@ package hookstate
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
 
 // Sessions are values of one type, one for each session or whatever else has a name,
@@ -64,8 +64,7 @@ func (s Sessions[T]) Each(ctx context.Context, yield func(T) bool) error {
 
 // key is where a session's value stands: ids hold characters that keys do not.
 func (s Sessions[T]) key(session string) string {
-	sum := sha256.Sum256([]byte(session))
-	return s.prefix + "." + base64.RawURLEncoding.EncodeToString(sum[:])
+	return s.prefix + "." + sessionkey.Digest(session)
 }
 
 func decode[T any](raw []byte) (value T, err error) {

@@ -2,8 +2,6 @@ package labels
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -54,10 +52,7 @@ func Name(sender, session string) string {
 func Split(name string) (sender, session string) { return sessionkey.Split(name) }
 
 // Key is the key of a name's record in the store, below a prefix.
-func Key(name string) string {
-	sum := sha256.Sum256([]byte(name))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
-}
+func Key(name string) string { return sessionkey.Digest(name) }
 
 // With returns the record with labels that a hook added now.
 func (r Record) With(hook string, now time.Time, labels ...string) Record {

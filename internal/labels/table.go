@@ -44,10 +44,9 @@ type node struct {
 
 // New makes an empty table.
 func New(o Options) *Table {
-	return &Table{
-		memory: cmp.Or(o.Memory, DefaultMemory),
-		nodes:  map[string]*node{}, byID: map[string][]*node{}, senders: map[string]*sender{}, names: map[string]string{},
-	}
+	t := &Table{memory: cmp.Or(o.Memory, DefaultMemory)}
+	t.Clear()
+	return t
 }
 
 // Clear forgets everything.

@@ -27,7 +27,7 @@ func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision
 	}
 	// What made it past meanwhile did not find it.
 	return s.update(ctx, at, func(state *State) bool {
-		return len(state.drop(func(g Grant) bool { return g.Approval == q.ID })) > 0
+		return state.drop(func(g Grant) bool { return g.Approval == q.ID }) > 0
 	})
 }
 
@@ -54,7 +54,7 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 // senders returns the proven senders of which a session, or the tree that it is the root of, has a
 // state.
 func (s *Store) senders(ctx context.Context, session string) (list []string, err error) {
-	for _, prefix := range [...]string{key(session), treeKeys + digest(session)} {
+	for _, prefix := range [...]string{key(session), treeKeys + sessionkey.Digest(session)} {
 		states, err := s.under(ctx, prefix)
 		if err != nil {
 			return nil, err

@@ -2,12 +2,10 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
-	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -37,9 +35,9 @@ func beyond(scope, sender, root string) (place, bool) {
 	switch {
 	case sender == "":
 	case scope == approval.ScopeLineage && root != "":
-		return place{treeKeys + digest(root) + "." + digest(sender), State{Scope: scope, Session: root, Sender: sender}}, true
+		return place{treeKeys + sessionkey.Digest(root) + "." + sessionkey.Digest(sender), State{Scope: scope, Session: root, Sender: sender}}, true
 	case scope == approval.ScopeAgent:
-		return place{scopedKeys + ".agent." + digest(sender), State{Scope: scope, Sender: sender}}, true
+		return place{scopedKeys + ".agent." + sessionkey.Digest(sender), State{Scope: scope, Sender: sender}}, true
 	}
 	return place{}, false
 }
@@ -47,20 +45,13 @@ func beyond(scope, sender, root string) (place, bool) {
 // Scoped returns the states with unexpired grants beyond sessions, of one sender or of all.
 func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err error) {
 	now := time.Now()
-	err = s.bucket.Under(ctx, scopedKeys, func(e natsx.Entry) bool {
-		var state State
-		if json.Unmarshal(e.Value, &state) != nil || sender != "" && state.Sender != sender {
-			return true
-		}
-		if state.expire(now); len(state.Grants) > 0 {
+	states, err := s.under(ctx, scopedKeys)
+	for _, state := range states {
+		if state.expire(now); len(state.Grants) > 0 && (sender == "" || state.Sender == sender) {
 			list = append(list, state)
 		}
-		return true
-	})
-	if err != nil {
-		return nil, unavailable(err)
 	}
-	return list, nil
+	return list, err
 }
 
 // dropOfTree drops grants of the tree that a session is the root of, and returns how many. With
@@ -72,7 +63,7 @@ func (s *Store) dropOfTree(ctx context.Context, root string, past bool, match fu
 		return 0, nil
 	}
 	err = s.update(ctx, at, func(state *State) bool {
-		dropped = len(state.drop(match))
+		dropped = state.drop(match)
 		if past {
 			state.Ended = new(time.Now().UTC())
 		}
@@ -123,7 +114,7 @@ func (s *Store) RevokeGrant(ctx context.Context, approvalID string) (hook, promp
 			return "", "", "", false, err
 		}
 		at, _ := beyond(state.Scope, state.Sender, state.Session)
-		err = s.update(ctx, at, func(state *State) bool { ok = len(state.drop(of)) > 0; return ok })
+		err = s.update(ctx, at, func(state *State) bool { ok = state.drop(of) > 0; return ok })
 		return g.Hook, g.Prompt, g.Session, ok, err
 	}
 	return "", "", "", false, nil

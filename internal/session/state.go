@@ -1,13 +1,12 @@
 package session
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -77,14 +76,9 @@ const (
 func key(name string) string {
 	sender, id := sessionkey.Split(name)
 	if sender == "" {
-		return digest(id)
+		return sessionkey.Digest(id)
 	}
-	return digest(id) + "." + digest(sender)
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return sessionkey.Digest(id) + "." + sessionkey.Digest(sender)
 }
 
 // begin begins a turn if the event does; an empty event always does.
@@ -135,7 +129,7 @@ func (s *State) Remembered(r *held.Event) (Grant, bool) {
 func (s *State) remember(q *held.Event, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	g := Grant{
-		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: cut(q.Prompt), Digest: approval.Digest([]byte(q.Prompt)), Tool: cut(q.ToolName), Content: q.Content, By: d.DecidedBy, Labels: q.Labels, Granted: d.Decided, Expires: d.GrantExpires,
+		Approval: q.ID, Emitter: q.Emitter, HookID: q.HookID, Hook: q.Hook, Prompt: shorten.Runes(q.Prompt, shownPrompt, "..."), Digest: approval.Digest([]byte(q.Prompt)), Tool: shorten.Runes(q.ToolName, shownPrompt, "..."), Content: q.Content, By: d.DecidedBy, Labels: q.Labels, Granted: d.Decided, Expires: d.GrantExpires,
 	}
 	if s.Scope != "" {
 		g.Session = q.Session
@@ -166,7 +160,7 @@ func (s *State) expire(now time.Time) {
 // the epoch: nothing that was approved before is permitted again.
 func (s *State) revoke(hook, prompt string) (revoked int) {
 	s.Epoch++
-	return len(s.drop(func(g Grant) bool { return g.of(hook, prompt) }))
+	return s.drop(func(g Grant) bool { return g.of(hook, prompt) })
 }
 
 // of reports whether a grant is for a hook and a prompt; empty ones match all.
@@ -174,13 +168,13 @@ func (g Grant) of(hook, prompt string) bool {
 	return (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)
 }
 
-// drop removes grants for good and returns them.
-func (s *State) drop(match func(Grant) bool) (dropped []Grant) {
+// drop removes grants for good and returns how many.
+func (s *State) drop(match func(Grant) bool) (dropped int) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
 		if !match(g) {
 			return false
 		}
-		dropped = append(dropped, g)
+		dropped++
 		s.Revoked = append(s.Revoked, g.Approval)
 		return true
 	})
@@ -188,11 +182,4 @@ func (s *State) drop(match func(Grant) bool) (dropped []Grant) {
 		s.Revoked = slices.Delete(s.Revoked, 0, over)
 	}
 	return dropped
-}
-
-func cut(prompt string) string {
-	if runes := []rune(prompt); len(runes) > shownPrompt {
-		return string(runes[:shownPrompt]) + "..."
-	}
-	return prompt
 }

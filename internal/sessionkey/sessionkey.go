@@ -3,7 +3,11 @@
 // sender uses.
 package sessionkey
 
-import "strings"
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+)
 
 // separator is in no session id: they are text.
 const separator = "\x00"
@@ -21,4 +25,11 @@ func Of(sender, id string) string {
 func Split(name string) (sender, id string) {
 	id, sender, _ = strings.Cut(name, separator)
 	return sender, id
+}
+
+// Digest is a text as one token of a key in a store: its SHA-256, since sessions, senders and agents
+// have characters that keys do not.
+func Digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
 }

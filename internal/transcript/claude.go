@@ -30,7 +30,7 @@ func (s *session) ofClaude(l record) (all []events.Event) {
 		if l.Type != "user" || l.IsMeta || text == "" {
 			return nil
 		}
-		return s.prompt(origin{ClaudeCode, "", l.Timestamp}, text)
+		return s.prompt(text)
 	}
 	var blocks []json.RawMessage
 	if json.Unmarshal(message.Content, &blocks) != nil {
@@ -41,11 +41,11 @@ func (s *session) ofClaude(l record) (all []events.Event) {
 		switch {
 		case json.Unmarshal(raw, &b) != nil:
 		case b.Type == "tool_use" && l.Type == "assistant":
-			all = append(all, s.call(origin{ClaudeCode, b.ID, l.Timestamp}, b.Name, b.Input)...)
+			all = append(all, s.call(b.ID, b.Name, b.Input)...)
 		case b.Type == "tool_result":
-			all = append(all, s.result(origin{ClaudeCode, b.ToolUseID, l.Timestamp}, b.Content)...)
+			all = append(all, s.result(b.ToolUseID, b.Content)...)
 		case b.Type == "text" && l.Type == "user" && !l.IsMeta && b.Text != "":
-			all = append(all, s.prompt(origin{ClaudeCode, "", l.Timestamp}, b.Text)...)
+			all = append(all, s.prompt(b.Text)...)
 		}
 	}
 	return all

@@ -23,7 +23,7 @@ type item struct {
 }
 
 // ofCodex are the events of a line of Codex.
-func (s *session) ofCodex(kind string, payload json.RawMessage, at string) []events.Event {
+func (s *session) ofCodex(kind string, payload json.RawMessage) []events.Event {
 	var i item
 	if json.Unmarshal(payload, &i) != nil {
 		return nil
@@ -39,17 +39,17 @@ func (s *session) ofCodex(kind string, payload json.RawMessage, at string) []eve
 		if i.Type != "user_message" || i.Message == "" {
 			return nil
 		}
-		return s.prompt(origin{Codex, "", at}, i.Message)
+		return s.prompt(i.Message)
 	}
 	switch i.Type {
 	case "function_call":
-		return s.call(origin{Codex, i.CallID, at}, i.Namespace+i.Name, i.Arguments)
+		return s.call(i.CallID, i.Namespace+i.Name, i.Arguments)
 	case "custom_tool_call":
-		return s.call(origin{Codex, i.CallID, at}, i.Name, i.Input)
+		return s.call(i.CallID, i.Name, i.Input)
 	case "local_shell_call":
-		return s.call(origin{Codex, cmp.Or(i.CallID, i.ID), at}, "local_shell", localShell(i.Action))
+		return s.call(cmp.Or(i.CallID, i.ID), "local_shell", localShell(i.Action))
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		return s.result(origin{Codex, cmp.Or(i.CallID, i.ID), at}, i.Output)
+		return s.result(cmp.Or(i.CallID, i.ID), i.Output)
 	case "":
 		s.id = cmp.Or(i.ID, s.id) // the first line of older versions
 	}

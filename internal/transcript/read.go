@@ -17,8 +17,8 @@ import (
 
 // The agents whose transcripts are read, as [events.Event] has them for its Source.
 const (
-	ClaudeCode = "claude-code"
-	Codex      = "codex"
+	claudeCode = "claude-code"
+	codex      = "codex"
 )
 
 // MaxLine bounds a line, in bytes; longer ones are skipped.
@@ -89,31 +89,31 @@ type record struct {
 
 // session is what is known of a session so far.
 type session struct {
-	id, cwd string
-	tools   map[string]string // names, by the id of a call
+	id, cwd   string
+	tools     map[string]string // names, by the id of a call
+	agent, at string            // whose line is read, and its time
 }
 
 // events are those of a line.
 func (s *session) events(l record, line []byte) []events.Event {
+	s.agent, s.at = codex, l.Timestamp
+	if _, err := time.Parse(time.RFC3339, s.at); err != nil {
+		s.at = ""
+	}
 	switch l.Type {
 	case "user", "assistant":
+		s.agent = claudeCode
 		s.id, s.cwd = cmp.Or(l.SessionID, s.id), cmp.Or(l.Cwd, s.cwd)
 		return s.ofClaude(l)
 	case "session_meta", "turn_context", "response_item", "event_msg":
-		return s.ofCodex(l.Type, l.Payload, l.Timestamp)
+		return s.ofCodex(l.Type, l.Payload)
 	}
-	return s.ofCodex("response_item", line, l.Timestamp) // as older versions wrote it
+	return s.ofCodex("response_item", line) // as older versions wrote it
 }
 
-// origin is where an event of a transcript comes from.
-type origin struct {
-	agent string
-	id    string // of the call; empty for none
-	at    string // its time
-}
-
-// event makes an event of an agent; none where its data is none.
-func (s *session) event(o origin, name string, data map[string]any) []events.Event {
+// event makes an event of the line; none where its data is none. id is that of a call, empty for
+// none.
+func (s *session) event(id, name string, data map[string]any) []events.Event {
 	if s.cwd != "" {
 		data["cwd"] = s.cwd
 	}
@@ -130,34 +130,31 @@ func (s *session) event(o origin, name string, data map[string]any) []events.Eve
 			return nil
 		}
 	}
-	if _, err := time.Parse(time.RFC3339, o.at); err != nil {
-		o.at = ""
-	}
-	return []events.Event{{ID: o.id, Source: o.agent, Name: name, Session: cmp.Or(s.id, "unknown"), Time: o.at, Data: raw}}
+	return []events.Event{{ID: id, Source: s.agent, Name: name, Session: cmp.Or(s.id, "unknown"), Time: s.at, Data: raw}}
 }
 
 // prompt is what the user wrote.
-func (s *session) prompt(o origin, text string) []events.Event {
-	return s.event(o, events.PromptSubmit, map[string]any{"prompt": text})
+func (s *session) prompt(text string) []events.Event {
+	return s.event("", events.PromptSubmit, map[string]any{"prompt": text})
 }
 
 // call is a tool call.
-func (s *session) call(o origin, tool string, input json.RawMessage) []events.Event {
-	if o.id != "" {
-		s.tools[o.id] = tool
+func (s *session) call(id, tool string, input json.RawMessage) []events.Event {
+	if id != "" {
+		s.tools[id] = tool
 	}
-	data := map[string]any{"tool_name": tool, "tool_use_id": o.id}
+	data := map[string]any{"tool_name": tool, "tool_use_id": id}
 	if len(input) > 0 {
 		data["tool_input"] = input
 	}
-	return s.event(o, events.ToolPre, data)
+	return s.event(id, events.ToolPre, data)
 }
 
 // result is what came of a call.
-func (s *session) result(o origin, output json.RawMessage) []events.Event {
-	tool, known := s.tools[o.id]
+func (s *session) result(id string, output json.RawMessage) []events.Event {
+	tool, known := s.tools[id]
 	if !known || len(output) == 0 {
 		return nil
 	}
-	return s.event(o, events.ToolPost, map[string]any{"tool_name": tool, "tool_use_id": o.id, "tool_input": map[string]any{}, "tool_response": output})
+	return s.event(id, events.ToolPost, map[string]any{"tool_name": tool, "tool_use_id": id, "tool_input": map[string]any{}, "tool_response": output})
 }

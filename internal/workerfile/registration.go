@@ -18,12 +18,9 @@ import (
 
 // checkRegistration notes the errors in a registration, and members that a file must not have.
 func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration) {
-	for _, own := range [...]struct {
-		name  string
-		given bool
-	}{{"instance", r.Instance != ""}, {"protocol", r.Protocol != 0}} {
-		if own.given {
-			d.note(d.errorAt(at.AppendToken(own.name), errors.New("the worker says this itself: leave it out")))
+	for name, given := range map[string]bool{"instance": r.Instance != "", "protocol": r.Protocol != 0} {
+		if given {
+			d.note(d.errorAt(at.AppendToken(name), errors.New("the worker says this itself: leave it out")))
 		}
 	}
 	if len(r.Channels) > 0 {

@@ -151,11 +151,9 @@ func (f *Follower) Run(ctx context.Context) {
 		for _, use := range uses {
 			f.ask(ctx, use)
 		}
-		pause := time.NewTimer(f.Poll)
 		select {
-		case <-pause.C:
+		case <-time.After(f.Poll):
 		case <-ctx.Done():
-			pause.Stop()
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (f *Follower) Read() (*workerfile.File, error) {
 func (f *Follower) Applying(*workerfile.File) func(error) {
 	return func(err error) {
 		if err == nil {
-			err = f.take()
+			f.take()
 		}
 		f.settle(err)
 	}
@@ -56,12 +56,12 @@ func (f *Follower) Applying(*workerfile.File) func(error) {
 
 // take marks the offered bundle as running, and keeps it on disk. If that fails, it runs
 // nevertheless.
-func (f *Follower) take() error {
+func (f *Follower) take() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := f.next
 	if b == nil {
-		return nil
+		return
 	}
 	f.running[b.Use], f.newest[b.Use] = b, b
 	if err := atomicfile.Write(f.kept(b.Use), b.Raw, 0o600); err != nil {
@@ -72,7 +72,6 @@ func (f *Follower) take() error {
 		_ = os.Remove(f.kept(bundle.Shadow)) // it is not taken over again: its serial is too low
 	}
 	f.sweep()
-	return nil
 }
 
 // settle sends the outcome of an offer.

@@ -26,7 +26,7 @@ func Bucket(prefix string, replicas int) natsx.BucketOptions {
 // Store is the policies of one bus. It is safe for concurrent use.
 type Store struct{ bucket *natsx.Bucket }
 
-// New makes a store on its s.bucket.
+// New makes a store on its bucket.
 func New(bucket *natsx.Bucket) *Store { return &Store{bucket} }
 
 // Entry is a stored bundle; the zero Entry says that there is none.

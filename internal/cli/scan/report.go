@@ -79,31 +79,33 @@ func (r *report) add(ev events.Event, at time.Time, out evaluate.Outcome, err er
 	r.sessions[[2]string{ev.Source, ev.Session}] = true
 	if call {
 		r.Calls++
-	}
-	if call && day != "" {
-		r.days[day] += 0
+		if day != "" {
+			r.days[day] += 0
+		}
 	}
 	decided := out.Decision(ev.Data)
-	switch {
-	case err != nil || decided.Failure != "":
+	if err != nil || decided.Failure != "" {
 		r.Undecided++
 		return
-	case decided.Action == chain.Deny:
+	}
+	switch decided.Action {
+	case chain.Deny:
 		r.Denied++
-	case decided.Action == chain.AskUser:
+	case chain.AskUser:
 		r.Asked++
 		if day != "" {
 			r.days[day]++
 		}
-	case decided.Action == chain.Modify:
+	default:
+		if call {
+			r.Passed++
+		}
+		if decided.Action != chain.Modify {
+			return
+		}
 		r.Changed++
 	}
-	if call && decided.Action != chain.Deny && decided.Action != chain.AskUser {
-		r.Passed++
-	}
-	if decided.Action == chain.Deny || decided.Action == chain.AskUser || decided.Action == chain.Modify {
-		r.note(ev, decided)
-	}
+	r.note(ev, decided)
 }
 
 // quoted is a command in a reason, of which the first two words say enough.

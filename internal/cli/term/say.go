@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// Say writes lines beside the output of a command, such as its errors: folded as [Printer.Fold]
-// folds them if w is a terminal, and else as they are. The text has no line break at its end.
+// Say writes lines beside the output of a command, such as its errors, without what would act on a
+// terminal: folded as [Printer.Fold] folds them if w is one, and else each on one line. The text has
+// no line break at its end.
 func Say(w io.Writer, text string) {
 	width := TerminalWidth(w)
 	for line := range strings.SplitSeq(text, "\n") {
-		_, _ = io.WriteString(w, folded(line, width)) // nobody could be told
+		_, _ = io.WriteString(w, folded(Clean(line), width)) // nobody could be told
 	}
 }
 

@@ -20,6 +20,10 @@ func TestSay(t *testing.T) {
 	if plain.String() != long+"\nx\n" {
 		t.Errorf("without a terminal it says %q", &plain)
 	}
+	plain.Reset()
+	if term.Say(&plain, "a\x1bc\nb\u202e"); plain.String() != "ac\nb\n" {
+		t.Errorf("of what acts on a terminal it says %q", &plain)
+	}
 	for columns, width := range map[uint16]int{80: 80, 100: 100, 40: 80} {
 		screen := testkit.Terminal(t, columns)
 		term.Say(screen.File, long+"\n"+indented+"\nlast")

@@ -44,28 +44,39 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 // read gets the trace, and says where from.
 func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from string, err error) {
 	if c.Jaeger == "" {
-		l, _, err := e.AuditLog(ctx)
-		if err != nil {
-			return nil, "", err
-		}
-		about, err := l.Find(ctx, c.Chain, e.WholeLog)
-		var found *query.Chain
-		if err == nil {
-			c.Chain = about.Chains[0]
-			found, err = l.Chain(ctx, c.Chain)
-		}
-		if errors.Is(err, query.ErrNoChain) {
-			return nil, "", fmt.Errorf("trace %s: %w: it was not recorded, or in a segment that was removed", term.Printable(c.Chain), err)
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		return traces.FromAudit(found), "the audit log", nil
+		t, err = c.readLog(ctx, e)
+		return t, "the audit log", err
 	}
 	j, err := traces.NewJaeger(c.Jaeger)
 	if err != nil {
 		return nil, "", err
 	}
+	t, err = c.readJaeger(ctx, j)
+	return t, "Jaeger at " + j.String(), err
+}
+
+// readLog makes the trace of the records of the chain that the id names.
+func (c *Cmd) readLog(ctx context.Context, e *cli.Env) (*traces.Trace, error) {
+	l, _, err := e.AuditLog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	about, err := l.Find(ctx, c.Chain, e.WholeLog)
+	var found *query.Chain
+	if err == nil {
+		c.Chain = about.Chains[0]
+		found, err = l.Chain(ctx, c.Chain)
+	}
+	if errors.Is(err, query.ErrNoChain) {
+		return nil, fmt.Errorf("trace %s: %w: it was not recorded, or in a segment that was removed", term.Printable(c.Chain), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return traces.FromAudit(found), nil
+}
+
+func (c *Cmd) readJaeger(ctx context.Context, j *traces.Jaeger) (t *traces.Trace, err error) {
 	if c.TraceID != "" {
 		t, err = j.Trace(ctx, c.TraceID)
 	} else {
@@ -73,13 +84,13 @@ func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from strin
 		t, err = j.Chain(ctx, c.Service, c.Chain, began)
 	}
 	if errors.Is(err, traces.ErrNone) {
-		return nil, "", fmt.Errorf("trace %s: %w at %s, under the service %s: its spans come a second after the answer, and what was not sampled has none; use --jaeger= to read the audit log instead",
+		return nil, fmt.Errorf("trace %s: %w at %s, under the service %s: its spans come a second after the answer, and what was not sampled has none; use --jaeger= to read the audit log instead",
 			term.Printable(cmp.Or(c.Chain, c.TraceID)), err, j, term.Printable(c.Service))
 	}
 	if unavailable, ok := errors.AsType[*traces.UnavailableError](err); ok && ctx.Err() == nil {
-		return nil, "", cli.Disconnected(fmt.Errorf("%w; use --jaeger= to read the audit log instead", unavailable))
+		return nil, cli.Disconnected(fmt.Errorf("%w; use --jaeger= to read the audit log instead", unavailable))
 	}
-	return t, "Jaeger at " + j.String(), err
+	return t, err
 }
 
 // Traced is the JSON form of a trace.

@@ -68,7 +68,7 @@ func Loader(path string, runAll bool, stderr io.Writer) evaluate.Loader {
 			warned = true
 			for _, h := range file.Hooks {
 				if h.Lacks != nil {
-					term.Say(stderr, term.CleanLines(fmt.Sprintf("warning: hook %s can't run here: %v", h.Registration.ID, h.Lacks)))
+					term.Say(stderr, fmt.Sprintf("warning: hook %s can't run here: %v", h.Registration.ID, h.Lacks))
 				}
 			}
 		}
@@ -108,7 +108,7 @@ func tell(warnings []*workerfile.Error, stderr io.Writer) {
 
 // told prints one fault of a file, and its line as it is.
 func told(stderr io.Writer, before string, e *workerfile.Error) {
-	term.Say(stderr, term.CleanLines(before+e.Error()))
+	term.Say(stderr, before+e.Error())
 	fmt.Fprint(stderr, e.Snippet())
 }
 

@@ -19,9 +19,6 @@ func (s source) alias(c *Command, ctx context) {
 		}
 		w.Text = value
 		s.joined(c, []Word{w}, ctx)
-		if s.aliases == nil {
-			s.parser.aliases = map[string]string{}
-		}
 		s.aliases[name] = value
 	}
 }

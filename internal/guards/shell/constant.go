@@ -79,9 +79,6 @@ func (s source) constantsOf(stmt, within *syntax.Stmt, always bool) {
 				continue
 			}
 		}
-		if s.constant == nil {
-			s.parser.constant = map[uint]bool{}
-		}
 		s.constant[a.Pos().Offset()] = true
 	}
 }
@@ -100,25 +97,7 @@ func (s source) keep(a *syntax.Assign, value Word) {
 	if substitution(a.Value) == nil && (!value.plain() || value.Many) { // what is given the variable is judged as if it were given the command
 		return
 	}
-	if s.values == nil {
-		s.parser.values = map[string]Word{}
-	}
 	s.values[a.Name.Value] = value
-}
-
-// substitution is the command substitution that a whole value is; nil for other values.
-func substitution(from *syntax.Word) *syntax.CmdSubst {
-	parts := from.Parts
-	if len(parts) == 1 {
-		if quoted, is := parts[0].(*syntax.DblQuoted); is {
-			parts = quoted.Parts
-		}
-	}
-	if len(parts) != 1 {
-		return nil
-	}
-	of, _ := parts[0].(*syntax.CmdSubst)
-	return of
 }
 
 // oneWord is a value that stays one word of a line wherever it stands.
@@ -135,43 +114,4 @@ func (s source) filled(text string) string {
 		}
 	}
 	return text
-}
-
-var (
-	temporaryName = regexp.MustCompile(`^(/tmp/)?[\w.-]+$`)
-	temporaryFlag = regexp.MustCompile(`^(-[dqt]+|--directory|--quiet|--suffix=[\w.-]+)$`)
-)
-
-// temporary is what $(mktemp) stands for: a new name below /tmp.
-func (s source) temporary(from *syntax.Word) (Word, bool) {
-	made := substitution(from)
-	if made == nil || strings.Contains(s.text, "TMPDIR") || len(s.aliases) > 0 || len(made.Stmts) != 1 || len(made.Stmts[0].Redirs) > 0 || made.Stmts[0].Background {
-		return Word{}, false
-	}
-	call, is := made.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !is || len(call.Assigns) > 0 {
-		return Word{}, false
-	}
-	words := s.words(call.Args)
-	if words[0].Text != "mktemp" {
-		return Word{}, false
-	}
-	name, below := "tmp", false
-	for _, w := range words[1:] {
-		switch {
-		case !w.plain():
-			return Word{}, false
-		case temporaryFlag.MatchString(w.Text):
-			below = below || strings.Contains(w.Text, "t") && !strings.HasPrefix(w.Text, "--")
-		case temporaryName.MatchString(w.Text) && !strings.Contains(w.Text, ".."):
-			name = w.Text
-			below = below || strings.HasPrefix(name, "/")
-		default:
-			return Word{}, false
-		}
-	}
-	if name != "tmp" && !below {
-		return Word{}, false // it stands where the line runs
-	}
-	return Word{Text: "/tmp/" + strings.TrimPrefix(name, "/tmp/"), Known: true}, true
 }

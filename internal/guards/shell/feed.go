@@ -36,52 +36,57 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 	if r.Word != nil {
 		s.walk(r.Word, context{feed: ctx.feed})
 	}
+	input := r.N == nil || r.N.Value == "0"
+	if r.Op == syntax.Hdoc || r.Op == syntax.DashHdoc {
+		s.hereDocument(r, input, ctx)
+		return
+	}
+	w := s.words([]*syntax.Word{r.Word})[0]
 	switch r.Op {
-	case syntax.Hdoc, syntax.DashHdoc:
-		input := r.N == nil || r.N.Value == "0"
-		if r.Hdoc == nil {
-			if input {
-				ctx.feed = &feed{known: true}
-			}
-			return
-		}
-		s.walk(r.Hdoc, context{feed: ctx.feed})
-		quoted := strings.ContainsAny(s.sourceOf(r.Word), `'"\`)
-		text, known := s.document(r.Hdoc, quoted)
-		if r.Op == syntax.DashHdoc {
-			text = leadingTabs.ReplaceAllString(text, "")
-		}
-		if input {
-			ctx.feed = &feed{text: text, known: known, of: "a text with variables"}
-		}
-		ctx.redirects = append(ctx.redirects, Redirect{Here: Word{Text: text, Known: known}})
 	case syntax.WordHdoc:
-		w := s.words([]*syntax.Word{r.Word})[0]
-		if r.N == nil || r.N.Value == "0" {
+		if input {
 			ctx.feed = &feed{text: w.Text, known: w.Known, from: w.Runs, of: w.Text}
 		}
 		ctx.redirects = append(ctx.redirects, Redirect{Here: w})
 	case syntax.DplIn, syntax.DplOut:
 		ctx.mixed = ctx.mixed || r.Op == syntax.DplOut
-		w := s.words([]*syntax.Word{r.Word})[0]
 		if !w.Known || strings.Trim(w.Text, "0123456789-") != "" {
 			ctx.redirects = append(ctx.redirects, Redirect{File: w, Write: r.Op == syntax.DplOut})
 		}
-		if r.N == nil && r.Op == syntax.DplIn || r.N != nil && r.N.Value == "0" {
+		if input && (r.N != nil || r.Op == syntax.DplIn) {
 			ctx.feed = &feed{from: w.Runs, of: "what comes in by the descriptor " + clip(w.Text)}
 		}
 	case syntax.RdrIn, syntax.RdrInOut:
-		w := s.words([]*syntax.Word{r.Word})[0]
 		ctx.redirects = append(ctx.redirects, Redirect{File: w, Write: r.Op == syntax.RdrInOut})
-		if r.N == nil || r.N.Value == "0" {
+		if input {
 			ctx.feed = &feed{from: w.Runs, of: "the content of " + clip(w.Text)}
 			if w.plain() && !isDescriptor(w.Text) {
 				ctx.feed.file = w.Text
 			}
 		}
 	default:
-		ctx.redirects = append(ctx.redirects, Redirect{File: s.words([]*syntax.Word{r.Word})[0], Write: true})
+		ctx.redirects = append(ctx.redirects, Redirect{File: w, Write: true})
 	}
+}
+
+// hereDocument adds a here-document. input says that it stands in the place of what the command
+// reads.
+func (s source) hereDocument(r *syntax.Redirect, input bool, ctx *context) {
+	if r.Hdoc == nil {
+		if input {
+			ctx.feed = &feed{known: true}
+		}
+		return
+	}
+	s.walk(r.Hdoc, context{feed: ctx.feed})
+	text, known := s.document(r.Hdoc, strings.ContainsAny(s.sourceOf(r.Word), `'"\`))
+	if r.Op == syntax.DashHdoc {
+		text = leadingTabs.ReplaceAllString(text, "")
+	}
+	if input {
+		ctx.feed = &feed{text: text, known: known, of: "a text with variables"}
+	}
+	ctx.redirects = append(ctx.redirects, Redirect{Here: Word{Text: text, Known: known}})
 }
 
 var leadingTabs = regexp.MustCompile(`(?m)^\t+`)
@@ -93,12 +98,14 @@ func (s source) piped(commands []Command) *feed {
 	for _, c := range commands {
 		f.from = append(f.from, c.Name())
 	}
-	itself := !s.declares && len(s.aliases) == 0 // a name is what it says
-	if text, ok := document(commands); ok && itself {
+	text, known := document(commands)
+	if !known {
+		text, known = printedText(commands)
+	}
+	switch {
+	case known && !s.declares && len(s.aliases) == 0: // a name is what it says
 		f.text, f.known = text, true
-	} else if text, ok := printedText(commands); ok && itself {
-		f.text, f.known = text, true
-	} else if len(commands) > 0 {
+	case len(commands) > 0:
 		first := len(commands)
 		for first > 1 && filters(commands[first-1]) {
 			first--
@@ -122,10 +129,9 @@ func document(commands []Command) (string, bool) {
 
 // filters reports whether a command leaves lines out of what it reads, and changes none.
 func filters(c Command) bool {
-	numbers := func(w Word) bool { return w.Known && lineCount.MatchString(w.Text) }
 	switch c.Name() {
 	case "head", "tail", "sort", "uniq":
-		return len(c.Redirects) == 0 && !slices.ContainsFunc(c.Args(), func(w Word) bool { return !numbers(w) })
+		return len(c.Redirects) == 0 && !slices.ContainsFunc(c.Args(), func(w Word) bool { return !w.Known || !lineCount.MatchString(w.Text) })
 	}
 	return false
 }

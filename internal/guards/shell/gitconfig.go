@@ -45,7 +45,7 @@ func (c *Command) gitConfig(args []Word) {
 
 // gitSets is where the name stands that git config gives a value; -1 where it gives none.
 func gitSets(args []Word) int {
-	verb := (&Command{Words: append([]Word{{Text: "git", Known: true}}, args...)}).Verb()
+	verb := Command{Words: append([]Word{{Text: "git", Known: true}}, args...)}.Verb()
 	at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "config" })
 	if verb != "config" || at < 0 {
 		return -1

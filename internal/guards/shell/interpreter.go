@@ -82,16 +82,7 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		}
 	}
 	if of.name == "Go" && len(file) > 0 && c.Args()[0].Text == "run" {
-		for _, w := range file[1:] {
-			if strings.HasSuffix(w.Text, ".go") {
-				s.runsMade(c, w)
-			}
-		}
-		for name, by := range s.files.by {
-			if strings.HasSuffix(name, ".go") && slices.ContainsFunc(by, func(maker string) bool { return slices.Contains(makers, maker) }) {
-				s.runsMade(c, Word{Text: name, Known: true})
-			}
-		}
+		s.goFiles(c, file[1:])
 	}
 	if of.name == "Python" && slices.ContainsFunc(c.Args(), func(w Word) bool { return warningModule.MatchString(w.Text) }) {
 		c.doubt("python loads a module that a filter of warnings names")
@@ -128,6 +119,21 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 		return
 	}
 	c.doubt("code in " + of.name + " is not read here")
+}
+
+// goFiles looks at what go run compiles: the files that it names, and those beside them that the
+// line brings from elsewhere.
+func (s source) goFiles(c *Command, named []Word) {
+	for _, w := range named {
+		if strings.HasSuffix(w.Text, ".go") {
+			s.runsMade(c, w)
+		}
+	}
+	for name, by := range s.files.by {
+		if strings.HasSuffix(name, ".go") && slices.ContainsFunc(by, func(maker string) bool { return slices.Contains(makers, maker) }) {
+			s.runsMade(c, Word{Text: name, Known: true})
+		}
+	}
 }
 
 // runsTyped ends the doubt about a program that runs what is typed into it. Codex types without a

@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,10 +17,7 @@ const maxRounds = 8
 // loop may give the variable a value. It reports whether it did.
 func (s source) loop(n *syntax.ForClause, ctx context) bool {
 	iter, ok := n.Loop.(*syntax.WordIter)
-	if !ok || !iter.InPos.IsValid() || n.Select || !s.only(iter.Name.Value) {
-		return false
-	}
-	if len(iter.Items) == 0 {
+	if !ok || !iter.InPos.IsValid() || n.Select || len(iter.Items) == 0 || !s.only(iter.Name.Value) {
 		return false
 	}
 	items := s.words(iter.Items)
@@ -31,13 +29,8 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 	if single && !items[0].Known {
 		return s.listed(iter.Name.Value, inner, n, ctx)
 	}
-	if len(items) == 0 || len(items) > maxRounds {
+	if len(items) == 0 || len(items) > maxRounds || slices.ContainsFunc(items, func(w Word) bool { return !w.Known }) {
 		return false
-	}
-	for _, item := range items {
-		if !item.Known {
-			return false
-		}
 	}
 	s.walk(n.Loop, ctx) // what stands in its words runs, too
 	s.single[iter.Name.Value] = single
@@ -50,7 +43,7 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 func (s source) listed(name string, inner *syntax.CmdSubst, n *syntax.ForClause, ctx context) bool {
 	before := len(s.script.Commands)
 	s.walk(n.Loop, ctx)
-	names := s.piped(s.script.Commands[min(before, len(s.script.Commands)):]).names
+	names := s.piped(s.script.Commands[before:]).names
 	if len(inner.Stmts) != 1 || len(names) == 0 || len(names) > maxRounds {
 		for _, stmt := range n.Do {
 			s.stmt(stmt, ctx)
@@ -93,9 +86,6 @@ func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx conte
 	outside := s.values
 	for _, item := range items {
 		s.parser.values = maps.Clone(outside)
-		if s.values == nil {
-			s.parser.values = map[string]Word{}
-		}
 		s.values[name] = item
 		for _, stmt := range body {
 			s.stmt(stmt, ctx)
@@ -169,14 +159,12 @@ var letterOption = regexp.MustCompile(`([\s(])-(type\s+)?[A-Za-z]\b`)
 // round is what the variable of a loop stands for. Without quotes, what has a blank or is a
 // pattern may be several words.
 func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
-	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
-		return Word{}, false
-	}
-	if at, err := strconv.Atoi(p.Param.Value); err == nil {
+	name := plainName(p)
+	if at, err := strconv.Atoi(name); err == nil {
 		return s.positional(at, quoted)
 	}
-	w, ok := s.values[p.Param.Value]
-	return w, ok && s.depth == 0 && (quoted || s.single[p.Param.Value] || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
+	w, ok := s.values[name]
+	return w, ok && s.depth == 0 && (quoted || s.single[name] || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
 }
 
 // positional is $1 and the like of a script behind sh -c, where its line says what they are.

@@ -43,6 +43,10 @@ type files struct {
 	built    []string          // programs that a compiler writes, of files that the line does not make
 }
 
+func newFiles() files {
+	return files{by: map[string][]string{}, texts: map[string]string{}, ran: map[string]int{}}
+}
+
 // note remembers the files that a command makes.
 func (f *files) note(c Command, read *feed) {
 	f.noteFetched(c)
@@ -102,9 +106,6 @@ func valueOf(text string) string {
 }
 
 func (f *files) make(file string, by []string) {
-	if f.by == nil {
-		f.by = map[string][]string{}
-	}
 	name := path.Base(file)
 	if name == "." || name == ".." || name == "/" {
 		return
@@ -155,9 +156,6 @@ func (s source) runsFile(c *Command, file Word) {
 
 // run notes that a file is run.
 func (f *files) run(file string) {
-	if f.ran == nil {
-		f.ran = map[string]int{}
-	}
 	name := path.Base(file)
 	if _, before := f.ran[name]; !before && len(f.ran) < maxRan {
 		f.ran[name] = len(f.by[name])

@@ -13,11 +13,11 @@ import (
 // Parse says what a line runs in the directory cwd, which is empty where it is not
 // known. It never fails: what it can't read is a doubt.
 func Parse(line, cwd string) Script {
-	p := &parser{dirs: []string{cwd}, single: map[string]bool{}, once: map[string]bool{}}
+	p := newParser(cwd)
 	p.line(line, 0, context{})
 	for name, makers := range p.files.ran { // in a loop, or by a function, it may run after it was written
 		if len(p.files.by[name]) > makers {
-			p.doubt(Doubt("it runs a file that the same line makes: " + clip(name)))
+			p.doubt("it runs a file that the same line makes: " + clip(name))
 		}
 	}
 	p.script.Ends = p.dirs
@@ -43,6 +43,13 @@ type parser struct {
 	defined        map[string]uint   // functions that the line certainly makes, by where they end
 }
 
+func newParser(cwd string) *parser {
+	return &parser{
+		dirs: []string{cwd}, files: newFiles(), aliases: map[string]string{}, values: map[string]Word{}, once: map[string]bool{},
+		single: map[string]bool{}, constant: map[uint]bool{}, defined: map[string]uint{},
+	}
+}
+
 // context is what stands around a command.
 type context struct {
 	feed      *feed
@@ -66,10 +73,13 @@ func (s source) shallow() source {
 	return s
 }
 
-func (p *parser) doubt(d Doubt) {
-	if !slices.Contains(p.script.Doubts, d) {
-		p.script.Doubts = append(p.script.Doubts, d)
+func (p *parser) doubt(d string) { p.script.Doubts = withDoubt(p.script.Doubts, d) }
+
+func withDoubt(all []Doubt, d string) []Doubt {
+	if slices.Contains(all, Doubt(d)) {
+		return all
 	}
+	return append(all, Doubt(d))
 }
 
 // line reads a line that stands depth lines deep.
@@ -115,9 +125,6 @@ func (p *parser) line(text string, depth int, ctx context) {
 func (p *parser) defines(file *syntax.File) {
 	for _, stmt := range file.Stmts {
 		if f, is := stmt.Cmd.(*syntax.FuncDecl); is && f.Name != nil && !stmt.Background && !stmt.Coprocess {
-			if p.defined == nil {
-				p.defined = map[string]uint{}
-			}
 			p.defined[f.Name.Value] = f.End().Offset()
 		}
 	}
@@ -140,14 +147,7 @@ func (s source) walk(node syntax.Node, ctx context) {
 			if n.Op != syntax.Pipe && n.Op != syntax.PipeAll {
 				return true
 			}
-			before := len(s.script.Commands)
-			s.walk(n.X, ctx)
-			ctx := ctx
-			ctx.feed = s.piped(s.script.Commands[min(before, len(s.script.Commands)):])
-			if n.Op == syntax.PipeAll { // with what is told of errors, or of each command
-				ctx.feed.known, ctx.feed.text = false, ""
-			}
-			s.walk(n.Y, ctx)
+			s.pipe(n, ctx)
 			return false
 		case *syntax.ForClause:
 			return !s.loop(n, ctx)
@@ -160,7 +160,7 @@ func (s source) walk(node syntax.Node, ctx context) {
 			s.function(n)
 		case *syntax.ParamExp:
 			if n.Exp != nil && n.Exp.Op == syntax.OtherParamOps && n.Exp.Word != nil && n.Exp.Word.Lit() == "P" {
-				s.doubt(Doubt("bash runs what stands in the value: " + clip(s.sourceOf(n))))
+				s.doubt("bash runs what stands in the value: " + clip(s.sourceOf(n)))
 			}
 		case *syntax.ProcSubst:
 			if n.Op == syntax.CmdOut && ctx.feed == nil { // a command is given the name, and writes there
@@ -174,23 +174,38 @@ func (s source) walk(node syntax.Node, ctx context) {
 		case *syntax.DeclClause:
 			s.declare(n, ctx)
 		case *syntax.CallExpr:
-			words := s.words(n.Args)
-			var assigns []Assign
-			for _, a := range n.Assigns {
-				assigns = append(assigns, s.assign(a, words))
-			}
-			if len(words) == 0 {
-				s.addAssignments(assigns, ctx)
-				return true
-			}
-			ctx := ctx
-			ctx.assigns = assigns
-			end, defined := s.defined[words[0].Text]
-			ctx.function = defined && s.depth == 0 && n.Pos().Offset() > end
-			s.run(words, ctx)
+			s.call(n, ctx)
 		}
 		return true
 	})
+}
+
+// pipe goes through both sides of a pipe.
+func (s source) pipe(n *syntax.BinaryCmd, ctx context) {
+	before := len(s.script.Commands)
+	s.walk(n.X, ctx)
+	ctx.feed = s.piped(s.script.Commands[before:])
+	if n.Op == syntax.PipeAll { // with what is told of errors, or of each command
+		ctx.feed.known, ctx.feed.text = false, ""
+	}
+	s.walk(n.Y, ctx)
+}
+
+// call is a command with its arguments, or assignments that stand alone.
+func (s source) call(n *syntax.CallExpr, ctx context) {
+	words := s.words(n.Args)
+	var assigns []Assign
+	for _, a := range n.Assigns {
+		assigns = append(assigns, s.assign(a, words))
+	}
+	if len(words) == 0 {
+		s.addAssignments(assigns, ctx)
+		return
+	}
+	ctx.assigns = assigns
+	end, defined := s.defined[words[0].Text]
+	ctx.function = defined && s.depth == 0 && n.Pos().Offset() > end
+	s.run(words, ctx)
 }
 
 // stmt is a command with its redirections.
@@ -212,7 +227,7 @@ func (s source) stmt(n *syntax.Stmt, ctx context) {
 	if len(n.Redirs) > 0 && len(s.script.Commands) == before { // > x, and x=1 > y
 		s.add(Command{Redirects: ctx.redirects}, ctx)
 	}
-	written := s.script.Commands[min(before, len(s.script.Commands)):]
+	written := s.script.Commands[before:]
 	for _, r := range n.Redirs {
 		if writes(r) {
 			s.walk(r.Word, context{feed: s.piped(written)})

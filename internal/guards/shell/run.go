@@ -114,11 +114,7 @@ func (s source) runArguments(c *Command, name string, ctx context) {
 	}
 }
 
-func (c *Command) doubt(d string) {
-	if !slices.Contains(c.Doubts, Doubt(d)) {
-		c.Doubts = append(c.Doubts, Doubt(d))
-	}
-}
+func (c *Command) doubt(d string) { c.Doubts = withDoubt(c.Doubts, d) }
 
 // unusualName finds names that look like others, and what only other shells understand.
 func unusualName(name string) bool {

@@ -64,20 +64,17 @@ func (s source) withArguments(c *Command, args []Word, ctx context) {
 	if !shifts.MatchString(args[0].Text) {
 		s.parser.arguments = args[1:]
 	}
-	several := slices.ContainsFunc(s.parser.arguments, func(w Word) bool { return w.Glob || w.Deep || w.Many })
-	if !several || len(args) > maxRounds {
-		if several {
-			s.parser.arguments = nil
-		}
+	if !slices.ContainsFunc(s.parser.arguments, func(w Word) bool { return w.Glob || w.Deep || w.Many }) {
+		s.joined(c, args[:1], ctx)
+		return
+	}
+	if len(args) < 3 || len(args) > maxRounds {
+		s.parser.arguments = nil
 		s.joined(c, args[:1], ctx)
 		return
 	}
 	for _, w := range args[2:] {
 		s.parser.arguments = []Word{args[1], w}
-		s.joined(c, args[:1], ctx)
-	}
-	if len(args) < 3 {
-		s.parser.arguments = nil
 		s.joined(c, args[:1], ctx)
 	}
 }

@@ -136,15 +136,15 @@ func (s source) doubtVariable(a Assign) {
 	case does && a.Name == "PATH":
 		s.doubt("the variable PATH changes which commands the names mean")
 	case does && proxyName.MatchString(a.Name):
-		s.doubt(Doubt("the variable " + clip(a.Name) + " leads elsewhere what programs send"))
+		s.doubt("the variable " + clip(a.Name) + " leads elsewhere what programs send")
 	case does:
-		s.doubt(Doubt("the variable " + clip(a.Name) + " makes other programs run something"))
+		s.doubt("the variable " + clip(a.Name) + " makes other programs run something")
 	}
 }
 
 // doubtDirectories doubts what ~ and other names lead to once a variable of the line's own shell is set.
 func (s source) doubtDirectories(name string) {
 	if slices.Contains(homes, name) {
-		s.doubt(Doubt("the variable " + name + " changes where ~ and other names lead"))
+		s.doubt("the variable " + name + " changes where ~ and other names lead")
 	}
 }

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,26 +22,6 @@ func (s source) words(from []*syntax.Word) []Word {
 		words = append(words, s.braces(w)...)
 	}
 	return words
-}
-
-// listing are the files that a word is which is only $(find …), where these are known.
-func (s source) listing(from *syntax.Word) []Word {
-	if len(from.Parts) != 1 || s.plain {
-		return nil
-	}
-	p, ok := from.Parts[0].(*syntax.CmdSubst)
-	if !ok || len(p.Stmts) != 1 || len(p.Stmts[0].Redirs) > 0 {
-		return nil
-	}
-	call, ok := p.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Assigns) > 0 {
-		return nil
-	}
-	names := listed(Command{Words: s.words(call.Args)})
-	for i := range names {
-		names[i].Runs = []string{nameOf(call.Args[0].Lit())}
-	}
-	return names
 }
 
 // braces makes {a,b} two words.
@@ -115,24 +94,9 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 			}
 			return round.Text
 		}
-		name := ""
-		if p.Param != nil {
-			name = p.Param.Value
-		}
-		w.Many = w.Many || !quoted || name == "@" || p.Index != nil
+		w.Many = w.Many || !quoted || p.Param != nil && p.Param.Value == "@" || p.Index != nil
 	case *syntax.CmdSubst:
-		if first && s.functions == 0 && len(p.Stmts) == 1 && s.sourceOf(p.Stmts[0]) == "pwd" {
-			return "."
-		}
-		if first && s.functions == 0 && len(p.Stmts) == 1 && slices.Contains(currentBranch, s.sourceOf(p.Stmts[0])) {
-			return "HEAD"
-		}
-		if s.functions == 0 && len(s.aliases) == 0 && len(p.Stmts) == 1 {
-			if text, ok := printed(s.sourceOf(p.Stmts[0])); ok {
-				return text
-			}
-		}
-		if text, ok := s.written(p); ok && quoted {
+		if text, ok := s.substituted(p, first, quoted); ok {
 			return text
 		}
 		w.Many = w.Many || !quoted
@@ -147,43 +111,6 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	return s.sourceOf(part)
 }
 
-// written is the text of "$(cat <<'EOF' …)", by which agents write messages of more than one line.
-func (s source) written(p *syntax.CmdSubst) (text string, ok bool) {
-	if s.functions > 0 || len(s.aliases) > 0 || len(p.Stmts) != 1 || len(p.Stmts[0].Redirs) != 1 || p.Stmts[0].Redirs[0].Op != syntax.Hdoc || p.Stmts[0].Redirs[0].Hdoc == nil {
-		return "", false
-	}
-	call, is := p.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !is || len(call.Assigns) > 0 || len(call.Args) != 1 || call.Args[0].Lit() != "cat" {
-		return "", false
-	}
-	from := p.Stmts[0].Redirs[0]
-	text, ok = s.document(from.Hdoc, strings.ContainsAny(s.sourceOf(from.Word), `'"\`))
-	return strings.TrimRight(text, "\n"), ok
-}
-
-// printing are commands that print one word of digits and letters, with one that stands for it.
-var printing = []struct {
-	command *regexp.Regexp
-	word    string
-}{
-	{regexp.MustCompile(`^git (rev-parse( --short(=\d+)?)?|merge-base [\w][\w/.~^-]*) [\w][\w/.~^-]*$`), "0a1b2c3"},
-	{regexp.MustCompile(`^git (rev-list --count [\w][\w/.~^-]*|log -1 --format=%(h|H|ct))$`), "7"},
-	{regexp.MustCompile(`^(nproc|id -[ug]|date \+(%[a-zA-Z]|[\w.-])+|getconf _NPROCESSORS_ONLN|sysctl -n hw\.ncpu)$`), "4"},
-	{regexp.MustCompile(`^uname -[mrs]$`), "linux"},
-}
-
-func printed(command string) (word string, ok bool) {
-	for _, p := range printing {
-		if p.command.MatchString(command) {
-			return p.word, true
-		}
-	}
-	return "", false
-}
-
-// currentBranch are commands that print what HEAD stands for, in which the shell finds one word.
-var currentBranch = []string{"git branch --show-current", "git rev-parse --abbrev-ref HEAD"}
-
 // begins reports whether a path may begin behind a text, as in x=$HOME and file://$HOME.
 func begins(text string) bool {
 	return text != "" && strings.ContainsAny(text[len(text)-1:], "=@:,") || strings.HasSuffix(text, "file://")
@@ -191,14 +118,21 @@ func begins(text string) bool {
 
 // directory is what $HOME and $PWD stand for in paths.
 func directory(p *syntax.ParamExp) (string, bool) {
-	plain := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
-	switch {
-	case plain && p.Param.Value == "HOME":
+	switch plainName(p) {
+	case "HOME":
 		return "~", true
-	case plain && p.Param.Value == "PWD":
+	case "PWD":
 		return ".", true
 	}
 	return "", false
+}
+
+// plainName is the name in $NAME and ${NAME}; empty for any other expansion.
+func plainName(p *syntax.ParamExp) string {
+	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
+		return ""
+	}
+	return p.Param.Value
 }
 
 // document is the text of a here-document.

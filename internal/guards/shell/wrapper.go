@@ -159,7 +159,7 @@ func (w wrapper) behind(words []Word) []Word {
 // dirs are where a wrapper runs its command, if it runs in one of dirs itself.
 func (w wrapper) dirs(dirs []string, options []Word) []string {
 	for i, o := range options {
-		if w.home == "*" || w.has(w.home, o.Text) {
+		if w.home == "*" || slices.ContainsFunc(strings.Fields(w.home), func(option string) bool { return hasOption(o.Text, option) }) {
 			return []string{"~"}
 		}
 		for option := range strings.FieldsSeq(w.dir) {
@@ -182,11 +182,6 @@ func (w wrapper) dirs(dirs []string, options []Word) []string {
 		}
 	}
 	return dirs
-}
-
-// has reports whether a text is one of some options, a letter also among others.
-func (wrapper) has(options, text string) bool {
-	return slices.ContainsFunc(strings.Fields(options), func(option string) bool { return hasOption(text, option) })
 }
 
 func isAssignment(w Word) bool {

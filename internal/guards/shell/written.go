@@ -34,9 +34,6 @@ func (f *files) write(c Command, read *feed) {
 		text, known = read.text, true
 	}
 	if known && len(to) == 1 && to[0].plain() && len(f.made(to[0].Text)) == 0 {
-		if f.texts == nil {
-			f.texts = map[string]string{}
-		}
 		f.texts[path.Base(to[0].Text)] = text
 	}
 }

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,9 +13,6 @@ var assigned = []string{
 	"apikey", "api_key", "accesskey", "access_key", "secretkey", "secret_key", "privatekey", "private_key",
 	"accountkey", "account_key", "signingkey", "signing_key", "encryptionkey", "encryption_key",
 }
-
-// headers are names of HTTP headers: their values go to the end of the line.
-var headers = []string{"authorization", "cookie"}
 
 // assignment finds the value that is given to the name that ends with text[at:end].
 func assignment(text []byte, at, end int) (from, to int) {
@@ -214,93 +210,14 @@ func path(value []byte) bool {
 	return len(value) > 0 && (bytes.ContainsAny(value[:1], "/~.$") || len(value) > 2 && value[1] == ':' && value[2] == '\\')
 }
 
-// schemes are the words that an Authorization header begins with.
-var schemes = []string{"bearer", "basic", "digest", "token", "apikey", "negotiate", "ntlm", "aws4-hmac-sha256"}
-
-// header finds the value of the header whose name ends with text[at:end].
-func header(text []byte, at, end int) (from, to int) {
-	value, how := separator(text, at, end)
-	if how == 0 {
-		return 0, 0
-	}
-	from, to, quote := quoted(text, value)
-	is := isInHeader
-	if !quote {
-		from = value
-		to = while(text[:min(len(text), from+scanned)], from, is)
-	}
-	head := text[from:to]
-	word := head[:while(head, 0, isVisible)]
-	rest := from + while(head, len(word), isSpace)
-	known := slices.ContainsFunc(schemes, func(s string) bool { return strings.EqualFold(s, string(word)) })
-	switch {
-	case placeholder(head), known && placeholder(bytes.TrimSpace(text[rest:to])):
-		return 0, 0
-	case known:
-		from = rest
-	case quote, bytes.EqualFold(text[at:end], []byte("cookie")) && bytes.IndexByte(head, '=') >= 0:
-	case len(word) < 8 || !bytes.ContainsFunc(word, isDecimal) || harmless(word, text[at:end]):
-		return 0, 0
-	default:
-		to = from + len(word)
-		is = isVisible
-	}
-	if quote {
-		return from, literal(text, from, to)
-	}
-	return from, literal(text, from, members(text, from, while(text, to, is)))
-}
-
-// member is a further part of a header's value, as in Cookie: a=1; b=2.
-var member = regexp.MustCompile(`^ ?(?:[\w.-]+=\S*|HttpOnly|Secure|Partitioned)$`)
-
-// members cuts a header's value before what is no part of it: what a shell would run behind a
-// semicolon stays visible.
-func members(text []byte, from, to int) int {
-	for at := from; ; {
-		next := bytes.IndexByte(text[at:to], ';')
-		if next < 0 {
-			return to
-		}
-		at += next
-		end := to
-		if more := bytes.IndexByte(text[at+1:to], ';'); more >= 0 {
-			end = at + 1 + more
-		}
-		if text[at-1] == ' ' || !member.Match(text[at+1:end]) {
-			return at
-		}
-		at++
-	}
-}
-
-// isInHeader reports whether c may be in the value of a header that is not quoted. What a shell
-// would run behind it stays visible.
-func isInHeader(c byte) bool {
-	return c >= ' ' && bytes.IndexByte([]byte("\"'`\\|&<>()"), c) < 0
-}
-
 // secretName reports whether a member of this name is given a secret.
 func secretName(name []byte) bool {
 	for _, list := range [...][]string{assigned, headers} {
 		for _, word := range list {
-			if at := len(name) - len(word); at >= 0 && sameName(name[at:], word) {
+			if at := len(name) - len(word); at >= 0 && sameKey(string(name[at:]), word) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// sameName compares without regard to case, with - and _ being equal.
-func sameName(name []byte, word string) bool {
-	if len(name) != len(word) {
-		return false
-	}
-	for i, c := range name {
-		if codes[c] != codes[word[i]] || codes[c] == 0 && c != word[i] || isDigit(c) && c != word[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -16,13 +16,7 @@ func card(text []byte, at, _ int) (from, to int) {
 }
 
 // digits is the number of digits that text begins with, 17 for more than that.
-func digits(text []byte) int {
-	n := 0
-	for n < len(text) && n < 17 && isDigit(text[n]) {
-		n++
-	}
-	return n
-}
+func digits(text []byte) int { return while(text[:min(len(text), 17)], 0, isDigit) }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 

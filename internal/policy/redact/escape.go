@@ -5,23 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// escape reads the escape at raw[i]. plain reports whether it stands for a
-// character that may be in a hint; end is negative where it is no JSON.
+// escape reads the escape at raw[i] of a valid string. plain reports whether it
+// stands for a character that may be in a hint.
 func escape(raw []byte, i int) (end int, plain bool) {
-	if i+1 >= len(raw) {
-		return -1, false
-	}
-	switch raw[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+	if raw[i+1] != 'u' {
 		return i + 2, false
-	case 'u':
-		if i+6 > len(raw) || while(raw[i+2:i+6], 0, isHex) < 4 {
-			return -1, false
-		}
-		r := hex(raw[i+2:])
-		return i + 6, r < utf8.RuneSelf && codes[r] != 0 && codes[r] != markStop
 	}
-	return -1, false
+	r := hex(raw[i+2:])
+	return i + 6, r < utf8.RuneSelf && codes[r] != 0 && codes[r] != markStop
 }
 
 // unescape appends the text that raw, a valid string without its quotes, stands for.

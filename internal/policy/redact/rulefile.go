@@ -1,12 +1,9 @@
 package redact
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -79,8 +76,8 @@ func parseSettings(text []byte) (settings, error) {
 	return s, nil
 }
 
-// entries are the values of a list.
-func entries(m strictyaml.Pair, most int) ([]strictyaml.Pair, error) {
+// listOf reads each entry of a list.
+func listOf[T any](m strictyaml.Pair, most int, read func(strictyaml.Pair) (T, error)) ([]T, error) {
 	list, ok := m.Value.(*ast.SequenceNode)
 	if !ok {
 		return nil, strictyaml.ErrorAt(m.Value, "%s: must be a list (lines that begin with -)", m.Key)
@@ -88,57 +85,40 @@ func entries(m strictyaml.Pair, most int) ([]strictyaml.Pair, error) {
 	if len(list.Values) > most {
 		return nil, strictyaml.ErrorAt(list, "%s: has %d entries: at most %d are allowed", m.Key, len(list.Values), most)
 	}
-	all := make([]strictyaml.Pair, 0, len(list.Values))
+	all := make([]T, 0, len(list.Values))
 	for i, node := range list.Values {
-		all = append(all, strictyaml.Pair{Key: fmt.Sprintf("%s[%d]", m.Key, i), Node: node, Value: node})
+		one, err := read(strictyaml.Pair{Key: fmt.Sprintf("%s[%d]", m.Key, i), Node: node, Value: node})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }
 
 // names reads a list of names that are different for a keySet.
 func names(m strictyaml.Pair, check func(string) error) ([]string, error) {
-	list, err := entries(m, maxList)
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, entry := range list {
-		name, err := entry.Text()
-		if err != nil {
-			return nil, err
+	var seen []string
+	return listOf(m, maxList, func(entry strictyaml.Pair) (string, error) {
+		name, err := checked(entry, check)
+		if err == nil && slices.ContainsFunc(seen, func(other string) bool { return sameKey(other, name) }) {
+			err = strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, name)
 		}
-		if err := check(name); err != nil {
-			return nil, strictyaml.ErrorAt(entry.Value, "%s %w", entry.Key, err)
-		}
-		if slices.ContainsFunc(all, func(other string) bool { return sameKey(other, name) }) {
-			return nil, strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, name)
-		}
-		all = append(all, name)
-	}
-	return all, nil
-}
-
-func sameKey(a, b string) bool {
-	return string(foldKey(nil, []byte(a))) == string(foldKey(nil, []byte(b)))
+		seen = append(seen, name)
+		return name, err
+	})
 }
 
 func customs(m strictyaml.Pair) ([]custom, error) {
-	list, err := entries(m, maxPatterns)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]custom, 0, len(list))
-	for _, entry := range list {
+	seen := map[string]bool{}
+	return listOf(m, maxPatterns, func(entry strictyaml.Pair) (custom, error) {
 		c, err := oneCustom(entry)
-		if err != nil {
-			return nil, err
+		if err == nil && seen[c.name] {
+			err = strictyaml.ErrorAt(c.at, "%s.name %q is listed twice: use another name", entry.Key, c.name)
 		}
-		if slices.ContainsFunc(all, func(other custom) bool { return other.name == c.name }) {
-			return nil, strictyaml.ErrorAt(c.at, "%s.name %q is listed twice: use another name", entry.Key, c.name)
-		}
-		all = append(all, c)
-	}
-	return all, nil
+		seen[c.name] = true
+		return c, err
+	})
 }
 
 func oneCustom(entry strictyaml.Pair) (custom, error) {
@@ -148,17 +128,18 @@ func oneCustom(entry strictyaml.Pair) (custom, error) {
 	}
 	var c custom
 	for _, m := range members {
-		path := entry.Key + "." + m.Key
-		switch m.Key {
+		name := m.Key
+		m.Key = entry.Key + "." + name
+		switch name {
 		case "name":
-			c.name, err = checked(m, path, checkName)
+			c.name, err = checked(m, checkName)
 			c.at = m.Value
 		case "pattern":
-			c.form, err = expression(m, path, "%s")
+			c.form, err = expression(m, "%s")
 		case "hints":
-			c.hints, err = hints(strictyaml.Pair{Key: path, Node: m.Node, Value: m.Value})
+			c.hints, err = listOf(m, maxList, hint)
 		default:
-			err = strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known are name, pattern and hints", entry.Key, strictyaml.Clip(m.Key))
+			err = strictyaml.ErrorAt(m.Node, "%s: unknown key %q: known are name, pattern and hints", entry.Key, strictyaml.Clip(name))
 		}
 		if err != nil {
 			return custom{}, err
@@ -170,130 +151,61 @@ func oneCustom(entry strictyaml.Pair) (custom, error) {
 	case c.form == nil:
 		return custom{}, strictyaml.ErrorAt(entry.Node, "%s has no pattern: give it an expression", entry.Key)
 	}
-	if c.hints == nil {
-		if literal, _ := c.form.LiteralPrefix(); len(longest(literal)) >= minHint {
-			c.hints = []string{longest(literal)}
-		}
+	if literal, _ := c.form.LiteralPrefix(); len(c.hints) == 0 && len(longest(literal)) >= minHint {
+		c.hints = []string{longest(literal)}
 	}
 	return c, nil
 }
 
-// checked is the member's text, which must pass check.
-func checked(m strictyaml.Pair, path string, check func(string) error) (string, error) {
-	text, err := m.Text()
-	if err != nil {
-		return "", err
-	}
-	if err := check(text); err != nil {
-		return "", strictyaml.ErrorAt(m.Value, "%s %w", path, err)
-	}
-	return text, nil
-}
-
-// expression compiles a member's text, put into a frame.
-func expression(m strictyaml.Pair, path, frame string) (*regexp.Regexp, error) {
-	text, err := checked(m, path, checkPattern)
-	if err != nil {
-		return nil, err
-	}
-	form, err := regexp.Compile(fmt.Sprintf(frame, text))
-	if err != nil {
-		return nil, strictyaml.ErrorAt(m.Value, "%s: too large: %q", path, strictyaml.Clip(text))
-	}
-	return form, nil
-}
-
-func checkPattern(text string) error {
-	switch {
-	case text == "":
-		return errors.New("is empty: give it an expression")
-	case len(text) > maxPattern:
-		return fmt.Errorf("has %d bytes: at most %d are allowed", len(text), maxPattern)
-	}
-	form, err := regexp.Compile(text)
-	if err != nil {
-		return fault(err)
-	}
-	if form.MatchString("") {
-		return fmt.Errorf("%q matches the empty text: let it match at least one character", strictyaml.Clip(text))
-	}
-	return nil
-}
-
-// fault says what is wrong with an expression, and what to do.
-func fault(err error) error {
-	wrong, ok := errors.AsType[*syntax.Error](err)
-	if !ok {
-		return fmt.Errorf("is not a valid expression: %w", err)
-	}
-	hint := "see https://github.com/google/re2/wiki/Syntax"
-	switch wrong.Code {
-	case syntax.ErrInvalidPerlOp, syntax.ErrInvalidNamedCapture:
-		hint = "RE2 has no lookahead and lookbehind: mask the first group instead"
-	case syntax.ErrInvalidEscape:
-		hint = "RE2 has no back references; write \\\\ for a backslash"
-	case syntax.ErrMissingParen, syntax.ErrUnexpectedParen, syntax.ErrMissingBracket:
-		hint = "write a backslash before a bracket that stands for itself"
-	}
-	return fmt.Errorf("is not a valid expression: %s: %q (%s)", wrong.Code, strictyaml.Clip(wrong.Expr), hint)
-}
-
-// hints reads literals, and keeps of each the stretch that a search can begin with.
-func hints(m strictyaml.Pair) ([]string, error) {
-	list, err := entries(m, maxList)
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, entry := range list {
-		hint, err := checked(entry, entry.Key, checkHint)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, longest(hint))
-	}
-	return all, nil
-}
-
-// longest is the longest stretch of letters, digits and the other characters
-// that have codes.
-func longest(hint string) string {
-	best := ""
-	for _, part := range strings.FieldsFunc(hint, func(r rune) bool { return r > '~' || codes[r]&codeMask == 0 }) {
-		if len(part) > len(best) {
-			best = part
-		}
-	}
-	return best
+// hint reads a literal, and keeps of it the stretch that a search can begin with.
+func hint(entry strictyaml.Pair) (string, error) {
+	text, err := checked(entry, checkHint)
+	return longest(text), err
 }
 
 // allowed reads what is never masked.
 func allowed(m strictyaml.Pair) (allowList, error) {
 	list := allowList{values: map[string]bool{}}
-	all, err := entries(m, maxList)
-	if err != nil {
-		return list, err
-	}
-	for _, entry := range all {
+	_, err := listOf(m, maxList, func(entry strictyaml.Pair) (none struct{}, err error) {
 		switch entry.Value.(type) {
 		case *ast.MappingNode, *ast.MappingValueNode:
 			form, err := allowedForm(entry)
-			if err != nil {
-				return list, err
-			}
 			list.forms = append(list.forms, form)
-		default:
-			value, err := checked(entry, entry.Key, checkValue)
-			if err != nil {
-				return list, err
-			}
-			if list.values[value] {
-				return list, strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, strictyaml.Clip(value))
-			}
-			list.values[value] = true
+			return none, err
 		}
+		value, err := checked(entry, checkValue)
+		if err == nil && list.values[value] {
+			err = strictyaml.ErrorAt(entry.Value, "%s: %q is listed twice: remove one", entry.Key, strictyaml.Clip(value))
+		}
+		list.values[value] = true
+		return none, err
+	})
+	return list, err
+}
+
+// checked is the member's text, which must pass check.
+func checked(m strictyaml.Pair, check func(string) error) (string, error) {
+	text, err := m.Text()
+	if err != nil {
+		return "", err
 	}
-	return list, nil
+	if err := check(text); err != nil {
+		return "", strictyaml.ErrorAt(m.Value, "%s %w", m.Key, err)
+	}
+	return text, nil
+}
+
+// expression compiles a member's text, put into a frame.
+func expression(m strictyaml.Pair, frame string) (*regexp.Regexp, error) {
+	text, err := checked(m, checkPattern)
+	if err != nil {
+		return nil, err
+	}
+	form, err := regexp.Compile(fmt.Sprintf(frame, text))
+	if err != nil {
+		return nil, strictyaml.ErrorAt(m.Value, "%s: too large: %q", m.Key, strictyaml.Clip(text))
+	}
+	return form, nil
 }
 
 func allowedForm(entry strictyaml.Pair) (*regexp.Regexp, error) {
@@ -309,53 +221,6 @@ func allowedForm(entry strictyaml.Pair) (*regexp.Regexp, error) {
 	if len(members) == 0 {
 		return nil, strictyaml.ErrorAt(entry.Node, "%s has no pattern: give it an expression, or write a text", entry.Key)
 	}
-	return expression(members[0], entry.Key+".pattern", `\A(?:%s)\z`)
-}
-
-func checkDefault(name string) error {
-	if slices.Contains(kindNames, name) || slices.ContainsFunc(defaultKeys, func(k string) bool { return sameKey(k, name) }) {
-		return nil
-	}
-	return fmt.Errorf("%q is not a default: name a default key, or one of the kinds %s",
-		strictyaml.Clip(name), strings.Join(slices.Sorted(slices.Values(kindNames)), ", "))
-}
-
-func checkKey(name string) error {
-	switch {
-	case strings.Trim(name, "-_ ") == "":
-		return errors.New("is empty: give the name of a member")
-	case len(name) > maxKey:
-		return fmt.Errorf("has %d bytes: at most %d are allowed", len(name), maxKey)
-	}
-	return nil
-}
-
-func checkName(name string) error {
-	ok := func(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '-' }
-	switch {
-	case name == "":
-		return errors.New("is empty: it is shown as [REDACTED:name]")
-	case len(name) > maxName:
-		return fmt.Errorf("has %d bytes: at most %d are allowed", len(name), maxName)
-	case strings.ContainsFunc(name, func(r rune) bool { return !ok(r) }):
-		return fmt.Errorf("is %q: take letters a to z, digits and dashes", strictyaml.Clip(name))
-	}
-	return nil
-}
-
-func checkHint(hint string) error {
-	if len(longest(hint)) < minHint {
-		return fmt.Errorf("%q is too short: a hint has at least %d letters, digits, dashes or dots in a row", strictyaml.Clip(hint), minHint)
-	}
-	return nil
-}
-
-func checkValue(value string) error {
-	switch {
-	case value == "":
-		return errors.New("is empty: give the text that is to stay")
-	case len(value) > maxPattern:
-		return fmt.Errorf("has %d bytes: at most %d are allowed", len(value), maxPattern)
-	}
-	return nil
+	members[0].Key = entry.Key + ".pattern"
+	return expression(members[0], `\A(?:%s)\z`)
 }

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -142,25 +143,15 @@ func (m *matcher) kindOf(name []byte, hot bool) string {
 	return ""
 }
 
-// kindOfPath says the same of what a JSON Pointer leads to.
+// kindOfPath says the same of what a JSON Pointer, which begins with a slash, leads to.
 func (m *matcher) kindOfPath(pointer []byte) string {
 	kind := ""
-	for pointer != nil {
-		var name []byte
-		name, pointer = cutPointer(pointer)
+	for name := range bytes.SplitSeq(pointer[1:], []byte("/")) {
 		if k := m.kindOf(name, true); k != "" && kind != kindKey {
 			kind = k
 		}
 	}
 	return kind
-}
-
-func cutPointer(pointer []byte) (name, rest []byte) {
-	name = pointer[1:]
-	if at := slices.Index(name, '/'); at >= 0 {
-		return name[:at], name[at:]
-	}
-	return name, nil
 }
 
 // keySet is a set of names, compared without regard to case, with - and _ being equal.
@@ -191,6 +182,19 @@ func (k *keySet) has(name []byte) bool {
 	}
 	var folded [maxKey]byte
 	return k.names[string(foldKey(folded[:0], name))]
+}
+
+// sameKey compares names as a keySet does.
+func sameKey(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if foldByte(a[i]) != foldByte(b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 func foldKey(to, name []byte) []byte {

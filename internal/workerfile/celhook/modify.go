@@ -145,7 +145,11 @@ func edit(raw jsontext.Value, p path, value jsontext.Value) (jsontext.Value, err
 	}
 	if !found && value != nil {
 		name, _ := jsontext.AppendQuote(nil, p[0])
-		w.member(name, nest(p[1:], value))
+		inner, err := edit(jsontext.Value("{}"), p[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		w.member(name, inner)
 	}
 	return append(w.buf, '}'), nil
 }
@@ -164,15 +168,6 @@ func readMember(dec *jsontext.Decoder, want string) (name, value jsontext.Value,
 	}
 	value, err = dec.ReadValue()
 	return name, value, string(plain) == want, err
-}
-
-// nest wraps a value in an object for each name.
-func nest(p path, value jsontext.Value) jsontext.Value {
-	for _, name := range slices.Backward(p) {
-		quoted, _ := jsontext.AppendQuote([]byte{'{'}, name)
-		value = append(append(append(quoted, ':'), value...), '}')
-	}
-	return value
 }
 
 // objectWriter appends members; one without a value is left out.

@@ -139,12 +139,7 @@ func (c *Call) set(name string, value jsontext.Value) {
 }
 
 // text sets a member to the text that the data has under its name, or another.
-func (c *Call) text(name, other string) {
-	if text, ok := c.data.GetString(name); ok {
-		other = text
-	}
-	c.set(name, quote(other))
-}
+func (c *Call) text(name, other string) { c.renamed(name, other, nil) }
 
 // renamed is text where Claude Code has other words for some values.
 func (c *Call) renamed(name, other string, words map[string]string) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -75,11 +74,7 @@ func isJSON(stdout []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(stdout)
 
 // text is what a script said, in UTF-8, without spaces around it, at most MaxText.
 func text(said string) string {
-	said = strings.TrimSpace(strings.ToValidUTF8(said, "�"))
-	if utf8.RuneCountInString(said) > MaxText {
-		return string([]rune(said)[:MaxText])
-	}
-	return said
+	return shorten.Runes(strings.TrimSpace(strings.ToValidUTF8(said, "�")), MaxText, "")
 }
 
 // joined are the texts that say anything, a line each.

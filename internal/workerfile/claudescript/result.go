@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -160,14 +161,11 @@ func (c Call) changed(out output) (json.RawMessage, error) {
 // question asks in the place of a script that has no words, and names the command.
 func (c Call) question() string {
 	tool, _ := c.data.Tool(c.event.Name)
-	name, about := cmp.Or(tool.Name, "this tool"), []rune(strings.ReplaceAll(strings.TrimSpace(tool.Subject()), "\n", " ⏎ "))
-	if len(about) == 0 {
+	name, about := cmp.Or(tool.Name, "this tool"), strings.ReplaceAll(strings.TrimSpace(tool.Subject()), "\n", " ⏎ ")
+	if about == "" {
 		return "Allow " + name + "?"
 	}
-	if len(about) > maxAbout {
-		about = append(about[:maxAbout], '…')
-	}
-	return "Allow " + name + ": " + string(about) + "?"
+	return "Allow " + name + ": " + shorten.Runes(about, maxAbout, "…") + "?"
 }
 
 // maxAbout is how many characters of a command stand in a question; the data has all of it.

@@ -86,7 +86,6 @@ func newCommand(c Config) (*command, error) {
 	); err != nil {
 		return nil, err
 	}
-
 	dir, err := findDir(c)
 	if err != nil {
 		return nil, err

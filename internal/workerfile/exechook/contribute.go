@@ -38,29 +38,16 @@ func Contribute(s kind.Section, c Contribution) (kind.Contributor, error) {
 }
 
 func (c *command) give(ctx context.Context, channel string) (any, error) {
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), context.Cause(ctx))
-	}
 	input, err := jsontext.AppendQuote([]byte(`{"channel":`), channel)
 	if err != nil {
 		return nil, fmt.Errorf("write the channel for %s: %w", c.name, err)
 	}
-	input = append(input, "}\n"...)
-	complaint := &tail{}
-	run := c.program
-	run.Env = append(process.Environ(c.env), "HOOK_CHANNEL="+channel)
-	run.Input, run.Stderr = input, complaint
-	out, err := run.Run(ctx)
+	out, complaint, err := c.run(ctx, append(process.Environ(c.env), "HOOK_CHANNEL="+channel), append(input, "}\n"...))
 	switch {
 	case err != nil:
-		return nil, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
-	case out.Cut:
-		return nil, fmt.Errorf("run %s: the output is too long: more than %d bytes, the limit max_output", c.name, run.MaxOutput)
+		return nil, err
 	case out.Code != 0:
-		return nil, &Failure{Stderr: complaint.firstLine(), Err: describe(fmt.Errorf("run %s: exit status %d", c.name, out.Code), complaint)}
+		return nil, c.exited(out.Code, complaint)
 	}
 	value := jsontext.Value(bytes.TrimSpace(out.Text))
 	switch {

@@ -3,8 +3,6 @@ package exechook
 import (
 	"fmt"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/hookrouter/hookrouter/internal/workerfile/claudescript"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -35,7 +33,7 @@ type plain struct{ events.Event }
 
 func speakPlain(ev events.Event) (exchange, error) { return plain{ev}, nil }
 
-func (p plain) input() []byte                                   { return document(p.Event) }
+func (p plain) input() []byte                                   { return document(p.Event, nil) }
 func (plain) answered(stdout []byte) (chain.Result, error)      { return kind.ParseAnswer(stdout) }
 func (plain) exited(int, []byte) (result chain.Result, ok bool) { return chain.Result{}, false }
 
@@ -65,32 +63,16 @@ func (c claude) exited(code int, stderr []byte) (result chain.Result, ok bool) {
 	return c.Blocked(stderr), true
 }
 
-// member is one of a document.
-type member struct{ name, value string }
-
-// document is what the command reads in the plain dialect, with further members.
-func document(ev events.Event, more ...member) []byte {
-	buf := make([]byte, 0, len(ev.Data)+512)
-	buf = append(buf, '{')
-	for _, m := range [...]member{
-		{"event", ev.Name}, {"session_id", ev.Session}, {"event_id", ev.ID}, {"source", ev.Source}, {"time", ev.Time},
-	} {
-		buf = m.append(buf)
+// document is what the command reads in the plain dialect. more writes further members; nil for none.
+func document(ev events.Event, more func(*events.ObjectWriter)) []byte {
+	w := kind.Document(ev)
+	if more != nil {
+		more(&w)
 	}
-	for _, m := range more {
-		if m.value != "" {
-			buf = m.append(buf)
-		}
+	data := []byte(ev.Data)
+	if len(data) == 0 {
+		data = []byte("{}")
 	}
-	buf = append(buf, `"data":`...)
-	if len(ev.Data) == 0 {
-		buf = append(buf, "{}"...)
-	}
-	return append(append(buf, ev.Data...), "}\n"...)
-}
-
-func (m member) append(buf []byte) []byte {
-	buf = append(append(append(buf, '"'), m.name...), `":`...)
-	buf, _ = jsontext.AppendQuote(buf, m.value) // replaces what is no UTF-8
-	return append(buf, ',')
+	w.Raw("data", data)
+	return append(w.End(), '\n')
 }

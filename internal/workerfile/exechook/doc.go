@@ -38,7 +38,7 @@
 //
 // # Processes
 //
-// Package program runs the command and says what becomes of its children.
+// Package process runs the command and says what becomes of its children.
 //
 // # Concurrency
 //

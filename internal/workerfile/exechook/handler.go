@@ -39,41 +39,55 @@ func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, er
 	if talk == nil {
 		return chain.Result{}, nil
 	}
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-ctx.Done():
-		return chain.Result{}, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), context.Cause(ctx))
+	out, complaint, err := c.run(ctx, c.environ(worker.CallFrom(ctx), ev), talk.input())
+	if err != nil {
+		return chain.Result{}, err
 	}
-	if c.script != "" {
-		if err := there(c.script); err != nil {
-			return chain.Result{}, fmt.Errorf("run %s: %w", c.name, err)
-		}
-	}
-	complaint := &tail{}
-	run := c.program
-	run.Env = c.environ(worker.CallFrom(ctx), ev)
-	run.Input, run.Stderr = talk.input(), complaint
-	out, err := run.Run(ctx)
-	switch {
-	case ctx.Err() != nil && err != nil: // what it said does not say why
-		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: err}
-	case err != nil:
-		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
-	case out.Cut:
-		return chain.Result{}, fmt.Errorf("run %s: the output is too long: more than %d bytes, the limit max_output", c.name, run.MaxOutput)
-	case out.Code != 0:
+	if out.Code != 0 {
 		if result, ok := talk.exited(out.Code, complaint.head); ok {
 			return result, nil
 		}
-		err := fmt.Errorf("run %s: exit status %d", c.name, out.Code)
-		return chain.Result{}, &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
+		return chain.Result{}, c.exited(out.Code, complaint)
 	}
 	result, err := talk.answered(out.Text)
 	if err != nil {
 		return chain.Result{}, fmt.Errorf("run %s: read its output: %w", c.name, err)
 	}
 	return result, nil
+}
+
+// run runs the command once there is a slot. It returns what the command printed, and what it
+// complained of.
+func (c *command) run(ctx context.Context, env []string, input []byte) (process.Output, *tail, error) {
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return process.Output{}, nil, fmt.Errorf("run %s: all %d slots are taken: %w", c.name, cap(c.slots), context.Cause(ctx))
+	}
+	if c.script != "" {
+		if err := there(c.script); err != nil {
+			return process.Output{}, nil, fmt.Errorf("run %s: %w", c.name, err)
+		}
+	}
+	complaint := &tail{}
+	program := c.program
+	program.Env, program.Input, program.Stderr = env, input, complaint
+	out, err := program.Run(ctx)
+	switch {
+	case ctx.Err() != nil && err != nil: // what it said does not say why
+		err = &Failure{Stderr: complaint.firstLine(), Err: err}
+	case err != nil:
+		err = &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
+	case out.Cut:
+		err = fmt.Errorf("run %s: the output is too long: more than %d bytes, the limit max_output", c.name, program.MaxOutput)
+	}
+	return out, complaint, err
+}
+
+// exited is the failure of a command that ended with an exit code other than 0.
+func (c *command) exited(code int, complaint *tail) error {
+	return &Failure{Stderr: complaint.firstLine(), Err: describe(fmt.Errorf("run %s: exit status %d", c.name, code), complaint)}
 }
 
 // Failure is a command that ended without an answer: with an exit code, by a

@@ -51,13 +51,12 @@ func (c *command) resident(s kind.Section) kind.Hook {
 // environment is in there.
 func callDocument(ctx context.Context, ev events.Event) []byte {
 	call := worker.CallFrom(ctx)
-	more := []member{
-		{"chain_id", call.ChainID},
-		{"mode", string(call.Mode)},
-		{"traceparent", cmp.Or(call.Traceparent, ev.Extensions["traceparent"])},
-	}
-	if deadline, bounded := ctx.Deadline(); bounded {
-		more = append(more, member{"deadline", deadline.UTC().Format(time.RFC3339Nano)})
-	}
-	return document(ev, more...)
+	return document(ev, func(w *events.ObjectWriter) {
+		w.Text("chain_id", call.ChainID)
+		w.Text("mode", string(call.Mode))
+		w.Text("traceparent", cmp.Or(call.Traceparent, ev.Extensions["traceparent"]))
+		if deadline, bounded := ctx.Deadline(); bounded {
+			w.Text("deadline", deadline.UTC().Format(time.RFC3339Nano))
+		}
+	})
 }

@@ -100,7 +100,6 @@ func (c *Config) check() (host string, err error) {
 	); err != nil {
 		return "", err
 	}
-
 	if err := c.checkSecrets(); err != nil {
 		return "", err
 	}

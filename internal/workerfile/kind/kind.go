@@ -110,24 +110,23 @@ type Kind struct {
 
 // Of returns the kind that builds a hook from a configuration of type C.
 func Of[C any](summary string, build func(Section, C) (Hook, error)) Kind {
-	return Kind{Summary: summary, Config: *new(C), Build: func(s Section) (Hook, error) {
-		var c C
-		misfits := s.Decode("", &c)
-		hook, err := build(s, c) // so that all errors are reported at once
-		return hook, errors.Join(misfits, err)
-	}}
+	return Kind{Summary: summary, Config: *new(C), Build: decoded(build)}
 }
 
 // Giving returns the kind with contributors that are built from a configuration of type C.
 func Giving[C any](k Kind, build func(Section, C) (Contributor, error)) Kind {
-	k.Gives = *new(C)
-	k.Contribute = func(s Section) (Contributor, error) {
+	k.Gives, k.Contribute = *new(C), decoded(build)
+	return k
+}
+
+// decoded has a section decoded before something is built from it.
+func decoded[C, T any](build func(Section, C) (T, error)) func(Section) (T, error) {
+	return func(s Section) (T, error) {
 		var c C
 		misfits := s.Decode("", &c)
-		give, err := build(s, c)
-		return give, errors.Join(misfits, err)
+		built, err := build(s, c) // so that all errors are reported at once
+		return built, errors.Join(misfits, err)
 	}
-	return k
 }
 
 // FieldError says which field of a configuration is wrong, and where in the

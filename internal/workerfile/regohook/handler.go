@@ -55,7 +55,7 @@ func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	return result, nil
 }
 
-// valuesOf is the list that the question yields.
+// valuesOf is the list that the query yields.
 func valuesOf(set rego.ResultSet) ([]any, bool) {
 	if len(set) != 1 || len(set[0].Expressions) != 1 {
 		return nil, false
@@ -86,12 +86,7 @@ func (p *policy) withoutValues(err error) error {
 
 // input is the document that a policy sees.
 func input(ev events.Event) (ast.Value, error) {
-	w := events.NewObjectWriter(make([]byte, 0, len(ev.Data)+512))
-	w.String("event", ev.Name)
-	w.String("session_id", ev.Session)
-	w.String("event_id", ev.ID)
-	w.String("source", ev.Source)
-	w.String("time", ev.Time)
+	w := kind.Document(ev)
 	w.Texts("labels", ev.Labels())
 	facts := match.NewInput(ev.Name, ev.Session, nil).With(ev.Extensions)
 	for name, value := range map[string]any{"emitter": facts.Emitter(), "lineage": facts.Lineage()} {

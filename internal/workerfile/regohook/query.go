@@ -23,14 +23,14 @@ const (
 // counting are all of them; of several the one that stands first here is named first.
 var counting = []string{ruleResult, ruleDeny, ruleAllow, ruleAsk}
 
-// question is what is evaluated for each event.
+// parsedQuery is what is evaluated for each event.
 type parsedQuery struct {
 	body  ast.Body
 	of    ast.Ref  // the rule or the package that is asked
 	rules []string // what is asked for, in the order of the list it yields
 }
 
-// questionOf makes a query of the rule or the package that text names. It yields, for
+// parseQuery makes a query of the rule or the package that text names. It yields, for
 // each rule that exists, a list with its value, or without one where it is undefined.
 func parseQuery(text string, compiler *ast.Compiler) (parsedQuery, error) {
 	ref, err := ast.ParseRef(cmp.Or(text, DefaultQuery))

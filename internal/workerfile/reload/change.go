@@ -52,7 +52,7 @@ func offersOf(file *workerfile.File) (offers []offer, err error) {
 }
 
 // Registrations are what a set of the hooks of a file registers, in this order. The
-// error is a [*hookfile.Error].
+// error is a [*workerfile.Error].
 func Registrations(file *workerfile.File) ([]chain.Registration, error) {
 	offers, err := offersOf(file)
 	var list []chain.Registration
@@ -83,18 +83,18 @@ type changing struct {
 func (c *changing) take(ctx context.Context, o offer) error {
 	id := o.reg.ID
 	m := c.member(id)
-	switch {
-	case m == nil:
-		o.form.start()
-		return c.join(ctx, o)
-	case o.reg.Content() != m.reg.Content() || o.reg.Version != m.reg.Version:
-		o.form.start()
-		return c.alter(ctx, m, o)
-	case m.form.Same(o.form.Hook):
+	registered := m != nil && o.reg.Content() == m.reg.Content() && o.reg.Version == m.reg.Version
+	if registered && m.form.Same(o.form.Hook) {
 		c.Same = append(c.Same, id)
 		return nil
 	}
 	o.form.start()
+	switch {
+	case m == nil:
+		return c.join(ctx, o)
+	case !registered:
+		return c.alter(ctx, m, o)
+	}
 	c.Changed = append(c.Changed, id)
 	old := m.form
 	c.forward = append(c.forward, func() {

@@ -81,7 +81,7 @@ func New(w *worker.Worker, o Options) *Set {
 }
 
 // Apply makes the hooks of a file those of the set, and closes what it does not need
-// of it. An error is a [*hookfile.Error] with the place of the hook that was refused:
+// of it. An error is a [*workerfile.Error] with the place of the hook that was refused:
 // then everything is as it was. When ctx ends nothing is taken back: the worker is about
 // to be closed.
 func (s *Set) Apply(ctx context.Context, file *workerfile.File) (Changes, error) {

@@ -24,7 +24,6 @@ type follower struct {
 	client *hookrouter.Client
 	report reporter
 	set    *reload.Set
-	remind time.Duration
 }
 
 // run reads the file again when it changes, when a file that its hooks were built from changes, and
@@ -34,7 +33,7 @@ func (f follower) run(ctx context.Context) {
 	if f.Watch != nil {
 		changed = f.Watch.Changed()
 	}
-	reminder := time.NewTicker(f.remind)
+	reminder := time.NewTicker(f.Remind)
 	defer reminder.Stop()
 	var failed error
 	var since time.Time
@@ -52,7 +51,7 @@ func (f follower) run(ctx context.Context) {
 		}
 		failed, since = f.reload(ctx), time.Now()
 		f.follow()
-		reminder.Reset(f.remind)
+		reminder.Reset(f.Remind)
 	}
 }
 

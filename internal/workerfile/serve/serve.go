@@ -64,6 +64,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	if o.Applying == nil {
 		o.Applying = func(*workerfile.File) func(error) { return nil }
 	}
+	o.Remind = cmp.Or(o.Remind, remindEvery)
 	w, err := worker.New(client, worker.Options{Version: version.Number(), Metadata: o.Metadata, Middleware: []worker.Middleware{concurrency()}})
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	report := reporter{registered: o.Registered, log: o.Log, nats: o.NATS, prefix: o.Prefix, calls: &atomic.Int64{}}
 	set := reload.New(w, reload.Options{Log: o.Log, Registering: report.registering})
 	defer set.Close()
-	f := follower{Options: o, client: client, report: report, set: set, remind: cmp.Or(o.Remind, remindEvery)}
+	f := follower{Options: o, client: client, report: report, set: set}
 	if _, err := f.take(ctx, o.File); err != nil {
 		stopped := report.stop(ctx, w)
 		if ctx.Err() != nil { // stopped before it was ready

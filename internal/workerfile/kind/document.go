@@ -1,0 +1,15 @@
+package kind
+
+import "github.com/hookrouter/hookrouter/pkg/events"
+
+// Document begins the JSON object that foreign programs and policies get of an event: with all of
+// it but its data.
+func Document(ev events.Event) events.ObjectWriter {
+	w := events.NewObjectWriter(make([]byte, 0, len(ev.Data)+512))
+	w.String("event", ev.Name)
+	w.String("session_id", ev.Session)
+	w.String("event_id", ev.ID)
+	w.String("source", ev.Source)
+	w.String("time", ev.Time)
+	return w
+}
