@@ -13,6 +13,10 @@ import (
 // maxWaiters is how many requests may wait for one decision.
 const maxWaiters = 64
 
+// answerTimeout is how long a request at least waits for a decision that was made before it came:
+// its answer has to be read and stored first.
+const answerTimeout = 5 * time.Second
+
 // waiter is one request that waits for a decision.
 type waiter struct {
 	notify func(*held.Event, *approval.Decision)
@@ -28,8 +32,9 @@ func (w *waiter) tell(r *held.Event, decision *approval.Decision) {
 }
 
 // Await calls notify once: with the decision once it is in the stream, or with nil if until
-// comes or the service stops first. It does not block, and notify must not block. For a decision
-// that grants, the data of the request is read again.
+// comes or the service stops first. A decision that is there already counts also if until is
+// over. Await does not block, and notify must not block. For a decision that grants, the data of
+// the request is read again.
 func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event, *approval.Decision)) {
 	s.mu.Lock()
 	e := s.entries[r.ID]
@@ -46,10 +51,13 @@ func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event,
 	}
 	w := &waiter{notify, stored}
 	e.waiters = append(e.waiters, w)
-	s.clock.at(until, func() { s.stopWaiting(e, w) })
 	if e.decision != nil {
 		s.jobs.put(job{do: s.notifyWaiters, id: r.ID})
+		if least := time.Now().Add(answerTimeout); until.Before(least) {
+			until = least
+		}
 	}
+	s.clock.at(until, func() { s.stopWaiting(e, w) })
 	s.mu.Unlock()
 	if oldest != nil {
 		oldest.tell(oldest.stored, nil)

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -73,13 +74,13 @@ func (d *Dispatcher) contribute(ctx context.Context, ev *event, timeout time.Dur
 		c.Entry, c.Start = ev.hooks[i], time.Now()
 		reply, err := d.call(ctx, ev, c.Entry, ev.forHooks())
 		c.Took = time.Since(c.Start)
-		switch value := jsontext.Value(reply.Body); {
+		switch value := jsontext.Value(chain.WellFormed(reply.Body)); {
 		case err != nil:
 			c.Err = err
 		case len(value) > 0 && !value.IsValid():
 			c.Err = chain.ErrInvalidResult
 		case len(value) > 0 && value.Kind() != 'n':
-			c.Data = reply.Body
+			c.Data = json.RawMessage(value)
 		}
 	})
 	return list

@@ -347,13 +347,14 @@ func TestContributions(t *testing.T) {
 	channel := func(id string) chain.Registration { return chain.Registration{ID: id, Channels: []string{"tips"}} }
 	b := newBench(t, dispatch.Options{},
 		hook{Registration: channel("a"), reply: `"one"`}, hook{Registration: channel("none"), reply: `null`},
-		hook{Registration: channel("broken"), reply: `{`}, hook{Registration: channel("b"), reply: `[2]`})
+		hook{Registration: channel("broken"), reply: `{`}, hook{Registration: channel("b"), reply: `[2]`},
+		hook{Registration: channel("cut"), reply: `"c\ud83d"`})
 	answer, err := b.Contributions(t.Context(), "tips", dispatch.Request{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer.Sent(nil)
-	if string(answer.Body) != `["one",[2]]` || !cmp.Equal(answer.Missing, []string{"broken"}) {
+	if string(answer.Body) != `["one",[2],"c\ufffd"]` || !cmp.Equal(answer.Missing, []string{"broken"}) {
 		t.Errorf("answer %s, missing %v", answer.Body, answer.Missing)
 	}
 }
@@ -425,6 +426,24 @@ func TestSessionEvents(t *testing.T) {
 		}
 		if happened := strings.Join(b.deps.happened(), "\n"); !strings.Contains(happened, want) {
 			t.Errorf("%s: %q did not happen:\n%s", event, want, happened)
+		}
+	}
+}
+
+// A limit that is no positive number does not keep the other from its session.
+func TestSessionStartIgnoresOnlyTheWrongLimit(t *testing.T) {
+	for _, wrong := range []string{`"100"`, `true`, `[1]`, `{}`, `null`, `0`, `-5`} {
+		for limits, want := range map[string]string{
+			`"injection_size_limit":` + wrong + `,"injection_budget_per_turn":50`: "limits 0 50",
+			`"injection_size_limit":100,"injection_budget_per_turn":` + wrong:     "limits 100 0",
+		} {
+			b := newBench(t, dispatch.Options{})
+			if _, err := b.Emit(t.Context(), request(t, events.SessionStart, `{"session_id":"s1","mount_plan":{"session":{`+limits+`}}}`)); err != nil {
+				t.Fatal(err)
+			}
+			if happened := strings.Join(b.deps.happened(), "\n"); !strings.Contains(happened, want) {
+				t.Errorf("%s: %q did not happen:\n%s", limits, want, happened)
+			}
 		}
 	}
 }

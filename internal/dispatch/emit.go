@@ -121,19 +121,20 @@ func mountedLimits(data []byte) verdict.Limits {
 	var start struct {
 		Plan struct {
 			Session struct {
-				Size   *float64 `json:"injection_size_limit"`
-				Budget *float64 `json:"injection_budget_per_turn"`
+				Size   any `json:"injection_size_limit"`
+				Budget any `json:"injection_budget_per_turn"`
 			} `json:"session"`
 		} `json:"mount_plan"`
 	}
 	if err := (events.Event{Name: events.SessionStart, Data: json.RawMessage(data)}).Decode(&start); err != nil {
 		return verdict.Limits{}
 	}
-	number := func(n *float64) int {
-		if n == nil || *n < 1 || *n > 1<<31 {
+	number := func(v any) int {
+		n, _ := v.(float64)
+		if n < 1 || n > 1<<31 {
 			return 0
 		}
-		return int(*n)
+		return int(n)
 	}
 	return verdict.Limits{Size: number(start.Plan.Session.Size), Budget: number(start.Plan.Session.Budget)}
 }

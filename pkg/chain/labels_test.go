@@ -27,7 +27,7 @@ func TestLabelsOfAResult(t *testing.T) {
 	for _, reply := range []string{
 		`{"labels":"a"}`, `{"labels":[1]}`, `{"labels":[""]}`, `{"labels":["A"]}`, `{"labels":["a,b"]}`, `{"labels":["-a"]}`, `{"labels":["a b"]}`, `{"labels":["é"]}`,
 		`{"labels":["` + strings.Repeat("a", events.MaxLabelLen+1) + `"]}`, `{"labels":[` + many + `]}`,
-		`{"unlabel":["a"]}`, `{"action":"deny","unlabel":["a"]}`, `{"action":"ask_user","unlabel":["A"]}`,
+		`{"unlabel":["a"]}`, `{"action":"modify","unlabel":["a"]}`, `{"action":"ask_user","unlabel":["A"]}`,
 	} {
 		if r, err := chain.ParseResult([]byte(reply)); err == nil {
 			t.Errorf("ParseResult(%s) = %+v; want an error", reply, r)

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,9 @@ var ErrInvalidResult = errors.New("invalid result")
 // ParseResult reads a hook's reply. A reply of no bytes and null mean continue. A reply is invalid
 // if it is not a JSON object, has duplicate names, nests deeper than event data may, or has a
 // known field of a wrong type or value (null only where the specification allows it). Unknown
-// fields are ignored, nothing is coerced. The result keeps no reference to reply.
+// fields are ignored, nothing is coerced. Members that the specification does not have are unknown
+// to older hooks: if they are wrong in a denial they are ignored too, so that it stands. Half of a
+// surrogate pair becomes U+FFFD. The result keeps no reference to reply.
 func ParseResult(reply []byte) (Result, error) {
 	if len(reply) == 0 {
 		return Result{}, nil
@@ -32,37 +35,38 @@ func ParseResult(reply []byte) (Result, error) {
 	case usualReply:
 		return Result{Action: Continue}, nil
 	}
-	obj, err := events.ParseEnvelope(reply)
+	obj, err := events.ParseEnvelope(WellFormed(reply))
 	if err != nil {
 		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
 	var r Result
+	var wrong error // about a member that the specification does not have
 	for name, value := range obj.All() {
-		if err := r.set(name, value); err != nil {
-			return Result{}, fmt.Errorf("%w: %s must be %w", ErrInvalidResult, name, err)
+		err := r.set(name, value)
+		if err == nil {
+			continue
 		}
+		err = fmt.Errorf("%w: %s must be %w", ErrInvalidResult, name, err)
+		if !slices.Contains(added, name) {
+			return Result{}, err
+		}
+		wrong = cmp.Or(wrong, err)
 	}
-	return r, r.checkLabels()
+	if err := r.checkLabels(); err != nil {
+		r.Labels, r.Unlabel = nil, nil
+		wrong = cmp.Or(wrong, err)
+	}
+	if wrong != nil && r.Action != Deny {
+		return Result{}, wrong
+	}
+	return r, nil
 }
+
+// added are the members of a result that the specification does not have.
+var added = []string{"context_injections", "approval_key", "labels", "unlabel", "user_message_source"}
 
 // usualReply is what most replies are. It needs no parser.
 const usualReply = `{"action":"continue"}`
-
-// checkLabels reports what is wrong with the labels of a result.
-func (r Result) checkLabels() error {
-	for _, list := range [...]struct {
-		name   string
-		labels []string
-	}{{"labels", r.Labels}, {"unlabel", r.Unlabel}} {
-		if err := events.CheckLabels(list.labels); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrInvalidResult, list.name, err)
-		}
-	}
-	if len(r.Unlabel) > 0 && r.Action != AskUser {
-		return fmt.Errorf("%w: unlabel goes with ask_user only: a person removes labels", ErrInvalidResult)
-	}
-	return nil
-}
 
 // set sets one member of a reply. The error says what it must be.
 func (r *Result) set(name string, v jsontext.Value) (err error) {
@@ -93,7 +97,7 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 		r.ApprovalDefault, err = choice(v, Deny, Allow)
 	case "approval_key":
 		if r.ApprovalKey, err = text(v); len(r.ApprovalKey) > MaxApprovalKey {
-			err = errKey
+			r.ApprovalKey, err = "", errKey
 		}
 	case "suppress_output":
 		r.SuppressOutput, err = boolean(v)

@@ -12,12 +12,6 @@ func (out Outcome) deny(entry *Entry, r Result) Outcome {
 	return out
 }
 
-// unlabeled returns the result without its labels, which are for the router and not for the agent.
-func (r Result) unlabeled() Result {
-	r.Labels, r.Unlabel = nil, nil
-	return r
-}
-
 // failureDenial is the denial of a hook that failed closed. It names the hook, not the cause:
 // that is for the operator.
 func failureDenial(call Call) Result {

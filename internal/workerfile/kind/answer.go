@@ -14,7 +14,8 @@ import (
 // not let pass by accident: an answer that says something has an action, and the action has what
 // it needs. The error wraps [chain.ErrInvalidResult].
 func ParseAnswer(raw []byte) (chain.Result, error) {
-	r, err := chain.ParseResult(bytes.Trim(raw, " \t\r\n"))
+	raw = chain.WellFormed(bytes.Trim(raw, " \t\r\n"))
+	r, err := chain.ParseResult(raw)
 	switch {
 	case err != nil:
 		return chain.Result{}, err

@@ -24,6 +24,7 @@ func TestAnAnswerThatMeansNothingIsAnError(t *testing.T) {
 		`{"hookSpecificOutput":{}}`:              "dialect: claude-code",
 		`{"Action":"deny"}`:                      `it has "Action" and no action`,
 		`{"reason":"n"}`:                         `it has "reason" and no action`,
+		`{"reason":"n\ud83d"}`:                   `it has "reason" and no action`,
 		`{"action":"modify"}`:                    "modify without data",
 		`{"action":"modify","data":null}`:        "modify without data",
 		`{"action":"inject_context","text":"n"}`: "inject_context without context_injection",
