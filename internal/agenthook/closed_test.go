@@ -111,6 +111,17 @@ func TestFailsClosed(t *testing.T) {
 	}
 }
 
+// A router that took the event from the first process, and left no time for the second one to ask
+// again, can be reached.
+func TestALateRouterIsNotAway(t *testing.T) {
+	t.Parallel()
+	h := newCall(t, "claude-code", "", silentServer(t))
+	h.Options.EventID, h.Options.Timeout = "sent-before", 50*time.Millisecond
+	if out := h.Answer(t.Context(), sample(t, "claude-code", "PreToolUse")); !blocks(out) || !strings.Contains(string(out.Stdout), "did not answer in time") {
+		t.Errorf("%s; want a block that says that it is late", out.Stdout)
+	}
+}
+
 // patiently calls with a time-out that it doubles while the answer does not say what is
 // expected: on a busy machine the time may be over before anybody was asked. Each answer
 // must block.
@@ -270,6 +281,25 @@ func TestAnotherAgentsEvent(t *testing.T) {
 		h := newCall(t, c.dialect, c.native, "nats://127.0.0.1:1")
 		if out := h.Answer(t.Context(), []byte(c.document)); !blocks(out) || !strings.Contains(out.Stderr, c.says) {
 			t.Errorf("%s %s: %s%s; want a block that says %s", c.dialect, c.document, out.Stdout, out.Stderr, c.says)
+		}
+	}
+}
+
+// An event that only the command line names must be one of the agent's: a misspelled one would let
+// all pass. One that the agent names may be new.
+func TestAMisspelledEvent(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	for _, c := range []struct{ dialect, native, document, says string }{
+		{"copilot", "preToolUs", string(sample(t, "copilot", "preToolUse")), `"preToolUs" in the command of the hook is not an event of Copilot CLI`},
+		{"copilot", "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s"}`, "as in hook-agent copilot sessionStart"},
+		{"claude-code", "PreToolUs", `{"session_id":"s","tool_name":"Bash"}`, "is not an event of Claude Code"},
+		{"claude-code", "New", `{"hook_event_name":"New","session_id":"s"}`, ""},
+		{"claude-code", "", `{"hook_event_name":"New","session_id":"s"}`, ""},
+	} {
+		out := newCall(t, c.dialect, c.native, b.url).Answer(t.Context(), []byte(c.document))
+		if blocks(out) != (c.says != "") || !strings.Contains(out.Stderr, c.says) {
+			t.Errorf("%s %s %s: %s%s; want %q", c.dialect, c.native, c.document, out.Stdout, out.Stderr, c.says)
 		}
 	}
 }

@@ -16,9 +16,9 @@ func codex() Dialect {
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true},
-			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true, Message: true},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Text: "command", Inject: true, Message: true},
 			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
-			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", AnyType: true, Inject: true, Message: true},
 			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
 			{Native: "SubagentStop", Name: events.AgentComplete, Deny: KeepsOn, Message: true, Copy: subagent},
 			{Native: "Stop", Name: events.PromptComplete, Deny: KeepsOn, Message: true},

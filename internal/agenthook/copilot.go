@@ -42,7 +42,7 @@ func copilot() Dialect {
 			{Native: "userPromptSubmitted", Name: events.PromptSubmit, Deny: Hides, Modify: "prompt", Inject: true},
 			{Native: "preToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true},
 			{Native: "permissionRequest", Name: events.ApprovalRequired, Deny: Stops},
-			{Native: "postToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true},
+			{Native: "postToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Text: "textResultForLlm", Inject: true},
 			{Native: "postToolUseFailure", Name: events.ToolError},
 			{Native: "subagentStart", Name: events.AgentSpawn, Inject: true, Copy: map[string]string{"parent_session_id": "sessionId"}},
 			{Native: "subagentStop", Name: events.AgentComplete, Deny: KeepsOn, Copy: map[string]string{"parent_session_id": "sessionId"}},
@@ -54,7 +54,7 @@ func copilot() Dialect {
 		},
 		Notes: []string{
 			"Copilot CLI goes on where a hook takes too long or answers what it can't read; where one crashes, a tool does not run.",
-			"It does not say on standard input which event it is: the event stands on the command line of the hook, as `hookctl connect` writes it.",
+			"It does not say on standard input which event it is: the event stands in the command of the hook, as `hookctl connect` writes it. A name that is not in the table is blocked.",
 			"A prompt can be changed and not be refused: a denial puts its reason in place of the prompt.",
 			"What hooks say to the user is told on standard error.",
 		},

@@ -57,6 +57,12 @@ type Event struct {
 	// Merges says that the agent merges the changed member into its own, so that a hook
 	// can remove nothing.
 	Merges bool
+	// AnyType says that a change may give the member another type. Otherwise the agent would
+	// ignore such a change.
+	AnyType bool
+	// Text is a member of the changed member that must stay a text: otherwise the agent would
+	// ignore the change.
+	Text string
 	// Inject says that the model gets the context that hooks add.
 	Inject bool
 	// Message says that the user is shown what hooks say.

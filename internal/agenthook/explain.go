@@ -17,6 +17,7 @@ import (
 // explain says what failed and what a person can do.
 func (o Options) explain(err error) error {
 	var pending *agent.PendingError
+	late := o.EventID != "" && errors.Is(err, context.DeadlineExceeded) // the router has the event, from the first process
 	switch {
 	case errors.Is(err, natsx.ErrCredentials) && o.Creds == "":
 		servers, role := cmp.Or(o.Server, natsx.DefaultURL), string(hookrouter.RoleAgent)
@@ -34,7 +35,7 @@ func (o Options) explain(err error) error {
 		return fmt.Errorf("these credentials are not an agent's: make some with `hookctl auth add agent NAME` and connect with them (%w)", err)
 	case errors.Is(err, hookrouter.ErrNoRouter):
 		return errors.New("NATS is there and no hook router answers: is hook-router running, and may these credentials reach it?")
-	case errors.Is(err, hookrouter.ErrUnreachable):
+	case errors.Is(err, hookrouter.ErrUnreachable) && !late:
 		return fmt.Errorf("the hook router can't be reached: %w", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("the hook router did not answer in time (%w)", err)

@@ -38,8 +38,8 @@ type Decision struct {
 
 // The events of a Gate: what a relayed call does.
 var (
-	beforeCall = Event{Native: "tools/call", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true}
-	afterCall  = Event{Native: "the result of tools/call", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true}
+	beforeCall = Event{Native: "tools/call", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", AnyType: true, Inject: true}
+	afterCall  = Event{Native: "the result of tools/call", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", AnyType: true, Inject: true}
 )
 
 // NewGate makes a gate for a program that is called name. It connects with the first

@@ -31,7 +31,7 @@ func gemini() Dialect {
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
 			{Native: "BeforeAgent", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true},
 			{Native: "BeforeTool", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Merges: true, Message: true},
-			{Native: "AfterTool", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "AfterTool", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", AnyType: true, Inject: true, Message: true},
 			{Native: "AfterAgent", Name: events.PromptComplete, Deny: KeepsOn, Message: true},
 			{Native: "PreCompress", Name: events.ContextPreCompact, Message: true},
 			{Native: "Notification", Name: events.UserNotification, Message: true},

@@ -76,6 +76,7 @@ func (d Dialect) Waits(e Event) time.Duration {
 func (h *Hook) Answer(ctx context.Context, document []byte) Output {
 	in, err := readInput(h.Dialect, h.Native, document)
 	if err != nil {
+		h.unread(ctx, document, err)
 		return h.Refuse(document, err)
 	}
 	if in.skip {

@@ -32,11 +32,13 @@ type input struct {
 
 // readInput reads an agent's document. native is the event as the command line names it, for
 // documents that do not: one that a document names counts, so that a wrong command line opens
-// nothing. The event is returned even with an error.
+// nothing. A name that only the command line has must be known: it may be misspelled. The event
+// is returned even with an error.
 func readInput(d Dialect, native string, document []byte) (input, error) {
 	named := native // on the command line
 	members, err := events.ParseObject(document)
-	if said, _ := members.GetString(d.EventMember); err == nil && said != "" {
+	said, _ := members.GetString(d.EventMember)
+	if said != "" {
 		if _, known := d.Event(said); known || native == "" {
 			native = said
 		}
@@ -51,11 +53,16 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 	case native == "":
 		return in, fmt.Errorf("the agent's message does not say which event it is: name it on the command line, as in hook-agent %s EVENT", d.Name)
 	case !in.known:
-		if of, gated := gatedElsewhere(native); gated {
-			if meant, has := d.own(native); has && native == named {
-				return in, fmt.Errorf("%q is not an event of %s: write %s in its settings and in the command of the hook, as in hook-agent %s %s, or have hookctl connect %s write them", shorten.Bytes(native, maxName, "…"), d.Agent, meant.Native, d.Name, meant.Native, d.Name)
-			}
-			return in, fmt.Errorf("%q is not an event of %s, but it looks like %s of %s, which is gated: hook-agent is set up for another agent, or the event is misspelled", shorten.Bytes(native, maxName, "…"), d.Agent, of.event.Native, of.agent)
+		meant, has := d.own(native)
+		of, gated := gatedElsewhere(native)
+		name := shorten.Bytes(native, maxName, "…")
+		switch {
+		case has && native == named && (gated || said == ""):
+			return in, fmt.Errorf("%q is not an event of %s: write %s in its settings and in the command of the hook, as in hook-agent %s %s, or have hookctl connect %s write them", name, d.Agent, meant.Native, d.Name, meant.Native, d.Name)
+		case gated:
+			return in, fmt.Errorf("%q is not an event of %s, but it looks like %s of %s, which is gated: hook-agent is set up for another agent, or the event is misspelled", name, d.Agent, of.event.Native, of.agent)
+		case said == "": // no agent names it
+			return in, fmt.Errorf("%q in the command of the hook is not an event of %s: have hookctl connect %s write it", name, d.Agent, d.Name)
 		}
 		in.event = Event{Native: native, Name: customName(d.Name, native)}
 	}

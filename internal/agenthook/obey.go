@@ -28,7 +28,7 @@ func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost
 		now, there := after.Get(name)
 		switch {
 		case name == "timestamp" || there && same(before, now):
-		case name == e.Modify && there && !(e.Merges && takesAway(before, now)):
+		case name == e.Modify && there && e.takes(before, now):
 			changed = json.RawMessage(now)
 		default:
 			return nil, fmt.Sprintf("The policy wants this done with another %s, which can't be put in place here. It wants: %s", name, shorten.Bytes(asText(now), maxReason, "…"))
@@ -39,6 +39,23 @@ func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost
 		changed = json.RawMessage(now)
 	}
 	return changed, ""
+}
+
+// takes reports whether the agent obeys a change of the member that it lets hooks change.
+func (e Event) takes(before, now jsontext.Value) bool {
+	switch {
+	case !e.AnyType && before.Kind() != now.Kind():
+		return false
+	case e.Merges && takesAway(before, now):
+		return false
+	case e.Text == "":
+		return true
+	}
+	was, _ := events.ParseObject(before)
+	is, _ := events.ParseObject(now)
+	_, needed := was.GetString(e.Text)
+	_, kept := is.GetString(e.Text)
+	return kept || !needed
 }
 
 // same compares JSON values: spaces and the order of members do not count. Each digit of an integer

@@ -54,3 +54,37 @@ func TestAnInputThatHooksAdd(t *testing.T) {
 		}
 	}
 }
+
+// An agent would ignore a change that gives its input or result another type, and go on with the
+// original: it is a denial. Codex also needs the command of a shell as a text.
+func TestChangesOfAnotherType(t *testing.T) {
+	t.Parallel()
+	const document = `{"session_id":"s","prompt":"p","tool_name":"Bash","tool_input":{"command":"ls"},"tool_result":{"output":"x"}}`
+	for _, c := range []struct {
+		dialect, native string
+		change          changing
+		want            string
+	}{
+		{"claude-code", "PreToolUse", changing{`{"command":"ls"}`, `"no"`}, `"permissionDecision":"deny"`},
+		{"claude-code", "PostToolUse", changing{`{"output":"x"}`, `"no"`}, `"decision":"block"`},
+		{"codex", "PreToolUse", changing{`{"command":"ls"}`, `null`}, `"permissionDecision":"deny"`},
+		{"codex", "PreToolUse", changing{`"ls"`, `["ls"]`}, `"permissionDecision":"deny"`},
+		{"codex", "PreToolUse", changing{`"command":"ls"`, ``}, `"permissionDecision":"deny"`},
+		{"codex", "PreToolUse", changing{`"ls"`, `"pwd"`}, `"updatedInput":{"command":"pwd"}`},
+		{"codex", "PostToolUse", changing{`{"output":"x"}`, `"no"`}, `{"decision":"block","reason":"no"}`},
+		{"gemini", "AfterTool", changing{`{"output":"x"}`, `"no"`}, `{"decision":"deny","reason":"no"}`},
+		{"copilot", "preToolUse", changing{`{"command":"ls"}`, `[]`}, `"permissionDecision":"deny"`},
+		{"copilot", "postToolUse", changing{`{"output":"x"}`, `"no"`}, `"modifiedResult":{"resultType":"success","textResultForLlm":"The policy wants`},
+		{"copilot", "postToolUse", changing{`"output":"x"`, `"textResultForLlm":"x"`}, `{"modifiedResult":{"textResultForLlm":"x"}}`},
+		{"copilot", "userPromptSubmitted", changing{`"p"`, `{}`}, `{"modifiedPrompt":"The policy wants`},
+		{"opencode", "chat.message", changing{`"p"`, `1`}, `{"deny":"The policy wants`},
+		{"opencode", "tool.execute.after", changing{`{"output":"x"}`, `"no"`}, `{"deny":"The policy wants`},
+		{"opencode", "tool.execute.after", changing{`"output":"x"`, `"output":null`}, `{"deny":"The policy wants`},
+	} {
+		h := newCall(t, c.dialect, c.native, "")
+		h.Router = c.change
+		if out := h.Answer(t.Context(), []byte(document)); !strings.Contains(string(out.Stdout), c.want) {
+			t.Errorf("%s %s %v: %s; want %s", c.dialect, c.native, c.change, out.Stdout, c.want)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func opencode() Dialect {
 			{Native: "session.created", Name: events.SessionStart, Message: true},
 			{Native: "chat.message", Name: events.PromptSubmit, Deny: Stops, Modify: "prompt", Inject: true, Message: true},
 			{Native: "tool.execute.before", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Message: true},
-			{Native: "tool.execute.after", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "tool.execute.after", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Text: "output", Inject: true, Message: true},
 			{Native: "session.idle", Name: events.PromptComplete, Message: true},
 			{Native: "session.compacted", Name: events.ContextPostCompact, Message: true},
 			{Native: "session.error", Name: events.ErrorOrchestration, Message: true},
@@ -34,7 +34,7 @@ func opencode() Dialect {
 		},
 		Notes: []string{
 			"OpenCode has no hooks that are programs: the plug-in that `hookctl connect` writes starts hook-agent, and denies if that fails.",
-			"Context that is added before a tool runs has no place to go; hook-agent says so on standard error.",
+			"Context that is added before a tool runs has no place to go; the user is told.",
 			"`permission.ask` is never called by OpenCode; hook-agent holds the call itself.",
 		},
 		write: func(e Event, a answer) any {

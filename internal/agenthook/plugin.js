@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto"
 const program = "PROGRAM"
 const args = ["ARGS"]
 
-function ask(event, data) {
+function ask(event, data, show) {
   return new Promise((resolve) => {
     const fail = (why) => resolve({ deny: "Blocked, since no policy could be asked: " + why + ". Do not work around this: tell your user." })
     try {
@@ -15,7 +15,10 @@ function ask(event, data) {
       child.stdout.setEncoding("utf8") // else a character on the edge of two pieces is lost
       child.stderr.setEncoding("utf8")
       child.stdout.on("data", (text) => (out += text))
-      child.stderr.on("data", (text) => (err += text))
+      child.stderr.on("data", (text) => {
+        err += text
+        show(text) // at once: it may say that a person is asked
+      })
       child.on("error", (e) => fail("hook-agent can't be started: " + e.message))
       child.on("close", (code) => {
         if (code !== 0) return fail(err.trim() || "hook-agent ended with " + code)
@@ -26,7 +29,7 @@ function ask(event, data) {
         }
       })
       child.stdin.on("error", () => {})
-      child.stdin.end(JSON.stringify({ hook_event_name: event, cwd: process.cwd(), ...data }))
+      child.stdin.end(JSON.stringify({ hook_event_name: event, ...data }))
     } catch (e) {
       fail(String(e))
     }
@@ -43,39 +46,57 @@ function become(object, value) {
 
 const announced = new Set(["session.created", "session.idle", "session.compacted", "session.error", "session.deleted"])
 
-export const HookRouter = async () => ({
-  event: async ({ event }) => {
-    if (!announced.has(event.type)) return
-    const properties = event.properties ?? {}
-    // A sub-agent has a session of its own, and its parent's labels.
-    const parent = event.type === "session.created" ? properties.info?.parentID : undefined
-    await ask(event.type, { session_id: properties.sessionID ?? properties.info?.id, parent_session_id: parent, properties })
-  },
-  "chat.message": async (input, output) => {
-    const texts = output.parts.filter((part) => part.type === "text")
-    const answer = await ask("chat.message", { session_id: input.sessionID, prompt: texts.map((part) => part.text).join("\n") })
-    if (answer.deny) throw new Error(answer.deny)
-    const add = (part) => {
-      const id = "prt_zzz" + randomUUID().replaceAll("-", "") // after the message's other parts
-      output.parts.push({ id, sessionID: input.sessionID, messageID: output.message.id, type: "text", ...part })
-    }
-    if (answer.prompt !== undefined) texts.forEach((part, i) => (part.text = i === 0 ? answer.prompt : ""))
-    if (answer.prompt && texts.length === 0) add({ text: answer.prompt })
-    if (answer.context && texts.length > 0) texts[texts.length - 1].text += "\n\n" + answer.context
-    if (answer.context && texts.length === 0) add({ text: answer.context, synthetic: true })
-  },
-  "tool.execute.before": async (input, output) => {
-    const answer = await ask("tool.execute.before", { session_id: input.sessionID, tool_name: input.tool, call_id: input.callID, tool_input: output.args })
-    if (answer.deny) throw new Error(answer.deny)
-    if (answer.args) become(output.args, answer.args)
-  },
-  "tool.execute.after": async (input, output) => {
-    const { title, output: text, metadata } = output
-    const answer = await ask("tool.execute.after", {
-      session_id: input.sessionID, tool_name: input.tool, call_id: input.callID, tool_input: input.args, tool_result: { title, output: text, metadata },
-    })
-    if (answer.deny) become(output, { title: "withheld", output: answer.deny, metadata: {} })
-    if (answer.output) become(output, answer.output)
-    if (answer.context) output.output += "\n\n" + answer.context
-  },
-})
+// A message that can't be shown changes no decision.
+async function toast(client, text) {
+  try {
+    if (text.trim()) await client.tui.showToast({ body: { message: text.trim(), variant: "info" } })
+  } catch {}
+}
+
+export const HookRouter = async ({ client, directory }) => {
+  const show = (text) => void toast(client, text)
+  const told = async (event, data) => {
+    const answer = await ask(event, { cwd: directory ?? process.cwd(), ...data }, show)
+    if (answer.message) show(answer.message)
+    return answer
+  }
+  return {
+    event: async ({ event }) => {
+      if (!announced.has(event.type)) return
+      const properties = event.properties ?? {}
+      // A sub-agent has a session of its own, and its parent's labels.
+      const parent = event.type === "session.created" ? properties.info?.parentID : undefined
+      await told(event.type, { session_id: properties.sessionID ?? properties.info?.id, parent_session_id: parent, properties })
+    },
+    "chat.message": async (input, output) => {
+      const texts = output.parts.filter((part) => part.type === "text")
+      const answer = await told("chat.message", { session_id: input.sessionID, prompt: texts.map((part) => part.text).join("\n") })
+      if (answer.deny) throw new Error(answer.deny)
+      const add = (part) => {
+        const id = "prt_zzz" + randomUUID().replaceAll("-", "") // after the message's other parts
+        output.parts.push({ id, sessionID: input.sessionID, messageID: output.message.id, type: "text", ...part })
+      }
+      if (answer.prompt !== undefined) texts.forEach((part, i) => (part.text = i === 0 ? answer.prompt : ""))
+      if (answer.prompt && texts.length === 0) add({ text: answer.prompt })
+      if (answer.context && texts.length > 0) texts[texts.length - 1].text += "\n\n" + answer.context
+      if (answer.context && texts.length === 0) add({ text: answer.context, synthetic: true })
+    },
+    "tool.execute.before": async (input, output) => {
+      const answer = await told("tool.execute.before", { session_id: input.sessionID, tool_name: input.tool, call_id: input.callID, tool_input: output.args })
+      if (answer.deny) throw new Error(answer.deny)
+      if (answer.args) become(output.args, answer.args)
+    },
+    "tool.execute.after": async (input, output) => {
+      const { title, output: text, metadata, content } = output
+      const result = content ? { content } : { title, output: text, metadata } // a tool of an MCP server has content
+      const answer = await told("tool.execute.after", {
+        session_id: input.sessionID, tool_name: input.tool, call_id: input.callID, tool_input: input.args, tool_result: result,
+      })
+      const part = (text) => ({ type: "text", text })
+      if (answer.deny) become(output, content ? { content: [part(answer.deny)] } : { title: "withheld", output: answer.deny, metadata: {} })
+      if (answer.output) become(output, answer.output)
+      if (answer.context && content) output.content.push(part(answer.context))
+      if (answer.context && !content) output.output += "\n\n" + answer.context
+    },
+  }
+}

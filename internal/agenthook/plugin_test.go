@@ -85,6 +85,55 @@ console.log(JSON.stringify([ids.size, parts.slice(1).map(({ id, ...part }) => pa
 	}
 }
 
+// What a tool of an MCP server returned has another form: hooks see it, and withhold it, change it
+// and add to it there.
+func TestPluginReadsTheContentOfMCPTools(t *testing.T) {
+	t.Parallel()
+	const call = `import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({})
+const output = { content: [{ type: "text", text: "secret" }], structuredContent: { text: "secret" } }
+await hooks["tool.execute.after"]({ tool: "files_read", sessionID: "s", callID: "c", args: {} }, output)
+console.log(JSON.stringify(output))`
+	for script, want := range map[string]string{
+		`echo '{"deny":"no"}'`: `{"content":[{"type":"text","text":"no"}]}`,
+		`echo '{"output":{"content":[{"type":"text","text":"x"}]},"context":"more"}'`: `{"content":[{"type":"text","text":"x"},{"type":"text","text":"more"}]}`,
+	} {
+		dir, out := runPlugin(t, "cat > sent.json; "+script, call)
+		if out != want {
+			t.Errorf("%s: %s; want %s", script, out, want)
+		}
+		if sent, err := os.ReadFile(filepath.Join(dir, "sent.json")); err != nil || !strings.Contains(string(sent), `"tool_result":{"content":[{"type":"text","text":"secret"}]}`) {
+			t.Errorf("%v: hooks see %s", err, sent)
+		}
+	}
+}
+
+// One process of OpenCode may serve many directories: hooks hear of the one that its tools run in.
+func TestPluginNamesTheDirectory(t *testing.T) {
+	t.Parallel()
+	dir, _ := runPlugin(t, "cat > sent.json", `import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({ directory: "/srv/project" })
+await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, { args: {} })`)
+	if sent, err := os.ReadFile(filepath.Join(dir, "sent.json")); err != nil || !strings.Contains(string(sent), `"cwd":"/srv/project"`) {
+		t.Errorf("%v: %s", err, sent)
+	}
+}
+
+// People see what hooks say to them, and what hook-agent notes while it waits.
+func TestPluginShowsMessages(t *testing.T) {
+	t.Parallel()
+	const script = `cat >/dev/null; echo 'waiting for a person' >&2; sleep 0.2; echo '{"message":"TOLD"}'`
+	_, out := runPlugin(t, script, `import { HookRouter } from "./plugin.mjs"
+const shown = []
+const showToast = ({ body }) => { shown.push(body.message); throw new Error("no terminal") }
+const hooks = await HookRouter({ client: { tui: { showToast } } })
+await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, { args: {} })
+console.log(JSON.stringify(shown))`)
+	if out != `["waiting for a person","TOLD"]` {
+		t.Error(out)
+	}
+}
+
 // A sub-agent of OpenCode names the session that spawned it.
 func TestPluginNamesTheParent(t *testing.T) {
 	t.Parallel()

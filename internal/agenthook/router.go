@@ -83,7 +83,10 @@ func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input,
 	}
 	v, err := h.send(ctx, a, in, client.Conn().MaxPayload())
 	if hookrouter.CodeOf(err) == hookrouter.CodeTooLarge && !in.event.Gated() {
-		h.unseen(ctx, a, in, err)
+		h.unseen(in, err, func(data any) error {
+			_, err := a.Emit(ctx, UncheckedEvent, data)
+			return err
+		})
 	}
 	return v, err
 }

@@ -30,10 +30,13 @@ func (h *Hook) Run(ctx context.Context, stdin io.Reader) Output {
 }
 
 func (h *Hook) answer(ctx context.Context, document []byte, err error) Output {
-	if err != nil {
-		return h.Refuse(document, err)
+	if err == nil {
+		return h.Answer(ctx, document)
 	}
-	return h.Answer(ctx, document)
+	if !errors.Is(err, errIncomplete) { // then the time is over
+		h.unread(ctx, document, err)
+	}
+	return h.Refuse(document, err)
 }
 
 // read reads the document, for at most as long as the agent waits.
@@ -54,6 +57,8 @@ func (h *Hook) read(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	case r := <-done:
 		return r.document, r.err
 	case <-ctx.Done():
-		return nil, errors.New("the agent did not complete its message in time")
+		return nil, errIncomplete
 	}
 }
+
+var errIncomplete = errors.New("the agent did not complete its message in time")

@@ -73,10 +73,15 @@ func (h *Hook) bypassed(in input, cause error) bypass {
 	return b
 }
 
-// unseen reports an event to the router that passes because it is too large to send.
-func (h *Hook) unseen(ctx context.Context, a *agent.Agent, in input, cause error) {
+// unseen reports an event to the router that passes because no hook can judge it. emit sends the
+// report.
+func (h *Hook) unseen(in input, cause error, emit func(data any) error) {
 	b := h.bypassed(in, cause)
-	if _, err := a.Emit(ctx, UncheckedEvent, map[string]any{"session_id": b.Session, "count": 1, "events": []bypass{b}}); err != nil {
+	data := map[string]any{"count": 1, "events": []bypass{b}}
+	if b.Session != "" {
+		data["session_id"] = b.Session
+	}
+	if err := emit(data); err != nil {
 		h.note(own(chain.LevelWarning, "a %s passed without a verdict, and the router could not be told: %v", in.event.Native, err))
 	}
 }

@@ -19,6 +19,7 @@ from hookrouter.testing import Router, find_binary
 
 EVENTS = ["prompt:submit", "tool:pre", "tool:post", "tool:error"]
 PROMPT = "make the marker"
+IMAGE = b"GIF89a"
 
 
 class Model:

@@ -7,12 +7,12 @@ from google.genai import types
 
 from hookrouter.adapters.google_adk import HookPlugin
 
-from .lab import PROMPT, Lab
+from .lab import IMAGE, PROMPT, Lab
 
 CANNOT_CHANGE_PROMPTS = False
 
 
-async def turn(lab: Lab) -> str:
+async def turn(lab: Lab, part: types.Part | None = None) -> str:
     def bash(command: str, description: str = "") -> str:
         """Run a command."""
         return lab.bash(command)
@@ -22,8 +22,12 @@ async def turn(lab: Lab) -> str:
     runner = InMemoryRunner(agent=agent, app_name="app", plugins=[HookPlugin(**lab.options)])
     await runner.session_service.create_session(app_name="app", user_id="u", session_id=lab.session)
     said = ""
-    message = types.Content(role="user", parts=[types.Part(text=PROMPT)])
+    message = types.Content(role="user", parts=[part or types.Part(text=PROMPT)])
     async for event in runner.run_async(user_id="u", session_id=lab.session, new_message=message):
         if event.is_final_response() and event.content:
             said = event.content.parts[0].text
     return said
+
+
+async def turn_with_file(lab: Lab) -> str:
+    return await turn(lab, types.Part.from_bytes(data=IMAGE, mime_type="image/gif"))

@@ -32,5 +32,10 @@ async def turn_with_note(lab: Lab) -> str:
     return await turn(lab, first=[{"role": "user", "content": PROMPT}, {"role": "developer", "content": "a note"}])
 
 
+async def turn_with_file(lab: Lab) -> str:
+    image = {"type": "input_image", "image_url": "https://example.com/one.gif", "detail": "auto"}
+    return await turn(lab, first=[{"role": "user", "content": [image]}])
+
+
 async def turn_twice(lab: Lab, second: str) -> str:
     return await turn(lab, second)

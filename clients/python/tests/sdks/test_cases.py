@@ -211,6 +211,19 @@ async def test_a_prompt_with_instructions_behind_it_is_asked_about(lab):
     assert lab.model.requests() == []
 
 
+@pytest.mark.skipif(not hasattr(SDK, "turn_with_file"), reason="the adapter does not look at what a prompt consists of")
+async def test_a_prompt_of_files_only_is_asked_about(lab):
+    lab.model.command("echo never > marker")
+    lab.start(at("prompt:submit", action="deny", reason=REASON))
+    try:
+        said = str(await SDK.turn_with_file(lab))
+    except Exception as error:
+        said = str(error)
+    assert REASON in said
+    assert lab.model.requests() == []
+    assert lab.recorded("prompt:submit", "deny")
+
+
 async def test_a_prompt_is_changed(lab):
     lab.model.command("echo prompt > marker")
     lab.start(rewrites("prompt:submit", "prompt", "marker", "MARKER"))

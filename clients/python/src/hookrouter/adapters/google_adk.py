@@ -30,15 +30,15 @@ class HookPlugin(BasePlugin):
 
     async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
         """Ask about the prompt."""
-        texts = [part for part in user_message.parts or [] if part.text]
-        if not texts:
+        parts = list(user_message.parts or [])
+        if all(part.function_response for part in parts):  # the result of a tool that took long
             return None
+        texts = [part for part in parts if part.text]
         asked = joined(*(part.text for part in texts))
         prompt = await self.hooks.prompt(invocation_context.session.id, asked)
-        parts = list(user_message.parts)
         if prompt.text != asked:
-            if len(texts) > 1:
-                raise Denied("The prompt was denied: hooks changed it, and it is more than one text")
+            if len(texts) != 1:
+                raise Denied("The prompt was denied: hooks changed it, and it is not one text")
             parts = [types.Part(text=prompt.text) if part is texts[0] else part for part in parts]
         if prompt.heard:
             parts.append(types.Part(text=prompt.heard.text))

@@ -113,7 +113,7 @@ def _prompted(asked: list[HumanMessage], prompt: Prompt) -> dict[str, Any]:
     messages: list[AnyMessage] = []
     if prompt.text != _text(asked):
         if len(asked) != 1 or not isinstance(asked[0].content, str):
-            return _refused(asked, Denied("The prompt was denied: hooks changed it, and it is more than one text"))
+            return _refused(asked, Denied("The prompt was denied: hooks changed it, and it is not one text"))
         messages.append(asked[0].model_copy(update={"content": prompt.text}))
     # Models take instructions of the system before the conversation only. What has a lesser role must not become one.
     messages += [HumanMessage(m["content"]) for m in prompt.heard if m["role"] != "system"]

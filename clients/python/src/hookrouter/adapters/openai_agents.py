@@ -85,14 +85,15 @@ class _Turn:
     async def prepare(self, call: Any) -> Any:
         """Put what hooks said of the prompt into a request."""
         items = list(call.model_data.input)
-        if last := joined(*(_text(item) for item in _last(items))):  # a configuration may serve several runs
-            self._asked, self._prompt = last, await self._hooks.prompt(self._session, last)
+        if last := _last(items):  # a configuration may serve several runs
+            self._asked = joined(*(_text(item) for item in last))
+            self._prompt = await self._hooks.prompt(self._session, self._asked)
         if self._prompt is None:
             return call.model_data
         if self._prompt.text != self._asked:
-            mine = [n for n, item in enumerate(items) if _text(item) == self._asked]
+            mine = [n for n, item in enumerate(items) if self._asked and _text(item) == self._asked]
             if not mine:
-                raise Denied("The prompt was denied: hooks changed it, and it is more than one text")
+                raise Denied("The prompt was denied: hooks changed it, and it is not one text")
             items = [{**item, "content": self._prompt.text} if n in mine else item for n, item in enumerate(items)]
         items += [{"role": _ROLES[m["role"]], "content": m["content"]} for m in self._prompt.heard]
         return ModelInputData(input=items, instructions=call.model_data.instructions)

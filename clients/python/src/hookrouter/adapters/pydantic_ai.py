@@ -32,10 +32,10 @@ class HookCapability(AbstractCapability[Any]):
         """Ask about the prompt."""
         given = [ctx.prompt] if isinstance(ctx.prompt, str) else list(ctx.prompt or [])
         asked = joined(*(one for one in given if isinstance(one, str)))
-        if asked:
+        if any(given):
             prompt = await self.hooks.prompt(_session(ctx), asked)
             if prompt.text != asked and not isinstance(ctx.prompt, str):
-                raise Denied("The prompt was denied: hooks changed it, and it is more than one text")
+                raise Denied("The prompt was denied: hooks changed it, and it is not one text")
             self._prompts[ctx.run_id] = prompt
         try:
             return await handler()

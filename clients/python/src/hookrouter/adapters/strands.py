@@ -15,6 +15,10 @@ from ..errors import Denied
 from ._hooks import Hooks, ToolFailed, joined
 
 
+_ANSWERS = {"toolResult", "interruptResponse", "cachePoint"}
+"""Content of a user's message that is no prompt."""
+
+
 class HookHandler(InterventionHandler):
     """Has a router decide about prompts and tool calls; options are those of Hooks.
 
@@ -31,20 +35,21 @@ class HookHandler(InterventionHandler):
         """Ask about the prompt."""
         if event.messages is None:
             raise Denied("The prompt was denied: structured_output does not show it; call the agent instead")
-        blocks = [b for m in event.messages if m["role"] == "user" for b in m["content"] if "text" in b]
-        if not blocks:
+        blocks = [block for m in event.messages if m["role"] == "user" for block in m["content"]]
+        if all(_ANSWERS & block.keys() for block in blocks):
             return Proceed()
-        asked = joined(*(block["text"] for block in blocks))
+        texts = [block for block in blocks if "text" in block]
+        asked = joined(*(block["text"] for block in texts))
         try:
             prompt = await self.hooks.prompt(event.agent.session_id, asked)
         except Denied as denied:
             return Deny(reason=str(denied))
-        if prompt.text != asked and len(blocks) > 1:
-            return Deny(reason="The prompt was denied: hooks changed it, and it is more than one text")
+        if prompt.text != asked and len(texts) != 1:
+            return Deny(reason="The prompt was denied: hooks changed it, and it is not one text")
 
         def apply(event: Any) -> None:
             if prompt.text != asked:
-                blocks[0]["text"] = prompt.text
+                texts[0]["text"] = prompt.text
             if prompt.heard:
                 event.messages[-1]["content"].append({"text": prompt.heard.text})
 
