@@ -70,7 +70,8 @@ type Tool struct {
 	// command. Of a list of words it is the line with the words quoted, or the
 	// script alone for a shell that is given one, as in ["bash","-lc",script].
 	// Arguments that stand beside it are its last words. Where several members of the
-	// input could be the command, or the arguments, there is a line for each.
+	// input could be the command, or the arguments, there is a line for each. The input of a
+	// tool of an MCP server is read at any depth, and JSON in its texts too.
 	Command string `json:"command,omitempty"`
 	// Cwd is where a command runs, or else where the agent is.
 	Cwd string `json:"cwd,omitempty"`

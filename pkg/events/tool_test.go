@@ -215,6 +215,42 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"Bash","tool_input":{"commands":["ls",["rm","-r","x"],{"cmd":"pwd"}]}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls\nrm -r x\npwd"},
 		},
+		"words as JSON in a text": {
+			`{"tool_name":"mcp__x__run","tool_input":{"command":" [\"rm\",\"-rf\",\"/\"]"}}`,
+			Tool{Name: "mcp__x__run", Class: ClassMCP, Known: true, Server: "x", ServerTool: "run", Command: ` ["rm","-rf","/"]` + "\nrm -rf /"},
+		},
+		"arguments as JSON in a text": {
+			`{"tool_name":"mcp__x__run","tool_input":{"command":"rm","args":"[\"-rf\",\"/\"]"}}`,
+			Tool{Name: "mcp__x__run", Class: ClassMCP, Known: true, Server: "x", ServerTool: "run", Command: `rm ["-rf","/"]` + "\nrm -rf /"},
+		},
+		"steps as JSON in a text": {
+			`{"tool_name":"mcp__x__run","tool_input":{"steps":"[{\"command\":\"ls\",\"path\":\"/y\"}]"}}`,
+			Tool{Name: "mcp__x__run", Class: ClassMCP, Known: true, Server: "x", ServerTool: "run", Command: "ls", Paths: []string{"/y"}},
+		},
+		"paths as JSON in a text": {
+			`{"tool_name":"mcp__x__read","tool_input":{"paths":"[\"/a\",\"/b\"]"}}`,
+			Tool{Name: "mcp__x__read", Class: ClassMCP, Known: true, Server: "x", ServerTool: "read", Paths: []string{`["/a","/b"]`, "/a", "/b"}},
+		},
+		"JSON in a text that readers read differently": {
+			`{"tool_name":"mcp__x__read","tool_input":{"paths":"[\"/a\",NaN]"}}`,
+			Tool{Name: "mcp__x__read", Class: ClassMCP, Known: true, Partial: true, Server: "x", ServerTool: "read", Paths: []string{`["/a",NaN]`}},
+		},
+		"addresses and a command deep in the input of an MCP tool": {
+			`{"tool_name":"mcp__x__get","tool_input":{"pages":["http://a"],"request":{"url":"http://b","q":[{"cmd":"rm","args":["x"]}]},"all":"[\"http://c\"]"}}`,
+			Tool{Name: "mcp__x__get", Class: ClassMCP, Known: true, Server: "x", ServerTool: "get", Command: "rm x", URLs: []string{"http://a", "http://b", `["http://c"]`, "http://c"}},
+		},
+		"what is written by an MCP tool": {
+			`{"tool_name":"mcp__x__write","tool_input":{"path":"a","content":"{\"command\":\"ls\",\"file\":\"/b\"}"}}`,
+			Tool{Name: "mcp__x__write", Class: ClassMCP, Known: true, Server: "x", ServerTool: "write", Paths: []string{"a"}},
+		},
+		"an input deeper than anybody looks": {
+			`{"tool_name":"mcp__x__get","tool_input":` + strings.Repeat(`{"a":`, 10) + `{"url":"http://a"}` + strings.Repeat(`}`, 10) + `}`,
+			Tool{Name: "mcp__x__get", Class: ClassMCP, Known: true, Partial: true, Server: "x", ServerTool: "get"},
+		},
+		"a text in brackets": {
+			`{"tool_name":"mcp__x__run","tool_input":{"command":"[ -f x ]"}}`,
+			Tool{Name: "mcp__x__run", Class: ClassMCP, Known: true, Server: "x", ServerTool: "run", Command: "[ -f x ]"},
+		},
 		"commands in steps": {
 			`{"tool_name":"run_plan","tool_input":{"steps":["look",{"command":"ls"},{"steps":[{"script":"rm x","path":"/y"}]}]}}`,
 			Tool{Name: "run_plan", Class: ClassShell, Command: "ls\nrm x", Paths: []string{"/y"}},
@@ -426,6 +462,9 @@ func TestHostileInputIsBounded(t *testing.T) {
 	for sentence, data := range map[string]string{
 		"many arguments":         `{"tool_name":"Bash","tool_input":{"command":"ls"` + both() + `}}`,
 		"a patch of many files":  `{"tool_name":"apply_patch","tool_input":{"patch":"` + fill(`*** Add File: %d\n`) + `"}}`,
+		"many lists in lists":    `{"tool_name":"mcp__x__y","tool_input":{"a":` + strings.Repeat("[", 60) + fill(`{"url":"%d"},`) + `{}` + strings.Repeat("]", 60) + `}}`,
+		"many objects":           `{"tool_name":"mcp__x__y","tool_input":{"a":[` + fill(`{"url":"%d"},`) + `{}]}}`,
+		"many texts with lists":  `{"tool_name":"mcp__x__y","tool_input":{"a":0` + fill(`,"%d":"[{\"url\":\"%[1]d\"}]"`) + `}}`,
 		"many paths":             `{"tool_name":"Edit","tool_input":{"files":[` + fill(`"%d",`) + `"x"]}}`,
 		"many edits":             `{"tool_name":"Edit","tool_input":{"edits":[` + fill(`{"path":"%d"},`) + `{}]}}`,
 		"many addresses":         `{"tool_name":"web_fetch","tool_input":{"prompt":"` + fill(`http://%d `) + `"}}`,

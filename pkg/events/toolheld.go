@@ -98,6 +98,12 @@ func (in toolInput) calls(isBundle bool) (calls []toolCall, unread bool) {
 			continue
 		}
 		lists++
+		if inner, odd := Unpacked(name, v); !isBundle { // a bundle in a text is unread
+			unread = unread || odd
+			if inner != nil {
+				v = inner
+			}
+		}
 		if v.Kind() != '[' {
 			take(v, heldListNames)
 			continue

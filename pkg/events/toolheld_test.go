@@ -26,6 +26,8 @@ func TestToolsOfACallThatHoldsCalls(t *testing.T) {
 		"a call beside a name":               {`{"tool_name":"Bash","tool_input":{"command":"ls"},"tool_call":{"name":"Bash","arguments":{"command":"rm"}}}`, "Bash rm"},
 		"an unknown tool":                    {`{"tool_name":"parallel","tool_input":{"invocations":[{"tool":"bash","args":{"command":"ls"}}]}}`, "bash ls"},
 		"a tool of an MCP server":            {`{"tool_name":"mcp__hub__all","tool_input":{"tool_calls":[{"tool_name":"bash","arguments":{"command":"ls"}}]}}`, "bash ls"},
+		"calls in a text for an MCP server":  {`{"tool_name":"mcp__hub__all","tool_input":{"tool_calls":"[{\"tool_name\":\"bash\",\"arguments\":{\"command\":\"ls\"}}]"}}`, "bash ls"},
+		"such calls that can't be read":      {`{"tool_name":"mcp__hub__all","tool_input":{"tool_calls":"[{\"tool\":\"a\",\"tool\":\"bash\"}]"}}`, "?"},
 		"an input that is a call":            {`{"tool_name":"mcp__hub__call","tool_input":{"tool_name":"bash","arguments":{"command":"ls"}}}`, "bash ls"},
 		"an input that has a call":           {`{"tool_name":"mcp__hub__call","tool_input":{"tool_call":{"name":"bash","arguments":{"command":"ls"}}}}`, "bash ls"},
 		"two members that could be the name": {`{"tool":"batch","args":{"tool_calls":[{"tool_name":"read","tool":"bash","parameters":{"command":"ls"}}]}}`, "?"},

@@ -92,9 +92,10 @@ type members struct {
 	cwd, dir     string
 	paths, urls  []string
 	partial      bool
-	maybePaths   []string // of members that nobody knows
-	maybeURLs    []string
 	beside       bool // a shell is given more than its command
+
+	guesses bool // nobody knows the tool's members
+	maybe   guessed
 }
 
 // read takes every member: if several could be meant, a guard must see all.
@@ -106,50 +107,52 @@ func (m *members) readWithin(o Object, depth int) {
 		if v.Kind() == 'n' {
 			continue
 		}
-		switch roleOf(name) {
-		case commandRole:
-			m.takesCommand = true
-			m.command(v)
-		case argsRole:
-			m.arguments(v)
-		case argvRole:
-			m.arguments(v)
-			m.argv = true
-		case listRole:
-			m.takesCommand = true
-			m.lines(v, depth)
-		case stepRole:
-			m.steps(v, depth)
-		case cwdRole:
-			m.cwd = m.only(m.cwd, v)
-		case dirRole:
-			m.dir = m.only(m.dir, v)
-			m.collect(&m.paths, v, true)
-		case pathRole:
-			m.collect(&m.paths, v, true)
-		case urlRole:
-			m.collect(&m.urls, v, false)
-		case nestedRole:
-			m.nested(v)
-		case besideRole:
-			m.beside = m.beside || !plain(v)
-		case sandboxRole:
-			m.beside = m.beside || !sandboxed(v)
-		case noRole:
-			m.guess(v)
+		role := roleOf(name)
+		m.readAs(role, v, depth)
+		if role == noRole && !m.guesses {
+			continue
 		}
+		inner, unread := Unpacked(name, v)
+		if inner != nil {
+			m.readAs(role, inner, depth)
+		}
+		m.partial = m.partial || unread && role != noRole
 	}
 }
 
-// guess notes a text of unknown meaning that looks like a path or an address.
-func (m *members) guess(v jsontext.Value) {
-	text, err := unquote(v)
-	switch {
-	case v.Kind() != '"' || err != nil:
-	case strings.Contains(text, "://"):
-		m.add(&m.maybeURLs, text)
-	case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~/"):
-		m.add(&m.maybePaths, text)
+// readAs reads the value of a member with a role.
+func (m *members) readAs(as role, v jsontext.Value, depth int) {
+	switch as {
+	case commandRole:
+		m.takesCommand = true
+		m.command(v)
+	case argsRole:
+		m.arguments(v)
+	case argvRole:
+		m.arguments(v)
+		m.argv = true
+	case listRole:
+		m.takesCommand = true
+		m.lines(v, depth)
+	case stepRole:
+		m.steps(v, depth)
+	case cwdRole:
+		m.cwd = m.only(m.cwd, v)
+	case dirRole:
+		m.dir = m.only(m.dir, v)
+		m.collect(&m.paths, v, true)
+	case pathRole:
+		m.collect(&m.paths, v, true)
+	case urlRole:
+		m.collect(&m.urls, v, false)
+	case nestedRole:
+		m.nested(v)
+	case besideRole:
+		m.beside = m.beside || !plain(v)
+	case sandboxRole:
+		m.beside = m.beside || !sandboxed(v)
+	case noRole:
+		m.guess(v)
 	}
 }
 

@@ -52,7 +52,11 @@ func (p *passed) object(o Object, names []string, depth int) {
 	for member, v := range o.All() {
 		key := keyOf(member)
 		if key == "tools" || slices.Contains(heldMembers, key) {
-			v = unpacked(v)
+			if inner, unread := Unpacked(member, v); inner != nil {
+				v = inner
+			} else if unread {
+				p.unread = true
+			}
 			p.byName(v)
 		}
 		p.value(v, depth+1)
@@ -77,15 +81,6 @@ func (p *passed) value(v jsontext.Value, depth int) {
 			p.value(e, depth+1)
 		}
 	}
-}
-
-// unpacked is an object or a list that stands as JSON in a text.
-func unpacked(v jsontext.Value) jsontext.Value {
-	text, err := unquote(v)
-	if err != nil || v.Kind() != '"' || !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") || !jsontext.Value(text).IsValid() {
-		return v
-	}
-	return jsontext.Value(text)
 }
 
 // byName reads calls of the form {"Bash":{"command":…}}.

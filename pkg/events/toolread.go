@@ -11,7 +11,7 @@ import (
 func (c toolCall) tool() Tool {
 	t := Tool{Name: c.name, Partial: c.input.broken || c.name == "" && !c.hasShape || len(c.others) > 0}
 	kind, known := c.classify(&t)
-	var m members
+	m := members{guesses: kind.class == ClassMCP || !known}
 	if action, ok := firstObject(c.input.object, []string{"action"}); ok && kind == shellKind { // of OpenAI's local_shell
 		if c.input.object.Len() == 1 {
 			c.input.object = action
@@ -36,14 +36,19 @@ func (c toolCall) tool() Tool {
 		t.Cwd = cmp.Or(m.cwd, m.dir, c.cwd)
 		c.readShell(&t, kind, m)
 	case kind.class == ClassMCP || !known:
+		if kind.class == ClassMCP {
+			for _, command := range m.maybe.commands {
+				m.add(&m.commands, command)
+			}
+		}
 		t.Command = strings.Join(m.commands, "\n")
-		for _, path := range m.maybePaths {
+		for _, path := range m.maybe.paths {
 			m.add(&m.paths, path)
 		}
-		for _, url := range m.maybeURLs {
+		for _, url := range m.maybe.urls {
 			m.add(&m.urls, url)
 		}
-		t.Partial = t.Partial || m.partial
+		t.Partial = t.Partial || m.partial || m.maybe.more
 	}
 	if kind.class != ClassShell || !known {
 		t.Paths, t.URLs = m.paths, m.urls

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -234,6 +235,17 @@ func TestWrongTokensAreThrottled(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+func TestAFloodOfWrongTokensIsNotLogged(t *testing.T) {
+	var log strings.Builder
+	c := open(t, console.Options{Approvals: newMemory(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	for range 100 {
+		guess(c, "192.0.2.1:1000", "wrong")
+	}
+	if n := strings.Count(log.String(), "\n"); n != 10 {
+		t.Errorf("%d lines, want those of the ten that are counted", n)
+	}
 }
 
 func TestRefusalsSayWhatToDo(t *testing.T) {

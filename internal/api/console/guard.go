@@ -53,7 +53,9 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 		}
 		who, err := c.access.try(r, token)
 		if err != nil {
-			c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
+			if wire.CodeOf(err) != wire.Overloaded { // a flood makes few lines
+				c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
+			}
 			c.refuse(w, r, err)
 			return
 		}
@@ -61,7 +63,7 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 			c.refuse(w, r, err)
 			return
 		}
-		web.Use(r)
+		defer web.Use(r)()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), whoKey{}, who)))
 	})
 }

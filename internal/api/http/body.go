@@ -23,8 +23,6 @@ func (c *call) read(limit int) ([]byte, error) {
 		return nil, err
 	}
 	defer release()
-	control := http.NewResponseController(c.w)
-	_ = control.SetReadDeadline(time.Now().Add(c.o.BodyTimeout)) // a test's recorder has no deadline
 	body, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, int64(limit)))
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
@@ -35,8 +33,23 @@ func (c *call) read(limit int) ([]byte, error) {
 	case err != nil:
 		return nil, wire.Errorf(wire.Malformed, "the body could not be read to its end: %v", err)
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	setReadDeadline(c.w, time.Time{})
 	return body, nil
+}
+
+// bounded limits the time to send the body of a request to Options.BodyTimeout, also if no handler
+// reads it: net/http reads it to its end before it answers.
+func (s *Server) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 {
+			setReadDeadline(w, time.Now().Add(s.o.BodyTimeout))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func setReadDeadline(w http.ResponseWriter, end time.Time) {
+	_ = http.NewResponseController(w).SetReadDeadline(end) // a test's recorder has no deadline
 }
 
 func checkType(h http.Header) error {

@@ -7,9 +7,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
@@ -24,11 +26,30 @@ func limited(t *testing.T, most int) *bus {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities(), MaxConnections: most}).HTTP()
+	s := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities(), MaxConnections: most, BodyTimeout: time.Hour}).HTTP()
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() { _ = s.Close() })
 	b.url = "http://" + l.Addr().String()
 	return b
+}
+
+// Requests of an agent that were refused, whose bodies never come, keep nobody out.
+func TestConnectionLimitKeepsNoPlaceForRefusedRequests(t *testing.T) {
+	t.Parallel()
+	b := limited(t, 4)
+	for range 8 {
+		b.raw(strings.Replace(b.head("2"), "tool:pre", "no..event", 1))
+	}
+	testkit.Eventually(t, "a request is answered behind refused ones", func() bool {
+		r := b.request(http.MethodPost, tool, `{}`)
+		r.Close = true
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil { // the others were just read
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
 }
 
 // once is a request on a connection of its own: one that is kept may be ended.

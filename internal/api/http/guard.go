@@ -97,11 +97,11 @@ func (c *call) authorize() error {
 		err = c.wrong.Wrong(c.r.RemoteAddr, err.Error())
 		if wire.CodeOf(err) == wire.Overloaded {
 			c.w.Header().Set("Retry-After", strconv.Itoa(int(web.WrongWindow.Seconds())))
+			return err // a flood makes few lines
 		}
 		c.log.Warn("HTTP access refused", "address", c.r.RemoteAddr, "error", err)
 		return err
 	}
-	web.Use(c.r)
 	return nil
 }
 

@@ -32,7 +32,7 @@ type Signer interface {
 // and hook-agent asks over NATS.
 func (s *Server) Local(label func() (_ string, ok bool), key Signer) *http.Server {
 	served := s.HTTP()
-	served.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	served.Handler = s.bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("handler panicked", "path", r.URL.Path, "panic", p)
@@ -48,7 +48,7 @@ func (s *Server) Local(label func() (_ string, ok bool), key Signer) *http.Serve
 		if err := c.answer(r.Context()); err != nil {
 			w.WriteHeader(max(wire.FromError(err).Code, http.StatusBadRequest))
 		}
-	})
+	}))
 	return served
 }
 

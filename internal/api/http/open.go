@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -26,7 +27,7 @@ type openRequests struct {
 	reading *semaphore.Weighted // bytes of bodies
 }
 
-// take counts an open request of the call's sender.
+// take counts an open request of the call's sender, and keeps its connection open meanwhile.
 func (c *call) take() (leave func(), err error) {
 	s := &c.senders
 	s.mu.Lock()
@@ -41,7 +42,9 @@ func (c *call) take() (leave func(), err error) {
 	}
 	open.count++
 	c.reading = open.reading
+	done := web.Use(c.r)
 	return func() {
+		done()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if open.count--; open.count == 0 {

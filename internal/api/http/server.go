@@ -88,5 +88,5 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s: see docs/http-api.md", web.Clip(r.Method), web.Clip(r.URL.Path)))
 	})
-	return s.guarded(mux)
+	return s.bounded(s.guarded(mux))
 }

@@ -1,11 +1,15 @@
 package httpapi_test
 
 import (
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/api/agentapi"
+	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
@@ -56,6 +60,20 @@ func TestWrongTokens(t *testing.T) {
 	}
 	if got := b.post(tool, `{}`); got.code != http.StatusOK {
 		t.Errorf("the right one: %+v", got)
+	}
+}
+
+func TestAFloodOfWrongTokensIsNotLogged(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	s := httpapi.New(httpapi.Options{Agents: agentapi.New(agentapi.Options{}), Identities: known(t).identities(), Log: slog.New(slog.NewTextHandler(&log, nil))}).Handler()
+	for range 100 {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost"+tool, strings.NewReader("{}"))
+		r.Header.Set("Authorization", "Bearer guess")
+		s.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if n := strings.Count(log.String(), "\n"); n != 10 {
+		t.Errorf("%d lines, want those of the ten that are counted", n)
 	}
 }
 

@@ -9,14 +9,20 @@ import (
 )
 
 // ConnLimiter limits the connections of a server. Above the limit it closes the one that has
-// had no request of somebody with a token for longest: strangers, and connections that are
-// idle, shut nobody else out, and don't take the files that the process may open.
+// been without a request in [Use] for longest: strangers, connections that are idle, and requests
+// that were refused shut nobody else out, and don't take the files that the process may open.
 type ConnLimiter struct {
 	Limit int
 
 	mu     sync.Mutex // guards what follows
-	open   map[net.Conn]*list.Element
+	open   map[net.Conn]*connection
 	unused list.List // net.Conn, the oldest first
+}
+
+// connection is an open connection.
+type connection struct {
+	uses int           // requests in use; several with HTTP/2
+	at   *list.Element // in unused; nil while there is one
 }
 
 type trackedKey struct{}
@@ -41,19 +47,15 @@ func (c *ConnLimiter) changed(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		if c.open == nil {
-			c.open = map[net.Conn]*list.Element{}
+			c.open = map[net.Conn]*connection{}
 		}
-		c.open[conn] = c.unused.PushBack(conn)
+		c.open[conn] = &connection{at: c.unused.PushBack(conn)}
 		if len(c.open) > c.Limit {
 			c.drop(c.unused.Front().Value.(net.Conn))
 		}
-	case http.StateIdle:
-		if at, ok := c.open[conn]; ok && at == nil {
-			c.open[conn] = c.unused.PushBack(conn)
-		}
 	case http.StateHijacked, http.StateClosed:
 		c.forget(conn)
-	case http.StateActive: // a byte came, from anybody
+	case http.StateActive, http.StateIdle: // who has sent something, only Use knows
 	}
 }
 
@@ -63,23 +65,37 @@ func (c *ConnLimiter) drop(conn net.Conn) {
 }
 
 func (c *ConnLimiter) forget(conn net.Conn) {
-	if at := c.open[conn]; at != nil {
-		c.unused.Remove(at)
+	if at := c.open[conn]; at != nil && at.at != nil {
+		c.unused.Remove(at.at)
 	}
 	delete(c.open, conn)
 }
 
-// Use keeps the connection of a request with a token open until it is idle.
-func Use(r *http.Request) {
-	at, ok := r.Context().Value(trackedKey{}).(tracked)
+// Use keeps the connection of a request open until done is called. What the client still sends of
+// the request then is no use of it.
+func Use(r *http.Request) (done func()) {
+	t, ok := r.Context().Value(trackedKey{}).(tracked)
 	if !ok {
-		return
+		return func() {}
 	}
-	c := at.limiter
+	t.limiter.count(t.conn, 1)
+	return func() { t.limiter.count(t.conn, -1) }
+}
+
+// count adds to the uses of a connection, unless it was closed or hijacked.
+func (c *ConnLimiter) count(conn net.Conn, uses int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e := c.open[at.conn]; e != nil {
-		c.unused.Remove(e)
-		c.open[at.conn] = nil
+	at := c.open[conn]
+	if at == nil {
+		return
+	}
+	at.uses += uses
+	switch {
+	case at.uses == 0:
+		at.at = c.unused.PushBack(conn)
+	case at.at != nil:
+		c.unused.Remove(at.at)
+		at.at = nil
 	}
 }

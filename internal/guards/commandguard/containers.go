@@ -19,7 +19,7 @@ var (
 // safeContainerCommand reports whether docker shows no variables, removes only stopped containers that are
 // named, and leaves those of the router and of NATS alone.
 func safeContainerCommand(c shell.Command) bool {
-	if elsewhereRuns(c) || namesGuards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || shell.Option(c, "--push") != shell.No {
+	if elsewhereRuns(c) || namesGuards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || endsUnknown(c) || shell.Option(c, "--push") != shell.No {
 		return false
 	}
 	switch verbs := c.Verbs(2); {
@@ -28,6 +28,8 @@ func safeContainerCommand(c shell.Command) bool {
 		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
 			return !w.Known || tellsEnvironment.MatchString(stateOfContainer.ReplaceAllString(w.Text, ""))
 		})
+	case len(verbs) == 2 && verbs[0] == "volume" && verbs[1] == "create": // an option may name a directory of the machine
+		return shell.Option(c, "-o") == shell.No && shell.Option(c, "--opt") == shell.No && shell.Option(c, "-d") == shell.No && shell.Option(c, "--driver") == shell.No
 	case len(verbs) == 2 && verbs[1] == "config":
 		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)

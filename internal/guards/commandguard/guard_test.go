@@ -97,19 +97,21 @@ func TestTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	for data, want := range map[string]chain.Action{
-		`{"tool_name":"Read","tool_input":{"path":"/x"}}`:                               "",
-		`{"tool_name":"run_shell_command","tool_input":{"command":"rm -rf /"}}`:         chain.Deny,
-		`{"tool_name":"shell","tool_input":{"command":["bash","-lc","rm -rf /"]}}`:      chain.Deny,
-		`{"tool_name":"shell","tool_input":{"command":["rm","-rf","/"]}}`:               chain.Deny,
-		`{"tool_name":"ssh_exec","tool_input":{"command":"rm -rf /"}}`:                  chain.Deny,
-		`{"tool_name":"mcp__host__run","tool_input":{"command":"rm -rf /"}}`:            chain.Deny,
-		`{"tool_name":"Bash","tool_input":{"restart":true}}`:                            chain.AskUser,
-		`{"tool_name":"Bash","tool_input":{"command":{"line":"ls"}}}`:                   chain.AskUser,
-		`{"tool_name":"PowerShell","tool_input":{"command":"ls"}}`:                      chain.AskUser,
-		`{"tool_name":"cmd","tool_input":{"command":"dir"}}`:                            chain.AskUser,
-		`{"tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/"}`:                  "",
-		`{"tool_name":"Bash","tool_input":{"command":"rm -rf *"},"cwd":"/"}`:            chain.Deny,
-		`{"tool_name":"Bash","tool_input":{"command":"rm -rf ../*"},"cwd":"/home/eve"}`: chain.Deny,
+		`{"tool_name":"Read","tool_input":{"path":"/x"}}`:                                  "",
+		`{"tool_name":"run_shell_command","tool_input":{"command":"rm -rf /"}}`:            chain.Deny,
+		`{"tool_name":"shell","tool_input":{"command":["bash","-lc","rm -rf /"]}}`:         chain.Deny,
+		`{"tool_name":"shell","tool_input":{"command":["rm","-rf","/"]}}`:                  chain.Deny,
+		`{"tool_name":"ssh_exec","tool_input":{"command":"rm -rf /"}}`:                     chain.Deny,
+		`{"tool_name":"mcp__host__run","tool_input":{"command":"rm -rf /"}}`:               chain.Deny,
+		`{"tool_name":"mcp__host__run","tool_input":{"request":{"command":"rm -rf /"}}}`:   chain.Deny,
+		`{"tool_name":"mcp__host__run","tool_input":{"command":"[\"rm\",\"-rf\",\"/\"]"}}`: chain.Deny,
+		`{"tool_name":"Bash","tool_input":{"restart":true}}`:                               chain.AskUser,
+		`{"tool_name":"Bash","tool_input":{"command":{"line":"ls"}}}`:                      chain.AskUser,
+		`{"tool_name":"PowerShell","tool_input":{"command":"ls"}}`:                         chain.AskUser,
+		`{"tool_name":"cmd","tool_input":{"command":"dir"}}`:                               chain.AskUser,
+		`{"tool_name":"Bash","tool_input":{"command":"ls"},"cwd":"/"}`:                     "",
+		`{"tool_name":"Bash","tool_input":{"command":"rm -rf *"},"cwd":"/"}`:               chain.Deny,
+		`{"tool_name":"Bash","tool_input":{"command":"rm -rf ../*"},"cwd":"/home/eve"}`:    chain.Deny,
 	} {
 		got, err := hook.Handler(t.Context(), events.Event{Name: events.ToolPre, Data: json.RawMessage(data)})
 		if err != nil || got.Action != want {

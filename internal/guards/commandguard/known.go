@@ -21,7 +21,7 @@ set shift return exit break continue read mapfile readarray let local declare ty
 cp mv rm rmdir mkdir touch truncate ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
 apply_patch ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
 # run what is judged itself, and shells whose scripts are files
-env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace gdb valgrind arch
+env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace gdb lldb valgrind arch
 bash sh zsh dash ksh
 # build, test, check
 make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automake autoreconf configure bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake premake5
@@ -62,13 +62,13 @@ pipenv: install run sync lock graph check
 poetry: install run add remove lock show check build update init new env version export
 pdm: install run add remove lock list build update init sync
 hatch: run test build env version fmt new
-conda: activate deactivate install create list info env/list env/create env/export env/update run search update
+conda: shell.bash/hook shell.zsh/hook shell.posix/hook activate deactivate install create list info env/list env/create env/export env/update run search update
 bundle: install exec check list show outdated update info add config
 gem: install list env which info search build
 composer: why why-not depends prohibits licenses diagnose install require update show validate dump-autoload outdated test run-script run phpstan lint cs cs-fix stan check analyse fix format cs-check
 go: clean build test vet fmt mod run generate install get list version env doc tool work help
 cargo: build b test t run r check c clippy fmt doc add remove rm update bench tree metadata fetch init new nextest expand audit deny machete outdated search version help vendor llvm-cov clean fix package install miri size objdump nm bloat llvm-lines asm tarpaulin hack udeps sort msrv semver-checks geiger zigbuild fuzz insta mutants tauri sqlx watch
-opam: list install switch show info exec
+opam: env list install switch show info exec
 pod: install update list outdated repo/update
 conan: install list search profile create
 vcpkg: install list search
@@ -88,16 +88,22 @@ artisan: migrate:rollback tinker vendor:publish serve test migrate migrate:statu
 flask: run routes db/upgrade db/migrate db/init db/current db/history --debug
 alembic: downgrade upgrade current history heads revision check show
 prisma: generate validate format version migrate/dev migrate/status migrate/diff db/pull studio db/push db/seed
-brew: services/list list info search install upgrade update outdated deps doctor --prefix leaves
+brew: shellenv services/list list info search install upgrade update outdated deps doctor --prefix leaves
 apt: list search show policy
 apt-get: --version
-mise: ls list install use current which run exec where
+mise: activate ls list install use current which run exec x where
 corepack: enable prepare
 nvm: use ls list current which install version
-fnm: use ls list current install
+fnm: env use ls list current install
 volta: list install which pin
-pyenv: versions version which local install exec
-rbenv: versions version which local install exec
+pyenv: init virtualenv-init versions version which local install exec
+rbenv: init versions version which local install exec
+direnv: hook status version exec
+ssh-agent: -s
+nodenv: init
+jenv: init
+starship: init
+zoxide: init
 asdf: list current plugin install which where exec reshim
 docker: history image/history cp inspect compose/config run exec compose/exec compose/run build ps images image/ls logs pull version info rm container/rm compose/up compose/build compose/ps compose/logs compose/pull compose/stop compose/start compose/restart compose/ls compose/images compose/top compose/down compose/version stop start restart stats top port diff buildx/build buildx/ls buildx/bake container/ls container/logs network/ls volume/ls tag wait search events system/df manifest/inspect buildx/inspect buildx/imagetools context/ls context/show compose/watch compose/create compose/port kill rmi network/create network/inspect volume/create volume/inspect image/inspect container/stop container/start
 podman: run exec compose/exec compose/run build ps images logs pull version info compose/up compose/build compose/ps compose/logs stop start restart stats top tag
@@ -142,7 +148,7 @@ mlflow: ui server run doctor
 huggingface-cli: download scan-cache env
 hf: download cache env
 mamba: activate deactivate install create list info env/list env/create env/export run search update
-micromamba: activate deactivate install create list info run search update
+micromamba: shell/hook activate deactivate install create list info run search update
 pixi: run install add remove list shell info init update lock tree task
 rye: sync run add build lint fmt test show
 kind: create/cluster get load version

@@ -38,6 +38,8 @@ var rules = sync.OnceValue(func() []rule {
 		{decision.Deny, "it overwrites the history of a remote branch", pushesByForce},
 		{decision.Deny, "it asks the cloud for the keys of this machine", asksMetadata},
 		{decision.Deny, "it speaks to the router past its hooks", answersItself},
+		{decision.Deny, "it touches the router's containers", touchesRouter},
+		{decision.Ask, "it speaks to what starts this machine's containers or keeps its secrets", controlsMachine},
 		{decision.Ask, "it may speak to the router past its hooks", mayReachRouter},
 		{decision.Ask, "it removes all that is in a directory", removesHere},
 		{decision.Ask, "it removes what the project is made of", removesSources},

@@ -73,13 +73,19 @@ func writesOwnRepository(c shell.Command) bool {
 // publicOutput is what a command prints that a person reads anyway: a text, and what git says of commits.
 var publicOutput = regexp.MustCompile(`\$\((cat [\w./-]+\.(md|markdown|txt)|(git (log|rev-parse|branch|describe|shortlog)|date)( [\w.,:=%/~^@+'"-]+)*)\)`)
 
-// addressTells reports whether an address of another machine is made of what a command prints,
-// which that machine is told.
+// addressTells reports whether an address of another machine is made of what a command prints, or
+// holds what looks like data: that machine is told.
 func addressTells(c shell.Command) bool {
 	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		return !w.Known && len(w.Runs) > 0 && addresses.Names(w.Text) && !addresses.Loopback(w.Text)
+		made := !w.Known && len(w.Runs) > 0 && addresses.Names(w.Text)
+		return (made || dataInAddress.MatchString(w.Text)) && !addresses.Loopback(w.Text)
 	})
 }
+
+// dataInAddress is an address with a long run of letters and digits as one of its names, or as the
+// value of a query; digests in hexadecimal are none. A query may also name a secret.
+var dataInAddress = regexp.MustCompile(`(?i)^[a-z]+://([^/?#]*\.)?[a-z0-9]{40,63}\.|^[a-z]+://\S*/[a-z0-9+_=%]{80,}` +
+	`|^[a-z]+://\S*[?&#]([\w.-]*(secret|token|passw|api_?key|access_?key)[\w.-]*=[^&\s$<{]{16,}|[\w.-]+=(%[0-9a-f]{2}|[a-z0-9])*[g-z](%[0-9a-f]{2}|[a-z0-9]){31,})`)
 
 // asking are verbs behind which stand names that a registry is asked for.
 var asking = strings.Fields("install i add get download view info show search exec x dlx create init docs repo why update upgrade")

@@ -18,6 +18,9 @@ type invocation struct {
 
 	operands, targets []shell.Word
 	late              bool // an option stands behind an operand
+
+	all      bool   // it changes all that it is given
+	settings []bool // of the operands: an option says that it only reads them
 }
 
 // command finds the files that a command reads and writes.
@@ -34,7 +37,8 @@ func (s *collector) command(c shell.Command) {
 	if does == none || does == copies && fromTemplate(c) {
 		return
 	}
-	v := &invocation{Command: c, does: does, below: goesDown(c), file: known && does != unknown && !runner[c.Name()]}
+	v := &invocation{Command: c, does: does, below: goesDown(c) && !s.tellsNames, file: known && does != unknown && !runner[c.Name()]}
+	v.all = does == unknown && rewritesAll(c)
 	started := s.dirs
 	s.contains = slices.Contains(containers, c.Name())
 	s.prefixed = slices.Contains(media, c.Name())
@@ -87,6 +91,7 @@ func (s *collector) arguments(v *invocation, args []shell.Word, started []string
 		written = output{}
 	}
 	named := false // the word before names an output
+	before := ""
 	for _, w := range args {
 		target, next := written.of(w.Text)
 		if option, value, joined := strings.Cut(w.Text, "="); usual && slices.Contains(writing, option) {
@@ -107,9 +112,10 @@ func (s *collector) arguments(v *invocation, args []shell.Word, started []string
 			s.words(w, access{reads: true, writes: v.does == writes, unsure: unsure, below: v.below, fills: v.does == unknown}, v.file)
 		case !option:
 			v.operands = append(v.operands, w)
+			v.settings = append(v.settings, settingsOption.MatchString(before))
 		}
 		v.late = v.late || len(v.operands) > 0 && strings.HasPrefix(w.Text, "-")
-		named = next
+		named, before = next, w.Text
 	}
 }
 
@@ -141,7 +147,7 @@ func (v *invocation) access(i int, w shell.Word, modifies bool) access {
 	a := access{reads: true, below: v.below}
 	switch v.does {
 	case unknown:
-		a.unsure, a.fills = true, true
+		a.unsure, a.fills, a.writes = true, true, v.rewrites(i)
 	case links:
 		a.unsure = true
 	case copies:

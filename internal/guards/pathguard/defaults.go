@@ -1,6 +1,7 @@
 package pathguard
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
@@ -26,6 +27,8 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"~/.config/{sops,stripe,hcloud,configstore,netlify,.wrangler,argocd,ngrok,solana,bitwarden,1password,slack}/**", "~/.config/{helm/registry/config.json,io.datasette.llm/keys.json,code/user/globalstorage/state.vscdb}",
 			"~/.{cache/huggingface/token,huggingface/token,supabase/access-token,railway/config.json,kaggle/kaggle.json,dbt/profiles.yml,snowflake/config.toml,snowsql/config,influxdbv2/configs}", "~/.{mylogin.cnf,msmtprc,viminfo,lesshst,claude.json,xauthority}",
 			"~/.{wrangler,netlify,cloudflared,electrum,bitcoin,purple,irssi,thunderbird}/**", "~/.ethereum/keystore/**", "**/terraform.tfvars", "**/*.auto.tfvars", "**/{.dev.vars,.env~,.env.swp,.vault_pass,.vault_pass.txt,local.settings.json}",
+			"~/.{sentryclirc,modal.toml,fetchmailrc,mbsyncrc,offlineimaprc,authinfo,authinfo.gpg,clasprc.json}", "~/.{age,aws-vault,sfdx,sf,mc,openstack,aliyun,jfrog}/**", "~/.config/{age,filezilla,remmina,openstack,mc,restic,borg,signal,discord,openai,anthropic,doppler,tea,linode-cli,scw,exoscale}/**", "~/library/{messages,mail}/**",
+			"**/client_secret*.json", "**/kubeconfig.{yaml,yml,conf}", "**/*.ovpn", "**/{secret,secrets}.tfvars",
 			// Homes that stand elsewhere, backups of homes, and links to them.
 			"**/.ssh/**", "**/.gnupg/**", "**/.aws/{credentials,config,sso/**,cli/**}", "**/.kube/config", "**/.docker/config.json", "**/.{pgpass,my.cnf,vault-token}", "**/.config/{gcloud/**,gh/hosts.yml}", "**/.{aws,ssh,gnupg}.{bak,old}/**",
 			// What belongs to the router and to NATS.
@@ -57,6 +60,14 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 var notSecret = sync.OnceValue(func() []paths.Pattern {
 	return decision.MustPatterns(paths.Parse, "**/{locale,locales,i18n,l10n,lang,langs,translation,translations,messages,fixtures,__fixtures__,testdata,__mocks__,mocks,schemas}/**/auth.json")
 })
+
+// publicKey is the half of a key that its owner shows to others. It may be read.
+var publicKey = sync.OnceValue(func() []paths.Pattern { return decision.MustPatterns(paths.Parse, "**/.ssh/*.pub", "~/.ssh/*.pub") })
+
+// isPublic reports whether a public key is read, and nothing else is done to it.
+func (a access) isPublic() bool {
+	return a.reads && !a.writes && !a.unsure && !a.below && !a.glob && slices.ContainsFunc(publicKey(), a.path.Is)
+}
 
 // scratch is what everybody may write, although it stands in a protected directory: plans
 // and memories are written by the tools of agents.

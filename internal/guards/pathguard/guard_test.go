@@ -48,6 +48,27 @@ func call(tool, member, value string) string {
 	return string(data)
 }
 
+// Some MCP servers read a list or an object that stands as JSON in a text.
+func TestPathsAsJSONInATextOfAnMCPCall(t *testing.T) {
+	for _, c := range []struct {
+		member, text string
+		want         chain.Action
+	}{
+		{"paths", `["/a", "/etc/shadow"]`, chain.Deny},
+		{"items", `["/a", "/etc/shadow"]`, chain.Deny},
+		{"options", "\n" + `{"from": "/etc/shadow", "deep": true}`, chain.Deny},
+		{"command", `["cat", "/etc/shadow"]`, chain.Deny},
+		{"items", `{"a": "/b", "a": "/etc/shadow"}`, chain.AskUser},
+		{"items", `[1, 2]`, ""},
+		{"items", `[see /etc/shadow and {x}]`, ""},
+		{"content", `{"hint": "/etc/shadow"}`, ""},
+	} {
+		if got := judge(t, pathguard.Options{}, call("mcp__files__read", c.member, c.text)); got.Action != c.want {
+			t.Errorf("%s %s: %+v, want %q", c.member, c.text, got, c.want)
+		}
+	}
+}
+
 // A secret that was masked is no glob of many letters, and what an agent writes in that
 // form reaches no more than a shell would take it for.
 func TestMaskedSecretsMatchNoGlob(t *testing.T) {

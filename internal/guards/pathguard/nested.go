@@ -55,6 +55,10 @@ func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 			case isPath(text), fileMember.MatchString(member) && isWord(text):
 				all = append(all, access{path: paths.Resolve(text, tool.Cwd), reads: true})
 			}
+			inner, unread := events.Unpacked(member, value)
+			if whole = whole && !unread; inner != nil {
+				look(member, inner, level+1)
+			}
 		case '[':
 			var held []jsontext.Value
 			_ = json.Unmarshal(value, &held) // it was read before

@@ -13,11 +13,12 @@ import (
 
 // ofScript is what the commands of a line do to files, as far as the budget lasts.
 func ofScript(w *budget, script shell.Script) (all []access, unclear []string) {
+	names := onlyNames(script.Commands)
 	for i, c := range script.Commands {
 		if i+1 < len(script.Commands) {
 			c.Words = own(c, script.Commands[i+1])
 		}
-		s := &collector{budget: w, dirs: c.Dirs}
+		s := &collector{budget: w, dirs: c.Dirs, tellsNames: names && tellsNames(c)}
 		for _, r := range c.Redirects {
 			s.word(r.File, r.File.Text, access{reads: !r.Write, writes: r.Write}, true)
 		}
@@ -33,12 +34,13 @@ func ofScript(w *budget, script shell.Script) (all []access, unclear []string) {
 
 // collector collects what one command does.
 type collector struct {
-	budget   *budget
-	dirs     []string // nil: nobody knows
-	contains bool     // words may name files that a container sees
-	prefixed bool     // words may say in front of a file how it is read
-	all      []access
-	unclear  []string
+	budget     *budget
+	dirs       []string // nil: nobody knows
+	contains   bool     // words may name files that a container sees
+	prefixed   bool     // words may say in front of a file how it is read
+	tellsNames bool     // of what the command finds it tells the names alone
+	all        []access
+	unclear    []string
 }
 
 // own are the words of a command without those that it runs, which stand next in the list

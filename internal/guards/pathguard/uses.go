@@ -148,6 +148,7 @@ var (
 		"find": {options: []string{"-fprintf", "-fprint", "-fprint0", "-fls"}}, "xmllint": {options: []string{"-o", "--output"}},
 		"less": {options: []string{"-o", "-O", "--log-file", "--LOG-FILE"}}, "time": {"apqvV", []string{"-o", "--output"}}, "strace": {"cCdfFhiknqrtTvVwxyzZ", []string{"-o", "--output"}},
 		"tree": {"adfilpsughDFqNQrtUvACSnXJ", []string{"-o"}}, "javac": {options: []string{"-d"}}, "rustc": {options: []string{"-o", "--out-dir", "--emit"}},
+		"pandoc": {options: []string{"-o", "--output"}}, "terraform": {options: []string{"-out"}}, "tofu": {options: []string{"-out"}}, "openssl": {options: []string{"-out", "-keyout", "-writerand"}}, "rollup": {options: []string{"-o", "--file", "-d", "--dir"}}, "webpack": {options: []string{"-o", "--output-path"}},
 		"git": {options: []string{"--output"}}, "tar": archive, "bsdtar": archive,
 		"go":  {options: []string{"-o", "-coverprofile", "-cpuprofile", "-memprofile", "-blockprofile", "-mutexprofile", "-trace", "-outputdir"}},
 		"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "clang": compiler, "clang++": compiler, "ld": compiler,

@@ -9,6 +9,8 @@ import (
 var (
 	// gitConfigRun are settings that name a command, or a file with more settings.
 	gitConfigRun = regexp.MustCompile(`(?i)^(alias\.|core\.(pager|editor|sshcommand|hookspath|fsmonitor|askpass|gitproxy)|pager\.|diff\..*(command|external|textconv)|diff\.external|filter\.|merge\..*driver|sequence\.editor|credential\..*helper|.*\.(helper|cmd|program)|include)`)
+	// gitConfigIdle are settings whose command does nothing but to pass on what it is given.
+	gitConfigIdle = regexp.MustCompile(`(?i)^(core\.(pager|editor)|sequence\.editor|pager\.\w+)=(cat|true|false|:|)$`)
 	// gitConfigPlain are settings that run nothing, name no other server and open no other directory,
 	// whatever their value. Unknown settings are not plain.
 	gitConfigPlain = regexp.MustCompile(`(?i)^((user\.(name|email|useconfigonly)|init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.\w+|rebase\.(autosquash|autostash|updaterefs|stat)` +
@@ -35,6 +37,7 @@ func (c *Command) gitConfig(args []Word) {
 		}
 		name, _, _ := strings.Cut(key, "=")
 		switch {
+		case given && value && gitConfigIdle.MatchString(key):
 		case given && gitConfigRun.MatchString(key):
 			c.doubt("git is told to run a command: " + clip(key))
 		case given && value && strings.Contains(name, ".") && !gitConfigPlain.MatchString(name):

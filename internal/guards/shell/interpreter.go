@@ -147,8 +147,14 @@ func endsAtOnce(language string, args []Word) bool {
 		return false
 	}
 	option := args[0].Text
+	if language == "Clojure" && clojureTask.MatchString(option) {
+		return true
+	}
 	return slices.Contains(printOptions, option) || slices.Contains(otherModes[language], option)
 }
+
+// clojureTask is a function or the tests of a project that Clojure runs, and no console.
+var clojureTask = regexp.MustCompile(`^(-[XT]:[\w:./-]+|-M(:[\w-]+)*:[\w-]*test[\w-]*)$`)
 
 var (
 	printOptions = []string{"--version", "-V", "-VV", "-v", "--help", "-h", "-help", "-version", "--v8-options"}

@@ -113,7 +113,7 @@ const maxNames = 32
 
 // setOnce is only for a name that was not looked for yet.
 func (s source) setOnce(name string) bool {
-	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `\}|/` + name + `\b`)
+	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `([%#]{1,2}[\w.*/-]+)?\}|/` + name + `\b`)
 	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.bare, ""), "$1")
 	named := regexp.MustCompile(`\b(-v)?` + name + `\b`)
 	return len(named.FindAllString(rest, -1)) == 1 && !parted.MatchString(withoutSentences(rest)) && !evaluates.MatchString(rest)
@@ -159,6 +159,9 @@ var letterOption = regexp.MustCompile(`([\s(])-(type\s+)?[A-Za-z]\b`)
 // round is what the variable of a loop stands for. Without quotes, what has a blank or is a
 // pattern may be several words.
 func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
+	if p.Exp != nil {
+		return s.trimmed(p, quoted)
+	}
 	name := plainName(p)
 	if at, err := strconv.Atoi(name); err == nil {
 		return s.positional(at, quoted)

@@ -40,6 +40,7 @@ type files struct {
 	reading  int               // how many of them were read
 	ran      map[string]int    // those that were run so far, with the number of their makers by then
 	fetched  []string          // directories that are filled from elsewhere
+	scripts  bool              // some were run whose names a pattern stands for
 	built    []string          // programs that a compiler writes, of files that the line does not make
 }
 
@@ -146,6 +147,10 @@ func (s source) runsFile(c *Command, file Word) {
 	if language, is := interpreters[versioned.ReplaceAllString(c.Name(), "")]; shells[c.Name()] && s.reads(c, file, c.Name()) || is && s.reads(c, file, language.name) {
 		return
 	}
+	if s.anyScript(file) {
+		s.parser.files.scripts = true
+		return
+	}
 	if !file.plain() {
 		c.Runs = append(c.Runs, file.Runs...)
 		c.doubt(c.Name() + " runs a file that is known only then: " + clip(file.Text))
@@ -153,6 +158,18 @@ func (s source) runsFile(c *Command, file Word) {
 	}
 	s.runsMade(c, file)
 }
+
+// anyScript reports whether a word is a pattern for scripts of the project, each of which might be
+// run by its name, and the line makes no files.
+func (s source) anyScript(w Word) bool {
+	return w.Known && w.Glob && !w.Many && !w.Deep && len(s.files.by) == 0 && !s.files.unpacked && scriptPattern.MatchString(w.Text)
+}
+
+// scriptPattern is a pattern for the files of one directory that end as scripts do.
+var (
+	scriptPattern = regexp.MustCompile(`^(\./)?\w[\w-]*(/\w[\w-]*)*/[\w*-]*` + scriptEnd.String())
+	scriptEnd     = regexp.MustCompile(`\.(sh|bash|py|js|mjs|cjs|ts|rb|php|pl|go)$`)
+)
 
 // run notes that a file is run.
 func (f *files) run(file string) {

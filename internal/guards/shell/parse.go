@@ -20,6 +20,11 @@ func Parse(line, cwd string) Script {
 			p.doubt("it runs a file that the same line makes: " + clip(name))
 		}
 	}
+	for name := range p.files.by {
+		if p.files.scripts && scriptEnd.MatchString(name) {
+			p.doubt("it may run a file that the same line makes: " + clip(name))
+		}
+	}
 	p.script.Ends = p.dirs
 	return p.script
 }
@@ -200,6 +205,9 @@ func (s source) call(n *syntax.CallExpr, ctx context) {
 	}
 	if len(words) == 0 {
 		s.addAssignments(assigns, ctx)
+		return
+	}
+	if s.setsUp(n) {
 		return
 	}
 	ctx.assigns = assigns

@@ -10,7 +10,7 @@ var runners = map[string]string{
 	"watchexec": "", "chpst": "", "start-stop-daemon": "", "daemonize": "", "lxc-attach": "", "distrobox": "", "flatpak-spawn": "", "schtasks": "",
 	"xterm": "", "gnome-terminal": "", "konsole": "", "alacritty": "", "kitty": "", "urxvt": "", "ansible": "! --version --help", "pdsh": "", "doppler": "run", "op": "run", "aws-vault": "exec",
 	"docker": "create", "podman": "create", "nerdctl": "run exec create", "kubectl": "run exec debug", "oc": "run exec rsh", "lxc": "exec", "vagrant": "ssh", "gcloud": "ssh", "limactl": "shell", "multipass": "exec",
-	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "mise": "exec x", "rails": "runner r console c", "manage.py": "shell shell_plus dbshell", "django-admin": "shell dbshell", "django": "shell shell_plus dbshell", "flask": "shell", "artisan": "tinker", "mix": "-e --eval eval cmd", "firebase": "emulators:exec", "wp": "eval eval-file shell", "rake": "-e -E --execute --execute-print",
+	"nix-shell": "--run --command", "nix": "run", "crontab": "! -l", "screen": "! -ls -list -v", "rails": "runner r console c", "manage.py": "shell shell_plus dbshell", "django-admin": "shell dbshell", "django": "shell shell_plus dbshell", "flask": "shell", "artisan": "tinker", "mix": "-e --eval eval cmd", "firebase": "emulators:exec", "wp": "eval eval-file shell", "rake": "-e -E --execute --execute-print",
 	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V new-session new",
 }
 
@@ -23,7 +23,7 @@ var helpers = map[string][]string{
 	"bazel": {"--run_under*", "--workspace_status_command*"}, "bazelisk": {"--run_under*", "--workspace_status_command*"}, "java": {"-XX:OnError*", "-XX:OnOutOfMemoryError*"}, "javac": {"-J-javaagent*", "-J-agent*", "-J-XX:On*"},
 	"sort": {"--compress-program*"}, "split": {"--filter*"}, "man": {"-P*", "--pager*", "-H*"}, "zip": {"-TT*", "--unzip-command*"}, "nc": {"-e*", "-c*"}, "ncat": {"-e*", "-c*", "--exec*", "--sh-exec*"},
 	"netcat": {"-e*", "-c*"}, "entr": {"-s*"}, "vim": {"-c*", "+*", "--cmd*", "-S*"}, "vi": {"-c*", "+*", "--cmd*"}, "nvim": {"-c*", "+*", "--cmd*", "-S*"}, "gdb": {"-ex*", "--eval-command*", "-x*"}, "less": {"+*"},
-	"erl": {"-eval*"}, "lldb": {"-o*", "-O*", "--one-line*"}, "gnuplot": {"-e*"},
+	"mise": {"-c*", "--command*"}, "erl": {"-eval*"}, "lldb": {"-o*", "-O*", "--one-line*", "-s*", "-S*", "--source*", "-k*", "-K*", "-p*", "--attach*"}, "gnuplot": {"-e*"},
 	"go": {"-exec*", "-toolexec*", "-vettool*"}, "npm": {"--script-shell*"},
 	"git": {
 		"--upload-pack*", "--receive-pack*", "--exec*", "--exec-path=*", "--ext-diff", "--open-files-in-pager*", "--template*", "-O*", "ext::*", "submodule foreach", "filter-branch", "rebase -x*", "difftool -x*", "rebase --ex*", "difftool --ex*", "clone -u*",
@@ -51,10 +51,13 @@ var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+
 
 // harmlessArguments are harmless arguments of such an option, by the name of the program.
 var harmlessArguments = map[string]*regexp.Regexp{
-	"gdb":     regexp.MustCompile(`^(r|run|start|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`),
+	"gdb": debugging, "lldb": debugging,
 	"wget":    regexp.MustCompile(`^robots\s*=\s*(on|off)$`),
 	"mongosh": regexp.MustCompile(`^\s*(db(\.[a-zA-Z_]\w*)*\.(find|findOne|countDocuments|estimatedDocumentCount|distinct|getIndexes|stats|getCollectionNames|getName|version|hello)\([^;()$=]*\)(\.(limit|skip|sort|pretty|toArray|count|size)\([^;()$=]*\))*|show (dbs|collections))\s*;?\s*$`),
 }
+
+// debugging are what people tell a debugger that runs a program and shows where it is.
+var debugging = regexp.MustCompile(`^(r|run|start|breakpoint set -[nlf] [\w.:]+|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`)
 
 // languages are what makes a program run commands that stand in its arguments.
 var languages = map[string]*regexp.Regexp{

@@ -19,6 +19,7 @@ type wrapper struct {
 	names         string // programs whose name in the first place is the command's
 	fetches       bool   // the command is the name of a package, with a version
 	dir           string // options that name the directory where the command runs
+	dashes        bool   // the command stands behind a --; without one there is none
 	home          string // options with which it runs in a home directory; * is always
 }
 
@@ -88,6 +89,8 @@ var wrappers = map[string]wrapper{
 	"uv":      {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},
 	"poetry":  {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},
 	"docker": container, "podman": container, "docker-compose": container, "podman-compose": container, "nix": {verbs: "-c --command"},
+	"mise": {verbs: "exec x", dashes: true, login: true}, "tox": {verbs: "exec", dashes: true}, "devbox": {verbs: "run", dashes: true}, "stack": {verbs: "exec", free: true}, "cabal": {verbs: "exec", free: true}, "opam": {verbs: "exec", free: true}, "catchsegv": {},
+	"mamba": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"}, "micromamba": {verbs: "run", values: "np", long: "name= prefix="},
 	"bundle": {verbs: "exec"}, "rbenv": {verbs: "exec"}, "pyenv": {verbs: "exec"}, "asdf": {verbs: "exec"}, "direnv": {verbs: "exec", operands: 1}, "ip": {verbs: "exec", operands: 1},
 	"npm": {verbs: "exec x", fetches: true, flags: "yq", long: "yes no package= quiet"}, "pnpm": {verbs: "exec dlx", names: "node", fetches: true, flags: "r", long: "package= recursive"}, "yarn": {verbs: "exec dlx", names: "node", fetches: true, flags: "q", values: "p"},
 	"npx": {fetches: true, flags: "yq", values: "p", long: "yes no no-install package= quiet ignore-existing prefer-offline"}, "bunx": {fetches: true, long: "bun"}, "pnpx": {fetches: true}, "uvx": {fetches: true, flags: "q", values: "p", long: "from= with= python= quiet"},
@@ -109,6 +112,13 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 			return nil, true
 		}
 		words = words[at+1:]
+	}
+	if w.dashes {
+		at := slices.IndexFunc(words, func(word Word) bool { return !word.Known || word.Text == "--" })
+		if at < 0 {
+			return nil, true
+		}
+		return w.behind(words[at+1:]), words[at].Known
 	}
 	i := 0
 	for ; i < len(words) && (!words[i].Known || strings.HasPrefix(words[i].Text, "-")); i++ {

@@ -16,7 +16,7 @@ type Call struct {
 	event  events.Event
 	data   events.Object
 	fields []field // what Claude Code's input has, in its order
-	input  string  // the member of the data that is the tool's input
+	input  string  // the member of the data that is the tool's input; empty if it stands deeper
 	output string  // the member of the data that is the tool's output
 }
 
@@ -27,7 +27,7 @@ type field struct {
 
 // The members that may hold a tool's input and its output.
 var (
-	inputs  = []string{"tool_input", "toolArgs", "input", "arguments", "args"}
+	inputs  = []string{"tool_input", "toolInput", "toolArgs", "tool_args", "input", "arguments", "args", "parameters"}
 	outputs = []string{"tool_response", "tool_result", "toolResult"}
 )
 
@@ -87,13 +87,36 @@ func (c *Call) common(dir string) {
 func (c *Call) tool() {
 	tool, _ := c.data.Tool(c.event.Name)
 	c.text("tool_name", tool.Name)
-	c.input = cmp.Or(c.first("tool_input", "{}", inputs...), "tool_input")
+	c.setInput()
 	c.text("tool_use_id", c.event.ID)
 	if c.Name == postToolUse {
 		c.output = cmp.Or(c.first("tool_response", "{}", outputs...), "tool_result")
 	}
 	if c.Name == postToolUseFailure {
 		c.set("error", quote(c.message("error")))
+	}
+}
+
+// setInput sets the tool's input. It is the object that other guards judge: in a text, or in a call
+// within the data, too.
+func (c *Call) setInput() {
+	object, _ := c.data.ToolInput()
+	packed := jsontext.Value(object.Bytes())
+	for _, member := range inputs {
+		value, ok := c.data.Get(member)
+		if !ok || value.Kind() == 'n' {
+			continue
+		}
+		if value.Kind() == '"' && object.Len() > 0 {
+			value = packed
+		}
+		c.set("tool_input", value)
+		c.input = member
+		return
+	}
+	c.set("tool_input", packed)
+	if object.Len() == 0 {
+		c.input = "tool_input"
 	}
 }
 

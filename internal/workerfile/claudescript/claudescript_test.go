@@ -40,6 +40,9 @@ func TestInput(t *testing.T) {
 		{"orchestrator:complete", `{"stop_hook_active":true}`, "Stop", `"stop_hook_active":true,"last_assistant_message":""`},
 		{"tool:pre", `{"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}`, "PreToolUse", `"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"`},
 		{"tool:pre", `{"toolName":"bash","toolArgs":{"command":"ls"}}`, "PreToolUse", `"tool_name":"bash","tool_input":{"command":"ls"},"tool_use_id":"e1","toolName":"bash","toolArgs":{"command":"ls"}`},
+		{"tool:pre", `{"toolName":"bash","toolInput":{"command":"ls"}}`, "PreToolUse", `"tool_name":"bash","tool_input":{"command":"ls"},"tool_use_id":"e1","toolName":"bash","toolInput":{"command":"ls"}`},
+		{"tool:pre", `{"tool_name":"Bash","arguments":"{\"command\":\"ls\"}"}`, "PreToolUse", `"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"e1","arguments":"{\"command\":\"ls\"}"`},
+		{"tool:pre", `{"tool_call":{"name":"Bash","input":{"command":"ls"}}}`, "PreToolUse", `"tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"e1","tool_call":{"name":"Bash","input":{"command":"ls"}}`},
 		{"tool:pre", `{}`, "PreToolUse", `"tool_name":"","tool_input":{},"tool_use_id":"e1"`},
 		{"tool:post", `{"tool_name":"Bash","tool_input":{},"tool_result":{"stdout":"x"},"duration_ms":5}`, "PostToolUse", `"tool_name":"Bash","tool_input":{},"tool_use_id":"e1","tool_response":{"stdout":"x"},"tool_result":{"stdout":"x"},"duration_ms":5`},
 		{"error:tool", `{"tool_name":"Bash","error":{"message":"no such file"}}`, "PostToolUseFailure", `"tool_name":"Bash","tool_input":{},"tool_use_id":"e1","error":"no such file"`},
@@ -239,4 +242,13 @@ func FuzzResult(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A change of an input that is no member of the data would change nothing.
+func TestAnInputWithinACallCannotBeChanged(t *testing.T) {
+	c := call(t, "tool:pre", `{"tool_call":{"name":"Bash","input":{"command":"ls"}}}`)
+	_, err := c.Result([]byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"pwd"}}}`))
+	if err == nil || !strings.Contains(err.Error(), "can't be put in place") {
+		t.Errorf("error %v", err)
+	}
 }

@@ -155,6 +155,9 @@ func (c Call) changed(out output) (json.RawMessage, error) {
 	if c.Name != postToolUse && value.Kind() != '{' {
 		return nil, errors.New("updatedInput must be an object: the whole new input of the tool")
 	}
+	if member == "" {
+		return nil, errors.New("updatedInput can't be put in place: the tool's input is no member of the event's data")
+	}
 	return c.data.With(member, value), nil
 }
 

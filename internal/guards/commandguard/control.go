@@ -1,0 +1,45 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/addresses"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	containerTools = strings.Fields("docker docker-compose podman podman-compose nerdctl")
+	// ownContainer is in the names of the router's containers, and of their images.
+	ownContainer = regexp.MustCompile(`(?i)hook-?(router|worker)`)
+	// controlPort is a port at which containers are started, or secrets kept: those of Docker, etcd, the
+	// kubelet and Vault. secretPath is where the API of a cluster or of Vault has secrets.
+	controlPort = regexp.MustCompile(`:(2375|2376|2379|10250|8200)([/?#]|$)`)
+	secretPath  = regexp.MustCompile(`(?i):\d+/+(api/+)?v1/+(namespaces/+[^/]+/+)?secrets?([/?#]|$)`)
+	talkers     = strings.Fields("curl wget http https xh httpie grpcurl")
+)
+
+// looking are verbs that leave containers as they are.
+var looking = strings.Fields("build buildx tag pull images ps logs inspect stats top port")
+
+// touchesRouter looks for containers of the router.
+func touchesRouter(c shell.Command) shell.Found {
+	return shell.FoundIf(slices.Contains(containerTools, c.Name()) && aimsAt(c, ownContainer) &&
+		!slices.ContainsFunc(c.Verbs(1), func(v string) bool { return slices.Contains(looking, v) }))
+}
+
+// controlsMachine looks for addresses on this machine at which its containers are controlled, or
+// secrets handed out.
+func controlsMachine(c shell.Command) shell.Found {
+	return shell.FoundIf(slices.Contains(talkers, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+		return (controlPort.MatchString(w.Text) || secretPath.MatchString(w.Text)) && addresses.Loopback(w.Text)
+	}))
+}
+
+// endsUnknown reports whether a command stops, enters or changes a container whose name is known only
+// when it runs: it may be the router's.
+func endsUnknown(c shell.Command) bool {
+	enters := slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(strings.Fields("exec rename update cp"), v) })
+	return (enters || ends(c)) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known })
+}

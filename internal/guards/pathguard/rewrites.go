@@ -1,0 +1,41 @@
+package pathguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// rewriters are programs of everyday development that change, make or remove what they are given,
+// with one of these options or words, or always.
+var rewriters = map[string][]string{
+	"rimraf": nil, "del-cli": nil, "mkdirp": nil, "mogrify": nil, "trash-cli": nil,
+	"black": nil, "isort": nil, "rustfmt": nil, "pyupgrade": nil, "swiftformat": nil, "nbstripout": nil,
+	"autoflake": {"-i", "--in-place"}, "autopep8": {"-i", "--in-place"}, "yapf": {"-i", "--in-place"}, "clang-format": {"-i"}, "shfmt": {"-w", "--write"},
+	"gofmt": {"-w"}, "goimports": {"-w"}, "gofumpt": {"-w"}, "gci": {"write"}, "prettier": {"--write", "-w"}, "eslint": {"--fix"}, "stylelint": {"--fix"}, "markdownlint": {"--fix"},
+	"biome": {"--write", "--apply", "--fix"}, "ruff": {"format", "--fix"}, "standard": {"--fix"}, "rubocop": {"-a", "-A", "--autocorrect", "--autocorrect-all"}, "ktlint": {"-F", "--format"},
+	"terraform": {"fmt"}, "tofu": {"fmt"}, "taplo": {"fmt", "format"}, "codespell": {"-w", "--write-changes"}, "sqlfluff": {"fix"}, "magick": {"mogrify"},
+}
+
+// lastWritten are programs that write the last file that they are given.
+var lastWritten = strings.Fields("ffmpeg convert magick degit")
+
+var (
+	// rehearsing are options with which a rewriter only tells what it would change.
+	rehearsing = strings.Fields("--check --check-only --diff --dry-run --list-different --check-formatted")
+	// settingsOption is an option behind which a file stands that a program reads.
+	settingsOption = regexp.MustCompile(`^--?(c|config[\w-]*|ignore-path|settings[\w-]*|rcfile|rulesdir|resolve-plugins[\w-]*|plugin|tsconfig)$`)
+)
+
+// rewritesAll reports whether a command changes what it is given.
+func rewritesAll(c shell.Command) bool {
+	return among(rewriters, c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains(rehearsing, w.Text) })
+}
+
+// rewrites reports whether a command changes its operand i.
+func (v *invocation) rewrites(i int) bool {
+	last := i > 0 && i == len(v.operands)-1 && slices.Contains(lastWritten, v.Name())
+	return last || v.all && !v.settings[i]
+}

@@ -1,0 +1,47 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// fixed is a pattern of ${NAME%…} that stands for itself.
+var fixed = regexp.MustCompile(`^[\w.-]+$`)
+
+// trimmed is what an expansion leaves of the variable of a loop.
+func (s source) trimmed(p *syntax.ParamExp, quoted bool) (Word, bool) {
+	whole := *p
+	whole.Exp = nil
+	w, ok := s.values[plainName(&whole)]
+	if !ok || s.depth > 0 || !quoted {
+		return Word{}, false
+	}
+	return s.cut(w, p.Exp)
+}
+
+// cut is a word without what ${NAME%.js}, ${NAME#old_}, ${NAME%.*} or ${NAME##*/} take away. It is
+// not known where what is taken away may be part of what a wildcard stands for.
+func (s source) cut(w Word, by *syntax.Expansion) (Word, bool) {
+	if by.Word == nil || !w.Known || w.Many || w.Deep || strings.ContainsAny(w.Text, "[{\\") {
+		return Word{}, false
+	}
+	pattern := s.sourceOf(by.Word)
+	text, found := w.Text, false
+	switch {
+	case fixed.MatchString(pattern) && (by.Op == syntax.RemSmallSuffix || by.Op == syntax.RemLargeSuffix):
+		text, found = strings.CutSuffix(w.Text, pattern)
+	case fixed.MatchString(pattern) && (by.Op == syntax.RemSmallPrefix || by.Op == syntax.RemLargePrefix):
+		text, found = strings.CutPrefix(w.Text, pattern)
+	case pattern == ".*" && by.Op == syntax.RemSmallSuffix:
+		end := path.Ext(w.Text)
+		text, found = strings.CutSuffix(w.Text, end)
+		found = found && len(end) > 1 && fixed.MatchString(end)
+	case pattern == "*/" && by.Op == syntax.RemLargePrefix:
+		text, found = path.Base(w.Text), !strings.HasSuffix(w.Text, "/")
+	}
+	w.Text, w.Glob = text, w.Glob && hasGlob(text)
+	return w, found && strings.Trim(text, "./") != ""
+}
