@@ -3,7 +3,6 @@ package events
 import (
 	"bytes"
 	"regexp"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -32,7 +31,7 @@ func Unpacked(member string, v jsontext.Value) (inner jsontext.Value, unread boo
 	}
 	text, err := jsontext.AppendUnquote(nil, v)
 	text = bytes.Trim(text, " \t\r\n")
-	if err != nil || len(text) < 2 || !strings.Contains("[] {}", string([]byte{text[0], text[len(text)-1]})) {
+	if err != nil || !bytes.HasPrefix(text, []byte("[")) && !bytes.HasPrefix(text, []byte("{")) {
 		return nil, false
 	}
 	if inner = text; inner.IsValid() {
