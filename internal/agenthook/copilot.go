@@ -54,7 +54,7 @@ func copilot() Dialect {
 		},
 		Notes: []string{
 			"Copilot CLI goes on where a hook takes too long or answers what it can't read; where one crashes, a tool does not run.",
-			"It does not say on standard input which event it is: the event stands in the command of the hook, as `hookctl connect` writes it. A name that is not in the table is blocked.",
+			"It does not say which event it is: the event stands in the command of the hook, as `hookctl connect` writes it. A name that is not in the table is blocked.",
 			"A prompt can be changed and not be refused: a denial puts its reason in place of the prompt.",
 			"What hooks say to the user is told on standard error.",
 		},
