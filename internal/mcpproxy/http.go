@@ -21,9 +21,6 @@ import (
 const (
 	noticeWithin = 30 * time.Second // an answer to a notification, or to a response
 	goodbye      = 2 * time.Second  // for the end of the session
-	shortestWait = time.Second      // before a stream is opened again
-	longestWait  = 30 * time.Second
-	resumptions  = 5 // of one response
 )
 
 // stateless is the first revision without sessions, and without a stream that is opened by GET.
@@ -207,62 +204,6 @@ func (r *remote) learn(body []byte) {
 		r.mu.Lock()
 		r.revision = revision
 		r.mu.Unlock()
-	}
-}
-
-// follow reads the stream of a request until the response. A stream that breaks is resumed if
-// the server gave event ids.
-func (r *remote) follow(ctx context.Context, m message, stream io.Reader) error {
-	place, err := r.read(m, stream)
-	for range resumptions {
-		if !r.proxy.requests.isSent(m.key) {
-			return nil
-		}
-		if place.id == "" {
-			break
-		}
-		if waited := place.wait(ctx); waited != nil {
-			return waited
-		}
-		var resp *http.Response
-		if resp, err = r.get(ctx, place.id); err != nil {
-			continue
-		}
-		place, err = r.read(m, resp.Body)
-		_ = resp.Body.Close()
-	}
-	if !r.proxy.requests.isSent(m.key) {
-		return nil
-	}
-	return fmt.Errorf("the stream ended without a response: %w", err)
-}
-
-// listen follows the stream of what a server sends unasked, until the proxy ends. A server
-// without one answers 405.
-func (r *remote) listen() {
-	r.mu.Lock()
-	listens := r.listens
-	r.listens = true
-	r.mu.Unlock()
-	if listens {
-		return
-	}
-	place := place{}
-	for r.ctx.Err() == nil {
-		resp, err := r.get(r.ctx, place.id)
-		if errors.Is(err, errNoStream) {
-			return
-		}
-		if err == nil {
-			next, _ := r.read(message{}, resp.Body) // it ends some time
-			_ = resp.Body.Close()
-			if next.id != "" {
-				place = next
-			}
-		}
-		if place.wait(r.ctx) != nil {
-			return
-		}
 	}
 }
 
