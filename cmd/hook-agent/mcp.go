@@ -24,11 +24,12 @@ import (
 // token is the name of a header.
 var token = regexp.MustCompile("^[A-Za-z0-9-]+$")
 
-const mcpUsage = `usage: hook-agent mcp-proxy [flags] -- SERVER [ARGUMENT…]
+const mcpUsage = `Usage: hook-agent mcp-proxy [flags] -- SERVER [ARGUMENT…]
        hook-agent mcp-proxy [flags] --url URL
 
-Stands before a server of the Model Context Protocol: the hook router decides about each
-tool call, and about its result. Where it can't be asked, the call does not run.
+Stands before a server of the Model Context Protocol: the hook router decides
+about each tool call, and about its result. Where it can't be asked, the call
+does not run.
 
 `
 
@@ -79,9 +80,9 @@ func serveMCP(ctx context.Context, args []string, stdin io.Reader, stdout io.Wri
 func parseMCP(o *mcpproxy.Options, ask *agenthook.Options, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("hook-agent mcp-proxy", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.Name, "name", "", "`name` of the server in the names of its tools, mcp__NAME__tool; default from the command or the URL")
+	flags.StringVar(&o.Name, "name", "", "`name` of the server in the names of its tools, mcp__NAME__tool; default: from the command or the URL")
 	flags.StringVar(&o.URL, "url", "", "`address` of a server over streamable HTTP")
-	flags.StringVar(&o.Session, "session", "", "`id` of the session; default a new one")
+	flags.StringVar(&o.Session, "session", "", "`id` of the session; default: a new one")
 	flags.Func("header", "`NAME:VALUE` sent with each request to the URL; ${VAR} in it is taken from the environment. May be repeated", func(text string) error {
 		name, value, ok := strings.Cut(text, ":")
 		if !ok || !token.MatchString(name) {
@@ -93,14 +94,13 @@ func parseMCP(o *mcpproxy.Options, ask *agenthook.Options, args []string, stdout
 		o.Header.Add(name, strings.TrimSpace(os.Expand(value, os.Getenv)))
 		return nil
 	})
-	unreachable := routerFlags(flags, ask, "`time` that a call, or its result, waits at most; default as long as a person may take")
+	unreachable := routerFlags(flags, ask, "`time` that a call, or its result, waits at most; default: as long as a person may take")
 	showVersion := flags.Bool("version", false, "print the version")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(stdout, mcpUsage)
-		flags.SetOutput(stdout)
-		flags.PrintDefaults()
+		showFlags(stdout, flags)
 		return err
 	case err != nil:
 		return fmt.Errorf("%w (see hook-agent mcp-proxy --help)", err)

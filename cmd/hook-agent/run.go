@@ -16,10 +16,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-const usage = `usage: hook-agent [flags] AGENT [EVENT]
+const usage = `Usage: hook-agent [flags] AGENT [EVENT]
        hook-agent mcp-proxy --help
 
-Answers a hook of a coding agent with what the hook router says. AGENT is one of:
+Answers a hook of a coding agent with what the hook router says.
+
+AGENT is one of:
 %s
 EVENT is the agent's name of the event, where its message does not say it.
 
@@ -74,8 +76,8 @@ func run(ctx context.Context, args []string, failure *supervisor.Failure, stdin 
 func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("hook-agent", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	unreachable := routerFlags(flags, &h.Options, "`time` to answer in, shorter than the agent's own; default nine tenths of what the agent allows")
-	flags.Bool("supervise", true, "answer from a first process where the second one dies; =false: one process") // read by package first
+	unreachable := routerFlags(flags, &h.Options, "`time` to answer in, shorter than the agent's own; default: nine tenths of what the agent allows")
+	flags.Bool("supervise", true, "answer from a first process where the second one dies, the default; --supervise=false: one process") // read by package first
 	showVersion := flags.Bool("version", false, "print the version")
 	var operands []string
 	err := flags.Parse(args)
@@ -86,8 +88,7 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprintf(stdout, usage, names())
-		flags.SetOutput(stdout)
-		flags.PrintDefaults()
+		showFlags(stdout, flags)
 		return err
 	case err != nil:
 		return fmt.Errorf("%w (see hook-agent --help)", err)
@@ -121,12 +122,12 @@ func names() string {
 
 // routerFlags declares the flags that say how to ask the router.
 func routerFlags(flags *flag.FlagSet, o *agenthook.Options, timeout string) (unreachable *string) {
-	flags.StringVar(&o.Server, "server", "", "NATS `servers`, comma-separated; default $NATS_URL, else nats://127.0.0.1:4222")
-	flags.StringVar(&o.Creds, "creds", "", "NATS credentials `file`; default $NATS_CREDS")
-	flags.StringVar(&o.Prefix, "prefix", "", "first `token` of the router's subjects; default $HOOK_ROUTER_PREFIX, else hooks")
+	flags.StringVar(&o.Server, "server", "", "NATS `servers`, comma-separated; default: $NATS_URL, else nats://127.0.0.1:4222")
+	flags.StringVar(&o.Creds, "creds", "", "NATS credentials `file`; default: $NATS_CREDS")
+	flags.StringVar(&o.Prefix, "prefix", "", "first `token` of the router's subjects; default: $HOOK_ROUTER_PREFIX, else hooks")
 	flags.DurationVar(&o.Timeout, "timeout", 0, timeout)
-	flags.DurationVar(&o.Patience, "patience", 0, "`time` to try again where the router can't be reached; default 2s")
-	return flags.String("on-unreachable", "", "block, or allow what no router can be asked about; default $HOOK_AGENT_ON_UNREACHABLE, else block")
+	flags.DurationVar(&o.Patience, "patience", 0, "`time` to try again where the router can't be reached; default: 2s")
+	return flags.String("on-unreachable", "", "`action` where no router can be asked: block or allow; default: $HOOK_AGENT_ON_UNREACHABLE, else block")
 }
 
 // complete fills in what no flag said.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -18,8 +20,14 @@ func (s serve) auditKey() (*signer.Key, error) {
 	if s.Audit == "off" {
 		return nil, nil
 	}
-	path := cmp.Or(s.AuditKey, filepath.Join(s.StoreDir, "audit.key"))
-	return signer.LoadKey(path)
+	key, err := signer.LoadKey(cmp.Or(s.AuditKey, filepath.Join(s.StoreDir, "audit.key")))
+	switch _, fromFile := errors.AsType[*fs.PathError](err); {
+	case !fromFile:
+		return key, err
+	case s.AuditKey != "":
+		return nil, fmt.Errorf("%w: name another place with --audit-key, or make the key there with `hookctl audit key new`", err)
+	}
+	return nil, fmt.Errorf("%w: choose a directory that this user can write with --store-dir", err)
 }
 
 // sayDurability says whether what a NATS server acknowledged survives a power cut.

@@ -118,6 +118,8 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"--approval-rules", rules, "--store-dir", t.TempDir()}, rules + ":2:"},
 		{[]string{"--max-data", "many"}, "--max-data"},
 		{[]string{"--publish-data", "some"}, "publish-data"},
+		{[]string{"--nats-listen", "127.0.0.1:0", "--store-dir", filepath.Join(rules, "data")}, "not a directory: choose a directory that this user can write with --store-dir"},
+		{[]string{"--nats-listen", "127.0.0.1:0", "--store-dir", t.TempDir(), "--audit-key", filepath.Join(rules, "key")}, "not a directory: name another place with --audit-key"},
 		{[]string{"--nats-listen", "nowhere", "--store-dir", t.TempDir()}, "host:port"},
 	} {
 		var out, log bytes.Buffer

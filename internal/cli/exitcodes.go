@@ -25,7 +25,7 @@ const ExitCodes = `Exit codes:
   8  audit replay --fail-on-diff, policy diff and compare: a decision would
      differ
   audit verify, check, witness: 0 witnessed, 10 pinned, 20 unanchored,
-     30 diverged, 40 invalid, 50 incomplete
+     30 diverged, 40 invalid, 50 incomplete, 60 unknown format
 `
 
 // ownExitCodes are those that only a command has, by its path.
@@ -40,7 +40,7 @@ var ownExitCodes = map[string]string{
 }
 
 const verdictCodes = `0 witnessed, 10 pinned, 20 unanchored, 30 diverged,
-            40 invalid, 50 incomplete`
+            40 invalid, 50 incomplete, 60 unknown format`
 
 // exitLine is the end of the help of a command: its own exit codes, or those of every command.
 func exitLine(command *kong.Node) string {

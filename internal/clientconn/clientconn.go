@@ -168,7 +168,7 @@ func (c *Conn) translate(subject string, err error) error {
 		return c.NewError(reply.Code, reply.Text)
 	}
 	if errors.Is(err, natsx.ErrNoResponders) {
-		return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", ErrNoRouter, subject)
+		return fmt.Errorf("%w on %s: start `hook-router`, see on its /readyz why it is not ready, or check the prefix", ErrNoRouter, subject)
 	}
 	return err
 }

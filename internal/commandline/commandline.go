@@ -33,7 +33,7 @@ func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, err
 }
 
 // Selected is the command whose help is about the error of a command line, such as "hook-router
-// up"; only the program if the command line names none. A flag that is unknown may be one of the
+// up"; only the program if the command line names none. A flag is probably one of the
 // default command; an argument that it does not take is probably another command.
 func Selected(err error, program string) string {
 	parse, ok := errors.AsType[*kong.ParseError](err)
@@ -45,10 +45,15 @@ func Selected(err error, program string) string {
 		node = parse.Context.Model.Node
 	}
 	switch {
-	case strings.HasPrefix(err.Error(), "unknown flag") && node.DefaultCmd != nil:
+	case aboutFlag(err) && node.DefaultCmd != nil:
 		node = node.DefaultCmd
 	case strings.HasPrefix(err.Error(), "unexpected argument") && node.Parent != nil && node.Parent.DefaultCmd == node:
 		node = node.Parent
 	}
 	return strings.TrimSpace(program + " " + node.Path())
+}
+
+// aboutFlag reports whether a flag is wrong: it is unknown, or its value is.
+func aboutFlag(err error) bool {
+	return strings.HasPrefix(err.Error(), "unknown flag") || strings.HasPrefix(err.Error(), "--")
 }

@@ -17,13 +17,19 @@ func TestAnErrorNamesTheHelpOfTheCommand(t *testing.T) {
 		"up --polcy x":    "(see program up --help)",
 		"up --policy /no": "(see program up --help)",
 		"check":           "(see program check --help)",
-		"--polcy x":       "(see program --help)",
+		"--polcy x":       "(see program serve --help)",
+		"--file /no":      "(see program serve --help)",
+		"--level loud":    "(see program serve --help)",
 		"upp":             "(see program --help)",
 	} {
 		var flags struct {
 			Up struct {
 				Policy string `type:"existingfile"`
 			} `cmd:""`
+			Serve struct {
+				File  string `type:"existingfile"`
+				Level string `enum:"info,warn" default:"info"`
+			} `cmd:"" default:"withargs"`
 			Check struct {
 				File string `arg:""`
 			} `cmd:""`

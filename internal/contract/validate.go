@@ -107,7 +107,7 @@ func (v *validation) lookup(ctx context.Context) (chain.Registration, error) {
 	msg, err := v.bus.Request(ctx, v.bus.Of("registry"), nil, nil)
 	switch {
 	case errors.Is(err, natsx.ErrNoResponders):
-		return chain.Registration{}, fmt.Errorf("no router answers on %s: start `hook-router`, or check the prefix", v.bus.Of("registry"))
+		return chain.Registration{}, fmt.Errorf("no router answers on %s: start `hook-router`, see on its /readyz why it is not ready, or check the prefix", v.bus.Of("registry"))
 	case err != nil:
 		return chain.Registration{}, fmt.Errorf("ask for the registry: %w", err)
 	}

@@ -195,7 +195,7 @@ func (l *Live) ask(ctx context.Context, subject string, header wire.Header, body
 			return context.Cause(ctx)
 		}
 		if errors.Is(err, natsx.ErrNoResponders) {
-			return fmt.Errorf("%w on %s: start `hook-router`, or check the prefix", hookrouter.ErrNoRouter, subject)
+			return fmt.Errorf("%w on %s: start `hook-router`, see on its /readyz why it is not ready, or check the prefix", hookrouter.ErrNoRouter, subject)
 		}
 		if wire.CodeOf(err) != wire.Unavailable || try == tries {
 			return fmt.Errorf("ask a router on %s: %w", subject, err)

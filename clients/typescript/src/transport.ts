@@ -155,7 +155,7 @@ export class Transport {
 
   private async exchange(subject: string, body: Uint8Array, headers: Headers, accept: Accept, bound: Bound): Promise<Msg> {
     const reply = await this.replies.wait(subject, accept, bound, (id) => this.publish(subject, body, headers, this.inbox + id), () => this.late(bound.timeout))
-    if (noResponders(reply)) throw new NoRouterError(`no router answers on ${subject}: start \`hook-router\`, or check the prefix`)
+    if (noResponders(reply)) throw new NoRouterError(`no router answers on ${subject}: start \`hook-router\`, see on its /readyz why it is not ready, or check the prefix`)
     const error = readError(reply.headers)
     if (error) throw error
     return reply

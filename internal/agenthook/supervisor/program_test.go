@@ -77,7 +77,7 @@ func TestProgram(t *testing.T) {
 		"a wrong flag":   {[]string{"--what", "claude-code"}, s.ClientURL(), outcome{stderr: "--help", code: 2}},
 		"a wrong choice": {[]string{"--on-unreachable=maybe", "claude-code"}, s.ClientURL(), outcome{stderr: "block or allow", code: 2}},
 		"no credentials": {[]string{"--creds=/nowhere", "claude-code"}, s.ClientURL(), outcome{stdout: `"permissionDecision":"deny"`}},
-		"help":           {[]string{"--help"}, s.ClientURL(), outcome{stdout: "usage: hook-agent"}},
+		"help":           {[]string{"--help"}, s.ClientURL(), outcome{stdout: "Usage: hook-agent"}},
 		"version":        {[]string{"--version"}, s.ClientURL(), outcome{stdout: "."}},
 	} {
 		t.Run(name, func(t *testing.T) {

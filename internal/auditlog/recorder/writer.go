@@ -139,7 +139,7 @@ func (w *Writer) Note(lines []byte) {
 // Healthy reports why the log takes no records at the moment, or nil.
 func (w *Writer) Healthy() error {
 	if lag := w.Lag(); lag > 2*w.Timeout {
-		return fmt.Errorf("the audit log has not taken a record for %d ms: is its disk full?", lag.Milliseconds())
+		return fmt.Errorf("the audit log has not taken a record for %d ms: is its disk full? Free space, then restart what runs NATS: it refuses writes until then", lag.Milliseconds())
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
@@ -159,6 +160,10 @@ func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 	}
 	if lag := w.Lag(); lag < 20*time.Millisecond || lag > 30*time.Second {
 		t.Errorf("a record waits since its time was over, and the lag is %v", lag)
+	}
+	testkit.Eventually(t, "the log is not healthy", func() bool { return w.Healthy() != nil })
+	if err := w.Healthy(); err == nil || !strings.Contains(err.Error(), "Free space, then restart what runs NATS") {
+		t.Errorf("healthy: %v; want what to do about a full disk", err)
 	}
 	w.full(t, false)
 	w.stop()

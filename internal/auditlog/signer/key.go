@@ -82,7 +82,7 @@ func makeKey(path string) (*Key, error) {
 		err = showKey(path, public)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make a key that signs the audit log: %w: name another place with --audit-key, or make the key there with `hookctl audit key new`", err)
+		return nil, fmt.Errorf("make a key that signs the audit log: %w", err)
 	}
 	return ParseKey(private)
 }

@@ -57,7 +57,7 @@ func (w *Witness) tellSigned() {
 	}
 	w.tell(Event{
 		Time: time.Now().UTC(), Kind: "signed", Checkpoints: w.checked,
-		Text: fmt.Sprintf("signed %s at size %d, after %d checkpoints", w.at.head.Origin, w.at.head.Size, w.checked),
+		Text: fmt.Sprintf("%s at size %d, after %d checkpoints", w.at.head.Origin, w.at.head.Size, w.checked),
 	})
 	w.reported, w.checked = time.Now(), 0
 }

@@ -100,7 +100,7 @@ func (w *Witness) begin(ctx context.Context) error {
 	if err := w.published(ctx, segmentOf(m.Origin)); err != nil {
 		return err
 	}
-	w.started("goes on from size %d of %s", m.Size, m.Origin)
+	w.started("at size %d of %s", m.Size, m.Origin)
 	return w.publish(ctx)
 }
 
@@ -117,7 +117,7 @@ func (w *Witness) beginAnew(ctx context.Context) error {
 	if err := w.enter(ctx, segments[0]); err != nil {
 		return err
 	}
-	w.started("begins with %s", w.origin())
+	w.started("at the beginning of %s", w.origin())
 	return nil
 }
 

@@ -112,7 +112,7 @@ func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, sig
 	if err := w.enter(ctx, s); err != nil {
 		return err
 	}
-	w.say("segment", "goes on with %s", w.origin())
+	w.say("segment", "%s is next", w.origin())
 	return nil
 }
 

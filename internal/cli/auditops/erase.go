@@ -97,9 +97,12 @@ func showErased(e *cli.Env, d Erased) {
 	if d.Salts == 0 {
 		return
 	}
-	e.Out.Print(`The digests of their data in the audit log mean nothing without the salts: no guess can be checked against them.
-The log is as it was, and verifies as before. What stands in it as text stays: redacted views, ids of sessions, names, reasons.
-A router that serves such a session goes on with its salt until it restarts. Backups keep what they
-have, and NATS's own files keep the bytes until it writes them anew: use JetStream encryption where that matters.
-`)
+	for _, line := range [...]string{
+		"The digests of their data in the audit log mean nothing without the salts: no guess can be checked against them.",
+		"The log is as it was, and verifies as before. What stands in it as text stays: redacted views, ids of sessions, names, reasons.",
+		"A router that serves such a session goes on with its salt until it restarts.",
+		"Backups keep what they have, and NATS's own files keep the bytes until it writes them anew: use JetStream encryption where that matters.",
+	} {
+		e.Out.Fold(line)
+	}
 }

@@ -221,7 +221,7 @@ func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Con
 		return err
 	}
 	if open > 0 {
-		return fmt.Errorf("%s may still be decided in this segment, until 24 h after the deadline: try again then", term.Plural(open, "approval request"))
+		return fmt.Errorf("the routers still keep %s of this segment, until 24 h after the deadline: try again then", term.Plural(open, "approval request"))
 	}
 	if c.Unwitnessed {
 		return nil
@@ -250,7 +250,8 @@ func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Con
 	return nil
 }
 
-// questionsUpTo counts the approval requests that may be decided in segments up to a number.
+// openApprovalsUpTo counts the approval requests, decided ones too, that are kept and may be
+// decided or used in segments up to a number.
 func openApprovalsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, err error) {
 	bucket, err := b.FindBucket(ctx, approvals.Bucket(b.Prefix(), 0).Name)
 	if errors.Is(err, natsx.ErrNoStream) {

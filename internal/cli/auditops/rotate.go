@@ -141,7 +141,7 @@ func showRotated(e *cli.Env, r Rotated) {
 	case !r.Rotated:
 		e.Out.Print("%s stays live: %s\n", r.Segment, r.Reason)
 	case r.Signed:
-		e.Out.Print("closed %s at %s, %s; signed to its end, root %s\n%s is live\n",
+		e.Out.Print("closed %s at %s, %s; signed to its end\n  root %s\n%s is live\n",
 			r.Segment, term.Plural(int(r.Size), "message"), term.Size(float64(r.Bytes)), r.Root, r.Live)
 	default:
 		e.Out.Print("closed %s at %s; %s is live\n", r.Segment, term.Plural(int(r.Size), "message"), r.Live)

@@ -47,7 +47,7 @@ func (c *revokeCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	if !e.Out.Document(i) {
-		e.Out.Print("the credentials of %s have ended; hookctl auth rotate %s makes new ones\n", term.Printable(i.Label()), term.Printable(i.Name))
+		e.Out.Print("the credentials of %s have ended\n  new ones: hookctl auth rotate %s\n", term.Printable(i.Label()), term.Printable(i.Name))
 	}
 	return nil
 }

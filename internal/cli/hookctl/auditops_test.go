@@ -501,6 +501,11 @@ func TestAuditErase(t *testing.T) {
 	if got := document[auditops.Erased](o, 0, "audit", "erase", "--session", "s1", "--dry-run"); got != (auditops.Erased{Salts: 1, Sessions: 1, DryRun: true}) || stored() != 2 {
 		t.Errorf("%+v; want one counted and none erased", got)
 	}
+	for line := range strings.Lines(o.want(0, "audit", "erase", "--session", "s1", "--dry-run", "--text").Stdout) {
+		if len(line) > 81 {
+			t.Errorf("the line is wider than 80 columns: %s", line)
+		}
+	}
 	if got := document[auditops.Erased](o, 0, "audit", "erase", "--session", "s1"); got != (auditops.Erased{Salts: 1, Sessions: 1}) || stored() != 1 {
 		t.Errorf("%+v, and %d are left; want one erased, without a mark", got, stored())
 	}
@@ -536,6 +541,10 @@ func TestAuditWitness(t *testing.T) {
 	out := o.want(0, once...)
 	if !strings.Contains(out.Stdout, `"kind":"signed"`) || !strings.Contains(out.Stderr, "--witness witness+") {
 		t.Errorf("it says %q, %q; want that it signed, and its key", out.Stdout, out.Stderr)
+	}
+	text := o.want(0, append(slices.DeleteFunc(slices.Clone(once), func(a string) bool { return a == "--json" }), "--text")...).Stdout
+	if !strings.Contains(text, " started at size ") || strings.Contains(text, "signed signed") {
+		t.Errorf("it says %q; want the kind of each event once", text)
 	}
 	o.want(0, "audit", "rotate")
 	o.emit("s1")

@@ -152,7 +152,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"an inbox of one's own":  {[]string{"emit", "x", "--inbox-prefix", "my.box"}, cli.ExitLocal, "begin with _INBOX"},
 		"too much data":          {[]string{"emit", "x", `{"a":"` + strings.Repeat("x", 600<<10) + `"}`}, cli.ExitRefused, "(413)"},
 		"too many defaults":      {[]string{"emit", "x", "--default", strings.Repeat("k", 9<<10) + "=1"}, cli.ExitLocal, "hookctl: --default: set default fields: they have 9222 bytes of JSON: at most 8192 are allowed"},
-		"nobody behind a prefix": {[]string{"emit", "x", "--prefix", "other"}, cli.ExitDisconnected, "no router answers on other.emit.x: start `hook-router`, or check the prefix"},
+		"nobody behind a prefix": {[]string{"emit", "x", "--prefix", "other"}, cli.ExitDisconnected, "no router answers on other.emit.x: start `hook-router`, see on its /readyz why it is not ready, or check the prefix"},
 		"no NATS":                {[]string{"emit", "x", "-s", "nats://user:secret@127.0.0.1:1"}, cli.ExitDisconnected, "connect to NATS at nats://***@127.0.0.1:1"},
 		"a bad channel":          {[]string{"contributions", "a..b"}, cli.ExitLocal, "channel"},
 		"a bad pattern":          {[]string{"handlers", "*:pre"}, cli.ExitLocal, "event name"},

@@ -29,7 +29,7 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 		"connect --help":        "\nExit codes: 0 done, 1 an error here, 3 refused, 4 unreachable;\n",
 		"emit --help":           "\nExit codes: 0 continue, 2 denied, 5 a person must be asked; others:\n",
 		"help emit":             "\nExit codes: 0 continue, 2 denied, 5 a person must be asked; others:\n",
-		"audit verify --help":   "\nExit codes: 0 witnessed, 10 pinned, 20 unanchored, 30 diverged,\n            40 invalid, 50 incomplete; others:\n",
+		"audit verify --help":   "\nExit codes: 0 witnessed, 10 pinned, 20 unanchored, 30 diverged,\n            40 invalid, 50 incomplete, 60 unknown format; others:\n",
 		"policy compare --help": "\nExit codes: those above, and 3 refused, 4 unreachable;\n",
 	} {
 		got := f.Run(strings.Fields(args)...)

@@ -204,10 +204,15 @@ func (s screen) hooks(story why.Story) {
 		}
 	}
 	s.Print("\n")
-	room := maxDetails
+	room, column := maxDetails, 0
+	for i, h := range story.Hooks {
+		if id := ansi.StringWidth(term.Printable(h.ID)); shown[i] && id <= maxColumn {
+			column = max(column, id)
+		}
+	}
 	for i, h := range story.Hooks {
 		if shown[i] {
-			room = s.hook(h, story.Decided(h), room)
+			room = s.hook(h, column, story.Decided(h), room)
 		}
 	}
 	if hidden := len(story.Hooks) - len(shown); hidden > 0 {
@@ -220,8 +225,12 @@ func dull(h why.Hook) bool {
 	return h.Skipped || h.Action == "continue" && !h.Changed && h.Failure == ""
 }
 
-// hook is a line, and more as far as there is room; it returns what is left of that.
-func (s screen) hook(h why.Hook, decided bool, room int) int {
+// maxColumn is the longest id that others are aligned with.
+const maxColumn = 32
+
+// hook is a line, with what the hook did at a column, and more as far as there is room; it
+// returns what is left of that.
+func (s screen) hook(h why.Hook, column int, decided bool, room int) int {
 	color, did := term.Plain, h.Action
 	switch {
 	case h.Failure != "" && h.FailedOpen:
@@ -238,7 +247,8 @@ func (s screen) hook(h why.Hook, decided bool, room int) int {
 	if h.Shadow {
 		did += ", in shadow"
 	}
-	text := "  " + term.Printable(h.ID) + "  " + term.Printable(did)
+	id := term.Printable(h.ID)
+	text := "  " + id + strings.Repeat(" ", max(column-ansi.StringWidth(id), 0)) + "  " + term.Printable(did)
 	if !h.Skipped {
 		text += "  " + term.Micros(h.Micros)
 	}

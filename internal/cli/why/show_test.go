@@ -60,10 +60,10 @@ revealed its secrets, to nats admin/ann
 when     TIME, took 0.0ms
 chain    c1  at 1:0 of S
 
-  first  continue  0.0ms
-  paths  ask_user  0.0ms
-  second  skipped: its match was false
-  third  continue  0.0ms
+  first     continue  0.0ms
+  paths     ask_user  0.0ms
+  second    skipped: its match was false
+  third     continue  0.0ms
   commands  ask_user  0.0ms
   … and 2 more, which --json lists
 `

@@ -32,7 +32,7 @@ const Patience = 700 * time.Millisecond
 // registering warns while no router answers. done reports the registration.
 func (t reporter) registering(h workerfile.Hook, reg chain.Registration) (done func(error)) {
 	waiting := after(Patience, func() {
-		t.log.Warn("no router has answered yet; still waiting. Is one running? `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
+		t.log.Warn("no router has answered yet; still waiting. One that follows a killed router takes some seconds. If none runs, `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
 			"subject", t.prefix+".register."+reg.ID, "nats", t.nats)
 	})
 	return func(err error) {

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// columns is the width of help.
+const columns = 80
+
+// showFlags lists flags as the help of the other programs does: --name=VALUE, and beside it
+// what it means, within 80 columns.
+func showFlags(w io.Writer, flags *flag.FlagSet) {
+	const indent, column = 2, 28
+	fmt.Fprintln(w, "Flags:")
+	flags.VisitAll(func(f *flag.Flag) {
+		value, text := flag.UnquoteUsage(f)
+		head := "--" + f.Name
+		if value != "" {
+			head += "=" + strings.ToUpper(value)
+		}
+		for i, line := range wrap(text, columns-column) {
+			if i > 0 {
+				head = ""
+			}
+			fmt.Fprintf(w, "%*s%-*s%s\n", indent, "", column-indent, head, line)
+		}
+	})
+}
+
+// wrap breaks a text between words into lines of at most width bytes.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
