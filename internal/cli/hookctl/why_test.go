@@ -154,7 +154,7 @@ chain    ID  at PLACE of HOOKS_AUDIT
   normal  modify  MS
     a.yaml:3 cel.rules[0]
     + cwd: "/srv"
-  guard  ask_user  MS
+  guard   ask_user  MS
 next     hookctl audit show ID`
 	got := f.Run("--text", "why", id)
 	shown := regexp.MustCompile(` at \d+:\d+ of `).ReplaceAllString(clitest.Still(got.Stdout), " at PLACE of ")
