@@ -40,6 +40,24 @@ func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) boo
 	}
 }
 
+// Holds returns the keys that match a pattern and that the bucket's stream has a message of, a value or
+// the marker of a deleted key.
+func (k *Bucket) Holds(ctx context.Context, pattern string) (keys map[string]bool, err error) {
+	var info *jetstream.StreamInfo
+	stream, err := k.js.Stream(ctx, bucketStreamName(k.name))
+	if err == nil {
+		info, err = stream.Info(ctx, jetstream.WithSubjectFilter(bucketSubject(k.name, pattern)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list bucket %s: %w", k.name, mapError(err))
+	}
+	keys = map[string]bool{}
+	for subject := range info.State.Subjects {
+		keys[strings.TrimPrefix(subject, bucketSubject(k.name, ""))] = true
+	}
+	return keys, nil
+}
+
 // isMarker reports whether a message marks a deleted key, whether a client deleted it or
 // the store found it too old.
 func isMarker(msg *jetstream.RawStreamMsg) bool {

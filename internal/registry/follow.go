@@ -126,8 +126,8 @@ func (f *follower) decode(id string, e natsx.Entry) (h *hook, buried bool) {
 	}
 	h, err := decodeHook(e, f.registry.options.Compile)
 	if err != nil {
-		f.registry.options.Log.Error("registration unreadable; skipped", "hook", id, "error", err)
-		return nil, false
+		f.registry.options.Log.Error("registration unreadable; denying all events", "hook", id, "error", err)
+		return unreadable(id, e.Revision, err), false
 	}
 	if h.Removed != nil {
 		f.registry.options.Log.Debug("hook removed", "hook", id, "revision", e.Revision)

@@ -106,16 +106,24 @@ func (o *orders) find(scope string) (key string, f frozen) {
 }
 
 // apply returns the orders after a batch of the log. A thaw is a record too: an order that is
-// merely deleted from the bucket stays in force. An unreadable record freezes everything.
+// merely deleted from the bucket stays in force until it is thawed. An unreadable record freezes everything.
 func (o *orders) apply(batch []natsx.Entry) *orders {
 	next := o
 	for _, e := range batch {
 		key, ok := strings.CutPrefix(e.Key, freezeKey)
-		if !ok || e.Value == nil {
+		if !ok {
+			continue
+		}
+		deleted, known := next.byKey[key]
+		if e.Value == nil && !known {
 			continue
 		}
 		if next == o {
 			next = &orders{maps.Clone(o.byKey)}
+		}
+		if e.Value == nil {
+			next.byKey[key] = frozen{deleted.Order, e.Revision} // a thaw replaces the marker
+			continue
 		}
 		var stored struct {
 			freeze.Order

@@ -72,6 +72,9 @@ func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
 	if err := json.Unmarshal(e.Value, &h.record); err != nil {
 		return nil, fmt.Errorf("read registration %s: %w", e.Key, err)
 	}
+	if id := h.Registration.ID; h.Removed == nil && hookKey+id != e.Key {
+		return nil, fmt.Errorf("read registration %s: it is that of hook %q", e.Key, id)
+	}
 	order := cmp.Or(h.Order, e.Revision)
 	condition, err := compile(h.Registration)
 	if err != nil {
@@ -79,6 +82,14 @@ func decodeHook(e natsx.Entry, compile Compile) (*hook, error) {
 	}
 	h.entry = &chain.Entry{Registration: h.Registration, Order: order, Condition: condition, Echoes: h.echoes()}
 	return h, nil
+}
+
+// unreadable stands in for a hook whose record can't be read. It may be a guard, so it denies every
+// event until it is registered again or removed.
+func unreadable(id string, revision uint64, err error) *hook {
+	reg := chain.Registration{ID: id, Events: []string{"*"}, OnFailure: chain.FailClosed}
+	fails := func(*chain.View) (bool, error) { return false, fmt.Errorf("register it again, or remove it: %w", err) }
+	return &hook{record: record{Registration: reg}, revision: revision, entry: &chain.Entry{Registration: reg, Order: revision, Condition: fails}}
 }
 
 // echoes reports whether all instances repeat the call id in their replies.

@@ -74,7 +74,7 @@ func (r *Registry) hold(ctx context.Context) error {
 
 	lease := &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.tellLost} {
+	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.watchKeys, r.tellLost} {
 		wg.Go(func() {
 			if err := part(ctx); err != nil {
 				cancel(err)

@@ -45,6 +45,7 @@ type Router struct {
 	dispatch  *dispatch.Dispatcher
 	agents    *agentapi.API
 	observer  *observer
+	buckets   *natsx.Settings
 }
 
 // New makes a router on a connection, and creates missing buckets and streams.
@@ -53,7 +54,7 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	if err := o.check(conn.MaxPayload()); err != nil {
 		return nil, err
 	}
-	r := &Router{opts: o, conn: conn, observer: newObserver(o.Telemetry, string(o.Audit))}
+	r := &Router{opts: o, conn: conn, observer: newObserver(o.Telemetry, string(o.Audit)), buckets: bucketsThere(conn, o)}
 	replica := events.NewID()
 	hooks, err := conn.OpenBucket(ctx, registry.Bucket(conn.Bucket(), o.Replicas))
 	if err != nil {
@@ -159,7 +160,7 @@ func (r *Router) Ready() error {
 	if !r.conn.Connected() || !cmp.Or(r.opts.Requests, r.conn).Connected() {
 		return errors.New("the connection to NATS is down")
 	}
-	if err := r.audit.Ready(); err != nil {
+	if err := errors.Join(r.audit.Ready(), r.buckets.Err()); err != nil {
 		return err
 	}
 	return r.registry.Ready()
@@ -187,6 +188,7 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	})
 	state.Go(func() { r.sessions.Run(following) })
 	state.Go(func() { r.approvals.Run(following) })
+	state.Go(func() { r.buckets.Watch(following) })
 	if err := r.waitLoaded(starting); err != nil {
 		return err
 	}

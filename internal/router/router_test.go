@@ -107,3 +107,35 @@ func TestReady(t *testing.T) {
 		t.Errorf("ready without a connection: %v", err)
 	}
 }
+
+// While a bucket without which events can't be answered is missing, the router is not ready and says
+// what to do.
+func TestADeletedBucketIsNamed(t *testing.T) {
+	t.Parallel()
+	conn := connect(t)
+	r, err := router.New(t.Context(), conn, router.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := func() string {
+		t.Helper()
+		if err := r.CheckBuckets(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return r.Ready().Error() // it does not run, and so is never ready
+	}
+	if why := ready(); strings.Contains(why, "is missing") {
+		t.Error(why)
+	}
+	for _, bucket := range []string{"hooks_registry", "hooks_sessions", "hooks_approvals"} {
+		if err := conn.RemoveStream(t.Context(), "KV_"+bucket); err != nil {
+			t.Fatal(err)
+		}
+		if why := ready(); !strings.Contains(why, bucket+" is missing. Run `hookctl audit bootstrap") {
+			t.Errorf("without %s: %s", bucket, why)
+		}
+		if _, err := router.New(t.Context(), conn, router.Options{}); err != nil { // makes what is missing
+			t.Fatal(err)
+		}
+	}
+}

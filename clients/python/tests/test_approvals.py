@@ -120,6 +120,31 @@ async def test_kill_9_with_100_agents_waiting(hook_router):
         await worker.retire("ask")
 
 
+async def test_an_answer_that_did_not_arrive_is_asked_for_again(hook_router):
+    class Person:
+        asked = 0
+
+        async def request_approval(self, prompt, options, timeout, default):
+            self.asked += 1
+            if self.asked == 1:
+                hook_router.kill()
+                lost.set()
+            return "Allow once"
+
+    lost, person = asyncio.Event(), Person()
+    async with connect(patience=20) as client, connect(patience=0.2) as of_person, HookRegistry(client) as hooks:
+        hooks.register("tool:pre", ask)
+        await hooks.ready()
+        async with answered(of_person, person):
+            asking = asyncio.create_task(Agent(client).execute("tool:pre", {"n": 1}))
+            await lost.wait()
+            await asyncio.sleep(1)
+            await asyncio.to_thread(hook_router.start)
+            async with asyncio.timeout(20):
+                assert (await asking).permitted
+    assert person.asked == 2
+
+
 async def test_the_scripted_parts_make_a_turn(hook_router):
     context, display, recorder = FakeContext(), FakeDisplay(), EventRecorder()
     async with HookRegistry(context=context, display=display) as hooks:

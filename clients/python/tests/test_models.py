@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import math
 
 import pytest
@@ -97,12 +98,27 @@ def test_an_execution_is_true_only_where_it_permits():
 
 def test_json_is_exact_or_refused():
     assert _json.decode(b"[9007199254740993, 1e-7]") == [9007199254740993, 1e-7]
-    for text in (b"1e400", b"NaN", b"[Infinity]", b"[" * 100_000, b"\xff", b"{} {}"):
+    for text in (b"NaN", b'{"a":1e400,"a":1}', b"[Infinity]", b"[" * 100_000, b"\xff", b"{} {}"):
         with pytest.raises(ValueError):
             _json.decode(text)
     for value in ({"a": math.nan}, {"a": object()}, {"a": {1, 2}}, "\ud800"):
         with pytest.raises(ValueError):
             _json.encode(value)
+
+
+def test_numbers_beyond_a_float_keep_their_digits():
+    long = "-" + "1" * 5000
+    text = f'{{"a":[1e400,{long},{{"b":-2e999}}],"é":1.5,"c":null}}'
+    read = copy.deepcopy(_json.decode(text))
+    assert _json.encode(read).decode() == text
+    assert read["a"][0] > 10**300 > read["a"][1]
+    assert str(read["a"][:2]) == f"[1e400, {long}]"
+    for text in (b'{"data":{"a":1e400}}', b'{"data":%s}' % long.encode()):  # a tool would run with another number
+        with pytest.raises(ValueError):
+            _json.members(text)
+    read["a"].append(read)
+    with pytest.raises(ValueError):
+        _json.encode(read)
 
 
 def test_names():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -359,3 +360,33 @@ async def test_an_async_hook_injects_into_the_next_turn(hook_router):
             messages = (await agent.execute("prompt:submit", {})).messages
         assert [m.content for m in messages] == ["2 warnings"]
         assert not (await agent.execute("prompt:submit", {})).messages
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "9" * 5000], ids=["large", "small", "long"])
+async def test_a_number_beyond_a_float_is_no_way_around_a_hook(hook_router, number):
+    async def decide(event, data):
+        if data["command"] == "rm":
+            return HookResult(action="deny", reason=f"not with {str(data['n'])[:6]}")
+        return HookResult(action="modify", data={**data, "command": "ls"})
+
+    async with connect() as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="a", events=["e"]), decide)
+        nc = await nats.connect(hook_router.url)
+        reply = await nc.request("hooks.execute.e", b'{"command":"rm","n":%s}' % number.encode(), timeout=5)
+        assert json.loads(reply.data)["reason"] == f"not with {number[:6]}"
+        reply = await nc.request("hooks.execute.e", b'{"command":"x","n":%s}' % number.encode(), timeout=5)
+        assert b'{"command":"ls","n":%s,' % number.encode() in reply.data
+        await nc.close()
+        await worker.close()
+
+
+async def test_a_denial_that_quotes_half_a_surrogate_pair_stands(hook_router):
+    async def deny(event, data):
+        return HookResult(action="deny", reason="no \udcff here")
+
+    async with connect() as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="a", events=["e"]), deny)
+        assert (await Agent(client).execute("e")).reason == "no \ufffd here"
+        await worker.close()

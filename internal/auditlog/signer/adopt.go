@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -41,7 +42,7 @@ func (s *Signer) adopt(ctx context.Context) error {
 	if err := s.restart(c, newest.Subtrees, trusted); err != nil {
 		return err
 	}
-	s.head, s.revision, s.digest, s.mine = &c, newest.Revision, c.Digest(), false
+	s.head, s.revision, s.digest, s.mine, s.adopted = &c, newest.Revision, c.Digest(), false, time.Now()
 	return nil
 }
 

@@ -52,6 +52,7 @@ type Signer struct {
 	revision  uint64            // of head in the stream of checkpoints
 	digest    tlog.Hash         // of the last checkpoint, in any segment or format
 	mine      bool              // this signer wrote head
+	adopted   time.Time         // when head became known, if another router wrote it
 	expect    []expected        // roots to match when the log is read again
 	alarms    map[string]bool   // already passed on
 	violation string            // the last alarm
@@ -200,7 +201,13 @@ func (s *Signer) standBy(ctx context.Context, last bool) (wait bool, err error) 
 	if err := s.adopt(ctx); err != nil {
 		return false, err
 	}
-	return s.head != nil && !last && time.Since(s.head.Time) < standby, nil
+	return s.head != nil && !last && s.quiet() < standby, nil
+}
+
+// quiet is how long nobody has signed: the age of the last checkpoint, or how long this signer has
+// known it if that is longer. The clock of the router that signed it may be ahead.
+func (s *Signer) quiet() time.Duration {
+	return max(time.Since(s.head.Time), time.Since(s.adopted))
 }
 
 // advance reads the log up to a size and signs that.

@@ -62,6 +62,21 @@ func (r *reader) pythonPath(i int) (more int, ok bool) {
 	return j + 1 - i, true
 }
 
+// pythonShutil is shutil.rmtree('name'), which is rm -rf, and what shutil tells.
+func (r *reader) pythonShutil(i int) (more int, ok bool) {
+	if r.at(i+1).kind != '.' {
+		return 0, false
+	}
+	name := r.at(i + 2).value
+	if name != "rmtree" {
+		return 2, slices.Contains([]string{"which", "disk_usage", "get_terminal_size"}, name)
+	}
+	text, plain := r.text(i + 4)
+	ignores := r.at(i+5).kind == ',' && r.is(i+6, "ignore_errors") && r.at(i+7).kind == '=' && r.is(i+8, "True") && r.at(i+9).kind == ')'
+	r.runs("rm", "-rf", "--", text)
+	return 4, plain && r.at(i+3).kind == '(' && (r.at(i+5).kind == ')' || ignores)
+}
+
 // leading are what a path leads to others by.
 var leading = wordset.Of("joinpath with_name with_stem with_suffix parent parents move copy copy_into move_into with_segments walk rglob glob iterdir cwd readlink")
 

@@ -12,7 +12,7 @@ import (
 // reaching are modules of Python that run programs, open connections or change what is installed:
 // of Python itself, and of others. They may be asked for their version.
 var reaching = wordset.Of(`_thread antigravity this idlelib turtledemo atexit bdb builtins cProfile cgi cgitb code codeop compileall copyreg crypt ctypes dbm distutils doctest ensurepip fcntl ftplib gc getpass grp http idlelib imaplib imp
-	marshal mmap modulefinder aifc bz2 chunk cmd codecs filecmp genericpath lib2to3 linecache mailcap ntpath nturl2path optparse pickletools posixpath pyclbr sunau symtable tabnanny tempfile unittest uu wave multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve shutil signal site smtpd smtplib socket socketserver
+	marshal mmap modulefinder aifc bz2 chunk cmd codecs filecmp genericpath lib2to3 linecache mailcap ntpath nturl2path optparse pickletools posixpath pyclbr sunau symtable tabnanny tempfile unittest uu wave multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve signal site smtpd smtplib socket socketserver
 	spwd ssl syslog telnetlib termios test threading timeit curses bltns tarfile wave tkinter trace tty turtle types venv webbrowser winreg wsgiref xmlrpc zipapp zipimport pipes fileinput mailbox subprocess asyncore asynchat
 	aiohttp urllib3 paramiko fabric invoke sh plumbum pexpect docker kubernetes boto3 botocore aiobotocore google azure openai anthropic stripe twilio sendgrid slack slack_sdk tweepy psycopg psycopg2 asyncpg pymysql MySQLdb mysql pymongo motor redis aioredis
 	sqlalchemy celery kafka pika nats ldap3 hvac keyring browser_cookie3 dotenv pyautogui pynput pyperclip selenium playwright scapy impacket pip setuptools conda huggingface_hub telegram discord github gitlab jenkins consul dns git pwn
@@ -22,7 +22,7 @@ var reaching = wordset.Of(`_thread antigravity this idlelib turtledemo atexit bd
 var shown = wordset.Of("__version__ __file__ __path__ __doc__ __name__ version")
 
 // formed are modules of which only some is read, by forms of their own.
-var formed = wordset.Of("os sys subprocess urllib sqlite3 glob requests httpx importlib")
+var formed = wordset.Of("os sys shutil subprocess urllib sqlite3 glob requests httpx importlib")
 
 // pythonImport is import a, b.c as d.
 func (r *reader) pythonImport(i int) (more int, ok bool) {

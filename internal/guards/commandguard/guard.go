@@ -74,8 +74,10 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	script := shell.Parse(tool.Command, tool.Cwd)
+	held := &heldCommands{policy: p, left: maxHeld}
 	for _, c := range exported(script.Commands) {
 		note(p.command(c))
+		note(held.judge(c, 0))
 	}
 	if script.Bomb && p.defaults {
 		note(decision.Finding{Decision: decision.Deny, Reason: "a function multiplies itself until the machine is full", Rule: decision.BuiltIn("a function that multiplies itself")})
@@ -92,6 +94,9 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 // doubts are those about the whole line.
 func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
 	doubts := script.Doubts
+	if p.development { // which runs the project's programs by their paths, too
+		doubts = slices.DeleteFunc(slices.Clone(doubts), func(d shell.Doubt) bool { return d == shell.OwnPath })
+	}
 	switch name := strings.ToLower(tool.Name); {
 	case strings.Contains(name, "powershell") || name == "pwsh" || name == "cmd":
 		doubts = append(doubts, "only shells like bash are read here, not "+shell.Doubt(name))

@@ -21,7 +21,7 @@ set shift return exit break continue read mapfile readarray let local declare ty
 cp mv rm rmdir mkdir touch truncate ln chmod chown chgrp tee sed gsed split csplit mktemp patchelf dos2unix unix2dos install tar bsdtar gtar zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z rsync ditto
 apply_patch ed vi vim nvim nano emacs code ctags sponge ffmpeg ffprobe convert magick identify pandoc dot mmdc optipng jpegoptim
 # run what is judged itself, and shells whose scripts are files
-env time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace gdb lldb valgrind arch
+env ccache sccache time timeout nice ionice nohup stdbuf command builtin exec setsid xargs npx bunx pnpx uvx watch flock caffeinate unbuffer entr cross-env xvfb-run hyperfine catchsegv busybox toybox eatmydata chronic strace ltrace gdb lldb valgrind arch
 bash sh zsh dash ksh
 # build, test, check
 make gmake just task rake invoke nox tox ninja meson cmake ctest autoconf automake autoreconf configure bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake premake5

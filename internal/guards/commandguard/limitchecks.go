@@ -68,7 +68,7 @@ func masksSensitiveValues(c shell.Command) bool {
 
 // installsFromRegistry reports whether packages come from the usual registry.
 func installsFromRegistry(c shell.Command) bool {
-	return !aimsAt(upToProgram(c), fromElsewhere) && !namesTell(c) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
+	return !aimsAt(upToProgram(c), fromElsewhere) && !addsByOption(c) && !namesTell(c) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
 		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
 }
 

@@ -48,7 +48,7 @@ var limits = map[string]func(shell.Command) bool{
 	"export": declaresVariables, "declare": declaresVariables, "typeset": declaresVariables, "readonly": declaresVariables, "trap": declaresVariables,
 	":": emptiesOnlyLogs, "true": emptiesOnlyLogs,
 	"ps":   showsProcesses,
-	"java": runsOwn, "gh": func(c shell.Command) bool { return asksGitHub(c) && writesOwnRepository(c) },
+	"java": runsOwn, "gh": func(c shell.Command) bool { return asksGitHub(c) && writesOwnRepository(c) && !approvesChange(c) }, "glab": writesOwnRepository,
 	"patch": func(c shell.Command) bool { return shell.Option(c, "-e") == shell.No && hasLiteralArguments(c) },
 	"journalctl": func(c shell.Command) bool {
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || journalChange.MatchString(w.Text) })
@@ -57,7 +57,7 @@ var limits = map[string]func(shell.Command) bool{
 	"bq":      func(c shell.Command) bool { return !slices.Contains(c.Verbs(1), "query") || queriesOnly(c) },
 	"mongosh": func(c shell.Command) bool { return shell.Option(c, "--eval") == shell.Yes },
 	"dig":     resolvesGivenNames, "nslookup": resolvesGivenNames, "host": hasLiteralArguments, "ping": hasLiteralArguments,
-	"ab": loadsLocalhost, "hey": loadsLocalhost, "wrk": loadsLocalhost, "k6": loadsLocalhost, "ffmpeg": convertsLocally,
+	"ab": loadsLocalhost, "hey": loadsLocalhost, "wrk": loadsLocalhost, "k6": loadsLocalhost, "ffmpeg": convertsLocally, "convert": showsNoScreen, "magick": showsNoScreen,
 	"git":  safeGitCommand,
 	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
 	"nc":        func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
@@ -110,13 +110,16 @@ var limits = map[string]func(shell.Command) bool{
 	},
 	"alembic": rollsBackOneStep, "knex": rollsBackOneStep, "mix": rollsBackOneStep, "artisan": rollsBackOneStep,
 	"local": declaresVariables, "printenv": printsVariables,
+	"gotestsum": func(c shell.Command) bool {
+		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return strings.HasPrefix(w.Text, "--raw-command=") })
+	},
 	"make": printsNoVariables, "gmake": printsNoVariables,
 	"http.server": servesProject, "http-server": servesProject, "serve": servesProject,
 	"strace": tracesOwnProcess, "ltrace": tracesOwnProcess, "gdb": debugsOwnProcess,
 	"cp":  func(c shell.Command) bool { return !aimsAt(c, nullDevice) },
 	"tar": keepsSources, "bsdtar": keepsSources, "gtar": keepsSources,
 	"zip": func(c shell.Command) bool { return shell.Option(c, "-m") == shell.No },
-	"npm": installsFromRegistry, "pnpm": installsFromRegistry, "yarn": installsFromRegistry, "bun": installsFromRegistry, "pip": installsFromRegistry, "pip3": installsFromRegistry, "uv": installsFromRegistry, "pipenv": installsFromRegistry, "gem": installsFromRegistry, "pipx": installsFromRegistry, "go": func(c shell.Command) bool { return !namesTell(c) && wellKnown(c) }, "npx": installsFromRegistry, "uvx": installsFromRegistry, "bunx": installsFromRegistry,
+	"npm": installsFromRegistry, "pnpm": installsFromRegistry, "yarn": installsFromRegistry, "bun": installsFromRegistry, "pip": installsFromRegistry, "pip3": installsFromRegistry, "uv": installsFromRegistry, "pipenv": installsFromRegistry, "gem": installsFromRegistry, "pipx": installsFromRegistry, "go": func(c shell.Command) bool { return !namesTell(c) && wellKnown(c) }, "poetry": addsFromRegistry, "pdm": addsFromRegistry, "rye": addsFromRegistry, "pixi": addsFromRegistry, "conda": addsFromRegistry, "mamba": addsFromRegistry, "micromamba": addsFromRegistry, "npx": installsFromRegistry, "uvx": installsFromRegistry, "bunx": installsFromRegistry,
 	"aws": func(c shell.Command) bool {
 		return !aimsAt(c, cloudSecret) && (!slices.Equal(c.Verbs(2), []string{"s3", "cp"}) || copiesHere(c))
 	},

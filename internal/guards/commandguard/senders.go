@@ -32,9 +32,26 @@ func loadsLocalhost(c shell.Command) bool {
 		(c.Name() == "k6" || len(args) == 0 || strings.HasPrefix(args[0].Text, "-") && len(args) == 1 || addresses.Loopback(args[len(args)-1].Text))
 }
 
-// convertsLocally: ffmpeg reads from elsewhere, and writes here.
+// captures are devices and filters of ffmpeg by which it sees the screen and hears the microphone.
+var (
+	captures      = regexp.MustCompile(`(?i)^(x11grab|xcbgrab|gdigrab|dshow|vfwcap|avfoundation|kmsgrab|fbdev|v4l2|video4linux2?|alsa|pulse|jack|oss|sndio|openal|decklink|iec61883|android_camera)$`)
+	captureFilter = regexp.MustCompile(`(?i)\b(ddagrab|gfxcapture)\b`)
+	// screen is the display as ImageMagick names it.
+	screen = regexp.MustCompile(`(?i)^(x|screenshot|clipboard):`)
+)
+
+// showsNoScreen reports whether ImageMagick reads files, and not what the display shows.
+func showsNoScreen(c shell.Command) bool {
+	args := c.Args()
+	return (len(args) == 0 || args[0].Text != "import") && !slices.ContainsFunc(args, func(w shell.Word) bool { return screen.MatchString(w.Text) })
+}
+
+// convertsLocally: ffmpeg reads files, here or elsewhere, and writes here.
 func convertsLocally(c shell.Command) bool {
 	for i, w := range c.Args() {
+		if i > 0 && c.Args()[i-1].Text == "-f" && (!w.Known || captures.MatchString(w.Text)) || captureFilter.MatchString(w.Text) {
+			return false
+		}
 		if namesOther(w) && (i == 0 || c.Args()[i-1].Text != "-i") || w.Text == "-method" || w.Text == "-post_data" {
 			return false
 		}
@@ -45,11 +62,11 @@ func convertsLocally(c shell.Command) bool {
 // textFile is a file that people write for others to read.
 var textFile = regexp.MustCompile(`^(-|[\w./-]+\.(md|markdown|txt))$`)
 
-// writesOwnRepository: what gh writes goes to the project's own repository, and holds what the line says or a
+// writesOwnRepository: what gh and glab write goes to the project's own repository, and holds what the line says or a
 // text does, not what any command prints.
 func writesOwnRepository(c shell.Command) bool {
 	told := c.Verbs(2)
-	if len(told) < 2 || !slices.Contains([]string{"pr", "issue"}, told[0]) || !slices.Contains(strings.Fields("create comment edit review"), told[1]) {
+	if len(told) < 2 || !slices.Contains([]string{"pr", "issue", "mr"}, told[0]) || !slices.Contains(strings.Fields("create comment edit review note update"), told[1]) {
 		return true
 	}
 	args := c.Args()
@@ -68,6 +85,13 @@ func writesOwnRepository(c shell.Command) bool {
 		}
 	}
 	return true
+}
+
+var approving = regexp.MustCompile(`^-[rc]*a|^--approve`)
+
+// approvesChange reports whether gh approves a pull request, which is for a person.
+func approvesChange(c shell.Command) bool {
+	return slices.Equal(c.Verbs(2), []string{"pr", "review"}) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return approving.MatchString(w.Text) })
 }
 
 // publicOutput is what a command prints that a person reads anyway: a text, and what git says of commits.

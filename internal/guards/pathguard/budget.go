@@ -24,8 +24,8 @@ type budget struct {
 
 // accessKey is an access as a line has it, which is judged one time.
 type accessKey struct {
-	text, dir                                              string
-	reads, writes, unsure, below, glob, fills, pours, deep bool
+	text, dir                                                   string
+	reads, writes, unsure, below, glob, fills, pours, deep, key bool
 }
 
 func newBudget(ctx context.Context) *budget {
@@ -34,7 +34,7 @@ func newBudget(ctx context.Context) *budget {
 
 // isNew reports whether an access is not yet judged.
 func (b *budget) isNew(text, dir string, a access) bool {
-	key := accessKey{text, dir, a.reads, a.writes, a.unsure, a.below, a.glob, a.fills, a.pours, a.deep}
+	key := accessKey{text, dir, a.reads, a.writes, a.unsure, a.below, a.glob, a.fills, a.pours, a.deep, a.key}
 	if b.spent || b.seen[key] {
 		return false
 	}

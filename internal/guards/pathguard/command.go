@@ -105,11 +105,11 @@ func (s *collector) arguments(v *invocation, args []shell.Word, started []string
 			if isTar(v.Command) { // whose -C isn't for the archive
 				s.dirs = started
 			}
-			s.word(w, w.Text, access{writes: true, below: v.below, fills: true}, v.file)
+			s.word(w, w.Text, access{writes: true, below: v.below, fills: true, key: makesKey(v.Command)}, v.file)
 			s.dirs = dirs
 		case option && !next && (w.Known || strings.ContainsAny(w.Text, "/~")):
-			unsure := v.does == unknown || v.does == runs && len(v.operands) > 0
-			s.words(w, access{reads: true, writes: v.does == writes, unsure: unsure, below: v.below, fills: v.does == unknown}, v.file)
+			unsure := v.does == unknown && !installsLater(v.Command, w.Text) || v.does == runs && len(v.operands) > 0
+			s.words(w, access{reads: true, writes: v.does == writes, unsure: unsure, below: v.below, fills: unsure && v.does == unknown}, v.file)
 		case !option:
 			v.operands = append(v.operands, w)
 			v.settings = append(v.settings, settingsOption.MatchString(before))

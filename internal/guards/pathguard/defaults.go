@@ -39,14 +39,18 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			"/etc/**", "/private/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/{lib,lib32,lib64}/**", "/boot/**", "/dev/**", "/sys/**", "/proc/**", "/var/spool/cron/**", "/library/**", "/system/**",
 			"C:/Windows/**", "C:/Program Files*/**",
 			"~/.{bashrc,bash_profile,bash_login,bash_logout,profile,zshrc,zshenv,zprofile,zlogin,gitconfig,inputrc,xprofile}", "~/.config/{git,fish,autostart,systemd}/**", "~/library/launchagents/**",
-			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/{config.worktree,commondir,gitdir}", "**/.git/{commondir,gitdir}", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules", "**/.husky/**",
+			"**/.git/hooks/**", "**/.git/config", "**/.git/config.worktree", "**/.git/worktrees/*/{config.worktree,commondir,gitdir}", "**/.git/{commondir,gitdir}", "**/.git/modules/**/{config,hooks/**}", "**/.gitmodules",
+			// What makes version control, editors and dev containers run commands by themselves, and what Yarn runs as itself.
+			"**/.{husky,githooks,git-hooks,lefthook,lefthook-local}/**", "**/{,.}lefthook{,-local}.{yml,yaml,toml,json,jsonc}", "**/.config/lefthook*", "**/{.pre-commit-config,.overcommit,prek}.{yaml,yml,toml}", "**/.hg/hgrc*", "**/.jj/{repo/,}*config.toml",
+			"**/.idea/{workspace,startup,watcherTasks,externalDependencies}.xml", "**/.vscode/{mcp,settings,tasks}.json", "**/.devcontainer/**/devcontainer.json", "**/.devcontainer.json",
+			"**/.yarn/{releases,plugins}/**", "**/.yarnrc{,.yml}",
 			// What gives an agent rights: hooks, lists of what it may do unasked, MCP servers.
 			// A skill, a sub-agent and a command bring hooks of their own, which no router sees.
 			"**/.{mcp,lsp}.json", "**/.claude/{settings*.json,hooks/**,agents/**,commands/**,skills/**,plugins/**}", "~/.claude.json", "~/.claude/**", "**/.agents/plugins/**", "**/.agents/{skills,toolbox}/**", "**/.claude-plugin/**", "**/[h]ooks/hooks.json", "**/.*/{hooks,mcp}.json", "**/.devin/{hooks,config}*", "**/.goose/**", "~/.local/state/hookrouter/**",
 			"**/.codex/{hooks.json,config.toml,requirements.toml,rules/**,hooks/**,agents/**}", "~/.codex/**",
 			"**/.gemini/{settings,trusted_hooks,trustedFolders}.json", "**/.gemini/{policies,extensions,hooks,agents,commands,skills}/**",
 			"**/.cursor/{hooks,mcp,permissions,cli,cli-config}.json", "**/.cursor/hooks/**", "~/.config/cursor/**",
-			"**/.github/{hooks,agents,extensions}/**", "**/.github/{mcp,lsp,copilot/settings*}.json", "~/.copilot/{config,settings,mcp-config,lsp-config,permissions-config}.json", "~/.copilot/{hooks,extensions}/**", "**/.vscode/{mcp,settings,tasks}.json", "**/*.code-workspace",
+			"**/.github/{hooks,agents,extensions}/**", "**/.github/{mcp,lsp,copilot/settings*}.json", "~/.copilot/{config,settings,mcp-config,lsp-config,permissions-config}.json", "~/.copilot/{hooks,extensions}/**", "**/*.code-workspace",
 			"~/.{qwen,goose,cline,continue,kiro,factory,augment}/**", "**/.qwen/settings*.json", "**/.qwen/{extensions,hooks,agents,commands,skills}/**", "**/{.clinerules,.cline}/hooks/**", "**/{.roomodes,.kilocodemodes}", "**/.openhands/{hooks/**,setup.sh,pre-commit.sh}", "**/.factory/droids/**", "**/.kiro/{hooks,agents,settings}/**", "**/.{factory,augment,windsurf,continue,amp,pi}/{settings,hooks,mcp,config}*", "**/.{amp,pi}/{plugins,extensions}/**", "**/{crush,.crush}.json", "~/.config/{goose,amp,crush}/**",
 			"**/opencode.{json,jsonc}", "**/.opencode/{plugin,plugins,tool,tools,agent,agents,mode,modes,command,commands,skill,skills}/**", "**/.opencode/package.json",
 			"**/.amplifier/**", "~/.config/opencode/**", "**/.aider.conf.yml", "**/.claude/{workflows/**,statusline*,scheduled_tasks.json,launch.json}", "**/.cursor/{environment,worktrees}.json",
@@ -67,6 +71,19 @@ var publicKey = sync.OnceValue(func() []paths.Pattern { return decision.MustPatt
 // isPublic reports whether a public key is read, and nothing else is done to it.
 func (a access) isPublic() bool {
 	return a.reads && !a.writes && !a.unsure && !a.below && !a.glob && slices.ContainsFunc(publicKey(), a.path.Is)
+}
+
+// newKey is a file by the name of a key, in a directory of any name.
+var newKey = sync.OnceValue(func() []paths.Pattern { return decision.MustPatterns(paths.Parse, "**/*.{pem,key}") })
+
+// homeOfKeys are directories whose keys are no project's.
+var homeOfKeys = sync.OnceValue(func() []paths.Pattern {
+	return decision.MustPatterns(paths.Parse, "**/.{ssh,gnupg,aws,kube,docker,secrets}/**", "**/jetstream/**", "**/{audit,console}.key")
+})
+
+// isNewKey reports whether a program makes a key in the project, which nobody has used so far.
+func (p policy) isNewKey(a access) bool {
+	return a.key && p.root.Text != "" && a.path.Below(p.root) && slices.ContainsFunc(newKey(), a.path.Is) && !slices.ContainsFunc(homeOfKeys(), a.path.MayBe)
 }
 
 // scratch is what everybody may write, although it stands in a protected directory: plans

@@ -47,6 +47,8 @@ type access struct {
 	fills bool
 	// pours says that files whose names nobody knows replace those in the directory.
 	pours bool
+	// key says that the program makes a new key, and writes it there.
+	key bool
 	// deep says that it may as well stand in a directory below the one that it is in.
 	deep bool
 }
@@ -157,7 +159,7 @@ func (p policy) judge(a access) decision.Finding {
 	if !a.glob && !a.below && slices.ContainsFunc(p.allow, a.path.Is) {
 		return decision.Finding{Decision: decision.Allow}
 	}
-	if pattern, rule, found := a.among("", p.secrets); found && !slices.ContainsFunc(notSecret(), a.path.Is) && !a.isPublic() {
+	if pattern, rule, found := a.among("", p.secrets); found && !slices.ContainsFunc(notSecret(), a.path.Is) && !a.isPublic() && !p.isNewKey(a) {
 		return denied(a, "touch", pattern, rule)
 	}
 	if p.secrets != nil && keepsAccount(a.path) && !a.isPublic() {

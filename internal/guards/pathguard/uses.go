@@ -1,6 +1,7 @@
 package pathguard
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,6 +115,22 @@ var fillers = map[string][]string{
 }
 
 func fills(c shell.Command) bool { return among(fillers, c) && !archives(c) }
+
+// keyMakers are what openssl does that makes a key.
+var keyMakers = strings.Fields("req genrsa genpkey ecparam")
+
+// makesKey reports whether a command writes keys that are new.
+func makesKey(c shell.Command) bool {
+	return c.Name() == "openssl" && slices.ContainsFunc(c.Verbs(1), func(verb string) bool { return slices.Contains(keyMakers, verb) })
+}
+
+// installDirectory is an option that says where make install will write.
+var installDirectory = regexp.MustCompile(`^--(prefix|exec-prefix|(s?bin|lib|libexec|include|data|dataroot|man|info|doc|sysconf|localstate|runstate)dir)=`)
+
+// installsLater reports whether an option of configure names a directory that it does not write itself.
+func installsLater(c shell.Command, option string) bool {
+	return c.Name() == "configure" && installDirectory.MatchString(option)
+}
 
 // entering are commands that go to a directory by -C.
 var entering = []string{"git", "tar", "bsdtar", "make", "gmake", "ninja", "go"}

@@ -45,13 +45,14 @@ type parser struct {
 	constant       map[uint]bool     // the assignments that certainly happen, by where they stand
 	bare           string            // the outermost line without here-documents
 	declares       bool              // it makes functions
+	temporaries    map[string]bool   // what [source.keepsTemporary] found, by the text
 	defined        map[string]uint   // functions that the line certainly makes, by where they end
 }
 
 func newParser(cwd string) *parser {
 	return &parser{
 		dirs: []string{cwd}, files: newFiles(), aliases: map[string]string{}, values: map[string]Word{}, once: map[string]bool{},
-		single: map[string]bool{}, constant: map[uint]bool{}, defined: map[string]uint{},
+		single: map[string]bool{}, constant: map[uint]bool{}, defined: map[string]uint{}, temporaries: map[string]bool{},
 	}
 }
 

@@ -105,10 +105,24 @@ var (
 	temporaryFlag = regexp.MustCompile(`^(-[dqt]+|--directory|--quiet|--suffix=[\w.-]+)$`)
 )
 
+// plainTMPDIR is what is said of TMPDIR that leaves new files below /tmp: its value, and that it becomes a
+// directory which mktemp makes.
+var plainTMPDIR = regexp.MustCompile(`\$TMPDIR\b|\$\{TMPDIR\}|\bTMPDIR=(\$\(mktemp -d\)|"\$\(mktemp -d\)")(\s|[;&]|$)`)
+
+// keepsTemporary reports whether the text leaves new files below /tmp. It is asked for each of them.
+func (s source) keepsTemporary() bool {
+	keeps, asked := s.parser.temporaries[s.text]
+	if !asked {
+		keeps = !strings.Contains(s.text, "TMPDIR") || !strings.Contains(plainTMPDIR.ReplaceAllString(s.text, " "), "TMPDIR")
+		s.parser.temporaries[s.text] = keeps
+	}
+	return keeps
+}
+
 // temporary is what $(mktemp) stands for: a new name below /tmp.
 func (s source) temporary(from *syntax.Word) (Word, bool) {
 	made := substitution(from)
-	if made == nil || strings.Contains(s.text, "TMPDIR") || len(s.aliases) > 0 || len(made.Stmts) != 1 || len(made.Stmts[0].Redirs) > 0 || made.Stmts[0].Background {
+	if made == nil || !s.keepsTemporary() || len(s.aliases) > 0 || len(made.Stmts) != 1 || len(made.Stmts[0].Redirs) > 0 || made.Stmts[0].Background {
 		return Word{}, false
 	}
 	call, is := made.Stmts[0].Cmd.(*syntax.CallExpr)

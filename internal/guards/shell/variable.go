@@ -86,6 +86,9 @@ var harmlessName = regexp.MustCompile(`^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE
 // A directory of commands that an agent's project has no part in.
 var toolDirectory = regexp.MustCompile(`^(/(usr|bin|sbin|opt|snap|nix|Library|Applications)(/[\w.+-]+)*|(~|\$HOME|\$\{HOME\})/(bin|\.local/bin|go/bin|\.cargo/bin|\.bun/bin|\.deno/bin))/?$`)
 
+// ownDirectory is one of programs that the project's package manager installs.
+var ownDirectory = regexp.MustCompile(`^((\./|\$PWD/|\$\{PWD\}/|\$\(pwd\)/)?(node_modules/\.bin|\.?venv/bin|vendor/bin))/?$`)
+
 // runs says whether a variable may make other programs run something, and whether
 // it does with this value.
 func (a Assign) runs() (may, does bool) {
@@ -127,12 +130,31 @@ func harmlessPath(value string) bool {
 	return true
 }
 
+// OwnPath is the doubt about a PATH that puts the project's installed programs before others.
+const OwnPath = "the variable PATH puts the project's programs before others"
+
+// ownPath reports whether what goes before the old value are directories of tools, of the machine or of
+// the project.
+func ownPath(value string) bool {
+	for dir := range strings.SplitSeq(value, ":") {
+		if dir == "$PATH" || dir == "${PATH}" {
+			return true
+		}
+		if !ownDirectory.MatchString(dir) && !harmlessPath(dir) {
+			return false
+		}
+	}
+	return false
+}
+
 // homes are variables that say where ~ and other names lead.
 var homes = []string{"HOME", "PWD", "OLDPWD"}
 
 // doubtVariable looks for a value that makes other programs run something.
 func (s source) doubtVariable(a Assign) {
 	switch _, does := a.runs(); {
+	case does && a.Name == "PATH" && ownPath(a.Value.Text):
+		s.doubt(OwnPath)
 	case does && a.Name == "PATH":
 		s.doubt("the variable PATH changes which commands the names mean")
 	case does && proxyName.MatchString(a.Name):

@@ -83,6 +83,8 @@ var wrappers = map[string]wrapper{
 		long: "all-cpus event= output= pid= tid= cpu= repeat= field-separator= interval-print= delay= per-core per-socket per-thread no-big-num detailed quiet verbose append call-graph= count= freq= all-user all-kernel summary",
 	},
 	"nyc": coverage, "c8": coverage, "bear": {free: true, values: "o", long: "output= config="}, "nbqa": {line: true},
+	"gotestsum": {verbs: "--raw-command", free: true, values: "f", long: "format= junitfile= jsonfile= packages= rerun-fails-max-failures= max-fails= jsonfile-timing-events= hide-summary= format-icons= junitfile-project-name= junitfile-testcase-classname= junitfile-testsuite-name= rerun-fails-report="},
+	"ccache":    {flags: "sczCpvVh", long: "show-stats zero-stats cleanup clear show-config print-stats verbose version help"}, "sccache": {flags: "szV", long: "show-stats zero-stats start-server stop-server version"},
 	"lerna": {verbs: "exec", free: true, long: "scope= ignore= concurrency= since="}, "nx": {verbs: "exec", free: true},
 	"tmux":    {verbs: "new-session new", flags: "dADPXhvbkZ", values: "csntxyl", line: true, dir: "-c"},
 	"dotenvx": {verbs: "run", free: true, values: "ef", long: "env= env-file= env-vault-file= env-keys-file= convention="},

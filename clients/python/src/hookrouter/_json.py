@@ -4,9 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import Any
 
+MAX_DEPTH = 200
+"""How deep a value with a BeyondFloat may nest: deeper than the protocol allows."""
 _SPACE = re.compile(r"[ \t\r\n]*")
+
+
+class BeyondFloat(float):
+    """A number that no float holds: infinite where it is compared, and written with the digits that were read."""
+
+    text: str
+
+    def __new__(cls, text: str) -> BeyondFloat:
+        self = super().__new__(cls, "-inf" if text.startswith("-") else "inf")
+        self.text = text
+        return self
+
+    def __getnewargs__(self) -> Any:  # for copies
+        return (self.text,)
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def _refuse(name: str) -> Any:
@@ -20,6 +40,15 @@ def _finite(text: str) -> float:
     return number
 
 
+def _any_float(text: str) -> float:
+    number = float(text)
+    return BeyondFloat(text) if number in (float("inf"), float("-inf")) else number
+
+
+def _any_int(text: str) -> int | float:
+    return BeyondFloat(text) if len(text) > (sys.get_int_max_str_digits() or 4300) else int(text)
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make an object of its members. A name that is there twice is refused: two readers could find different values."""
     found = dict(pairs)
@@ -30,26 +59,53 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
+_reader = json.JSONDecoder(
+    parse_constant=_refuse, parse_float=_any_float, parse_int=_any_int, object_pairs_hook=_unique
+)
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
 def decode(text: bytes | str) -> Any:
-    """Read one JSON document; ValueError if it is not one."""
+    """Read one JSON document; ValueError if it is not one. A number that Python can't hold is a BeyondFloat."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        return _decoder.decode(text)
+        try:
+            return _decoder.decode(text)
+        except ValueError:
+            return _reader.decode(text)
     except RecursionError:
         raise ValueError("the JSON nests too deep") from None
 
 
-def encode(value: Any) -> bytes:
-    """Write a value; ValueError where JSON can't hold it."""
+def encode(value: Any, errors: str = "strict") -> bytes:
+    """Write a value; ValueError where JSON can't hold it.
+
+    With errors="backslashreplace", half a surrogate pair is written as its escape.
+    """
     try:
-        return _encoder.encode(value).encode("utf-8")
+        try:
+            text = _encoder.encode(value)
+        except ValueError:
+            text = _written(value)
+        return text.encode("utf-8", errors)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"it can't be written as JSON: {error}") from None
+
+
+def _written(value: Any, depth: int = 0) -> str:
+    """Write a value that may hold a BeyondFloat."""
+    if isinstance(value, BeyondFloat):
+        return value.text
+    if depth > MAX_DEPTH:
+        raise ValueError("it nests too deep, or contains itself")
+    if isinstance(value, dict):
+        # [1:-2] of {"name":0} is the name as JSON has it
+        return "{" + ",".join(_encoder.encode({n: 0})[1:-2] + _written(v, depth + 1) for n, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(_written(one, depth + 1) for one in value) + "]"
+    return _encoder.encode(value)
 
 
 def encode_ascii(value: Any) -> str:

@@ -128,14 +128,18 @@ def _result(reg: Registration, value: object) -> tuple[HookResult, bytes]:
             value = HookResult()
         result = HookResult.of(value)
         fields = result.to_dict()
-        return result, _CONTINUE if fields == {"action": "continue"} else _json.encode(fields)
+        return result, _CONTINUE if fields == {"action": "continue"} else _encoded(fields)
     except (ValueError, TypeError) as error:
         raise RouterError(Code.INVALID_RESULT, f"invalid result: {error}") from None
 
 
+def _encoded(value: Any) -> bytes:
+    return _json.encode(value, "backslashreplace")  # the router makes U+FFFD of half a surrogate pair
+
+
 def _contribution(value: object) -> bytes:
     try:
-        return _json.encode(value)
+        return _encoded(value)
     except ValueError as error:
         raise RouterError(Code.INVALID_RESULT, f"the contribution: {error}") from None
 

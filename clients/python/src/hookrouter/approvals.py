@@ -11,8 +11,8 @@ from typing import Any
 from nats.aio.msg import Msg
 
 from . import _json
-from .client import Client, Request, Retry
-from .errors import HookRouterError, InvalidReply, RouterError
+from .client import Client, Request, Retry, unserved
+from .errors import ConnectionLost, DeadlineExceeded, HookRouterError, InvalidReply, RouterError
 from .interfaces import ApprovalSystem, PassOn, settled
 
 _ID = re.compile("[a-z2-7]{26}")
@@ -32,6 +32,7 @@ class Approver:
         self.client, self.system, self._session, self._by = client, system, session, by
         self._seen: set[str] = set()
         self._asking: set[asyncio.Task[None]] = set()
+        self._again = asyncio.Event()  # the list is to be read
 
     async def open(self) -> list[dict[str, Any]]:
         """List the open approval requests, the oldest first."""
@@ -73,16 +74,20 @@ class Approver:
             raise ValueError("the approver has no approval system")
         transport = self.client.transport
         listener = await transport.listen(transport.subject("event", "approval:required"), "", self._announced)
-        again = asyncio.Event()
+        again = self._again
         forget = transport.on_reconnect(again.set)
         again.set()
         try:
             while True:  # what was asked while nobody listened is in the list
                 await again.wait()
                 again.clear()
-                with contextlib.suppress(HookRouterError):
+                try:
                     for entry in await self.open():
                         self._ask(entry)
+                except HookRouterError as error:
+                    if _passing(error):
+                        await asyncio.sleep(1)
+                        again.set()
         finally:
             forget()
             await transport.silence(listener)
@@ -133,8 +138,11 @@ class Approver:
         free = all(chosen.lower() != option.lower() for option in options)
         try:
             await self.answer(approval, chosen, data_sha256=entry.get("data_sha256", ""), free_text=free)
-        except RouterError as error:
+        except HookRouterError as error:
             self.client.log.warning("approval request %s was not answered: %s", approval, error)
+            if _passing(error):  # it is still open, as far as is known
+                self._seen.discard(approval)
+                self._again.set()
 
     async def _approve(self, approval: str, body: dict[str, Any]) -> str:
         request = Request(self.client.transport.subject("approve", approval), retry=Retry.IF_UNSERVED)
@@ -142,3 +150,7 @@ class Approver:
         if not isinstance(reply, dict) or reply.get("status") != "accepted":
             raise InvalidReply("the answer to approve is not what the protocol says")
         return str(reply.get("option", ""))
+
+
+def _passing(error: HookRouterError) -> bool:
+    return unserved(error) or isinstance(error, ConnectionLost | DeadlineExceeded)

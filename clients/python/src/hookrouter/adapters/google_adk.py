@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from google.adk.code_executors import BuiltInCodeExecutor
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
@@ -43,6 +44,15 @@ class HookPlugin(BasePlugin):
         if prompt.heard:
             parts.append(types.Part(text=prompt.heard.text))
         return types.Content(role=user_message.role, parts=parts)
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        """Refuse an agent that runs code out of the model's text: no tool is called for it, so nobody can be asked."""
+        executor = getattr(agent, "code_executor", None)
+        if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
+            raise Denied(
+                f"agent {agent.name!r} was denied: its {type(executor).__name__} can't be put behind hooks; "
+                "give it a tool that runs code instead"
+            )
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
         """Ask whether a tool may run; a result says that it may not."""

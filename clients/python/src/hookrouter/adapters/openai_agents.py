@@ -16,7 +16,7 @@ from agents import Agent, FunctionTool, RunConfig
 from agents.run import ModelInputData
 
 from ..errors import Denied
-from ._hooks import Hooks, Prompt, joined
+from ._hooks import MAX_OPEN, Hooks, Prompt, joined
 
 _ROLES = {"system": "developer", "user": "user", "assistant": "assistant"}
 
@@ -26,12 +26,14 @@ class RouterHooks:
 
     def __init__(self, **options: Any) -> None:
         self.hooks = Hooks("openai-agents", **options)
+        self._changed: dict[tuple[str, str], str] = {}  # by session and prompt: the SDK's session keeps the original
 
     def guard(self, agent: Any) -> Any:
         """Return the agent, and those that it hands over to, with their tools behind hooks.
 
         ValueError where an agent has tools that this can't put behind hooks: those that run at the model's side,
-        MCP servers (hook-agent mcp-proxy stands before one), a shell, a computer, ready-made handoffs.
+        MCP servers (hook-agent mcp-proxy stands before one), a shell, a computer, ready-made handoffs, the
+        capabilities of a SandboxAgent.
         """
         return self._guarded(agent, {})
 
@@ -40,13 +42,14 @@ class RouterHooks:
         if options.get("call_model_input_filter") is not None:
             raise ValueError("run_config: call_model_input_filter is taken by the hooks")
         options.setdefault("group_id", session or None)
-        return RunConfig(call_model_input_filter=_Turn(self.hooks, session).prepare, **options)
+        return RunConfig(call_model_input_filter=_Turn(self.hooks, session, self._changed).prepare, **options)
 
     def _guarded(self, agent: Any, done: dict[int, Any]) -> Any:
         if id(agent) in done:
             return done[id(agent)]
         odd = [type(tool).__name__ for tool in agent.tools if not isinstance(tool, FunctionTool)]
         odd += [type(server).__name__ for server in agent.mcp_servers]
+        odd += [type(capability).__name__ for capability in getattr(agent, "capabilities", [])]
         odd += [type(handoff).__name__ for handoff in agent.handoffs if not isinstance(handoff, Agent)]
         if odd:
             raise ValueError(f"agent {agent.name!r} has what can't be put behind hooks: {', '.join(odd)}")
@@ -77,26 +80,36 @@ class RouterHooks:
 class _Turn:
     """One run: what became of its prompt."""
 
-    def __init__(self, hooks: Hooks, session: str) -> None:
-        self._hooks, self._session = hooks, session
-        self._asked = ""
+    def __init__(self, hooks: Hooks, session: str, changed: dict[tuple[str, str], str]) -> None:
+        self._hooks, self._session, self._changed = hooks, session, changed
         self._prompt: Prompt | None = None
 
     async def prepare(self, call: Any) -> Any:
-        """Put what hooks said of the prompt into a request."""
+        """Put what hooks said of the prompts into a request."""
         items = list(call.model_data.input)
         if last := _last(items):  # a configuration may serve several runs
-            self._asked = joined(*(_text(item) for item in last))
-            self._prompt = await self._hooks.prompt(self._session, self._asked)
+            await self._ask(last)
         if self._prompt is None:
             return call.model_data
-        if self._prompt.text != self._asked:
-            mine = [n for n, item in enumerate(items) if self._asked and _text(item) == self._asked]
-            if not mine:
-                raise Denied("The prompt was denied: hooks changed it, and it is not one text")
-            items = [{**item, "content": self._prompt.text} if n in mine else item for n, item in enumerate(items)]
+        items = [self._as_changed(item) for item in items]
         items += [{"role": _ROLES[m["role"]], "content": m["content"]} for m in self._prompt.heard]
         return ModelInputData(input=items, instructions=call.model_data.instructions)
+
+    async def _ask(self, last: list[Any]) -> None:
+        asked = joined(*(_text(item) for item in last))
+        self._prompt = await self._hooks.prompt(self._session, asked)
+        self._changed.pop((self._session, asked), None)
+        if self._prompt.text == asked:
+            return
+        if not asked or all(_text(item) != asked for item in last):
+            raise Denied("The prompt was denied: hooks changed it, and it is not one text")
+        self._changed[self._session, asked] = self._prompt.text
+        if len(self._changed) > MAX_OPEN:
+            self._changed.pop(next(iter(self._changed)))
+
+    def _as_changed(self, item: Any) -> Any:
+        given = self._changed.get((self._session, _text(item)))
+        return item if given is None else {**item, "content": given}
 
 
 def _last(items: list[Any]) -> list[Any]:

@@ -8,15 +8,18 @@ Give it as the last one, so that no other capability changes a tool's input afte
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
+from pydantic import BaseModel, RootModel, SecretBytes, SecretStr
 from pydantic_ai import ToolReturn
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry
 from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+from pydantic_core import to_jsonable_python
 
 from ..errors import Denied
-from ._hooks import Hooks, Prompt, joined, plain
+from ._hooks import Hooks, Prompt, joined
 
 
 class HookCapability(AbstractCapability[Any]):
@@ -55,7 +58,7 @@ class HookCapability(AbstractCapability[Any]):
         async def run(given: dict[str, Any]) -> Any:
             return await handler(args if given == sent else _validated(ctx, call.tool_name, given))
 
-        sent = plain(args)
+        sent = _seen(args)
         about = {"tool_name": call.tool_name, "tool_input": sent, "tool_call_id": call.tool_call_id}
         outcome = await self.hooks.tool(_session(ctx), about, run)
         if outcome.denied:
@@ -70,6 +73,31 @@ class HookCapability(AbstractCapability[Any]):
             return dataclasses.replace(result, content=[*content, more])
         return ToolReturn(result, content=more)
 
+    async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
+        """Run an output function behind its hooks: it is a tool that ends the run."""
+        if not output_context.has_function:
+            return await handler(output)
+        name, call = output_context.function_name, output_context.tool_call
+        if ctx.partial_output:
+            raise ModelRetry(f"{name} runs once its input is complete")
+        ran = False
+
+        async def run(given: dict[str, Any]) -> Any:
+            nonlocal ran
+            if given != sent:
+                raise ModelRetry(f"The call of {name} was denied: a hook changed its input, which can't be done here")
+            ran = True
+            return await handler(output)
+
+        sent = _named(output_context, _seen(output))
+        about = {"tool_name": name or (call.tool_name if call else "final_result"), "tool_input": sent}
+        outcome = await self.hooks.tool(
+            _session(ctx), {**about, "tool_call_id": call.tool_call_id if call else ""}, run
+        )
+        if outcome.denied:
+            raise Denied(outcome.refusal) if ran else ModelRetry(outcome.refusal)
+        return outcome.result
+
     @property
     def _prompts(self) -> dict[str, Prompt]:
         kept: dict[str, Prompt] = self.__dict__.setdefault("_kept", {})
@@ -78,6 +106,33 @@ class HookCapability(AbstractCapability[Any]):
 
 def _session(ctx: Any) -> str:
     return ctx.conversation_id or ctx.run_id or ""
+
+
+def _seen(value: Any) -> Any:
+    """Return an input as JSON has it, with what its models hide where they are written: a tool gets that too."""
+    return json.loads(json.dumps(value, default=_whole))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, RootModel):
+        return value.root
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields} | (value.model_extra or {})
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+    if isinstance(value, SecretStr | SecretBytes):
+        return value.get_secret_value()
+    if isinstance(value, bytes | bytearray):
+        return value.decode("utf-8", "backslashreplace")
+    return list(value) if isinstance(value, set | frozenset) else to_jsonable_python(value, fallback=str)
+
+
+def _named(output_context: Any, value: Any) -> dict[str, Any]:
+    """Return the input of an output function, whose only argument comes without its name."""
+    if isinstance(value, dict):
+        return value
+    schema = output_context.tool_def.parameters_json_schema if output_context.tool_def else {}
+    return {next(iter(schema.get("properties", {})), "output"): value}
 
 
 def _rewrite(messages: list[Any], asked: Any, prompt: Prompt) -> None:

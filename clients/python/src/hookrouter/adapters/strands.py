@@ -14,7 +14,6 @@ from strands.interventions import Deny, InterventionHandler, Proceed, Transform
 from ..errors import Denied
 from ._hooks import Hooks, ToolFailed, joined
 
-
 _ANSWERS = {"toolResult", "interruptResponse", "cachePoint"}
 """Content of a user's message that is no prompt."""
 

@@ -1,0 +1,57 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	// channels are those of conda that many use.
+	channels   = regexp.MustCompile(`^(conda-forge|defaults|main|anaconda|bioconda|pytorch|nvidia|rapidsai|fastai|huggingface|intel|msys2|r)(/(linux|osx|win)-\w+)?$`)
+	ofChannel  = strings.Fields("conda mamba micromamba pixi")
+	inChannel  = regexp.MustCompile(`^([\w./-]+)::`)
+	fromOption = regexp.MustCompile(`(?i)^(-[a-z]|--[\w-]+=)(git\+|git@|[a-z]+://)`)
+	// adding are verbs behind which an address in an option says where packages come from.
+	adding       = strings.Fields("add install i download wheel create init sync lock update upgrade")
+	channelNamed = regexp.MustCompile(`^(-c|--channel)=?(.*)$`)
+)
+
+// addsByOption reports whether an option of a program that adds packages has an address.
+func addsByOption(c shell.Command) bool {
+	return slices.ContainsFunc(c.Verbs(2), func(verb string) bool { return slices.Contains(adding, verb) }) &&
+		slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return fromOption.MatchString(w.Text) })
+}
+
+// addsFromRegistry reports whether the packages of a project come from the usual registry or channel,
+// if the program is not told to run something.
+func addsFromRegistry(c shell.Command) bool {
+	args := c.Args()
+	switch verbs := c.Verbs(1); {
+	case len(verbs) > 0 && slices.Contains([]string{"run", "shell", "task"}, verbs[0]):
+		return true
+	case !installsFromRegistry(c):
+		return false
+	case !slices.Contains(ofChannel, c.Name()):
+		return true
+	}
+	for i, w := range args {
+		if m := inChannel.FindStringSubmatch(w.Text); m != nil && !channels.MatchString(m[1]) {
+			return false
+		}
+		m := channelNamed.FindStringSubmatch(w.Text)
+		if m == nil {
+			continue
+		}
+		value := shell.Word{Text: m[2], Known: w.Known}
+		if value.Text == "" && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if !value.Known || !channels.MatchString(value.Text) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,67 @@
+package commandguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/decision"
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+// makers run commands that variables hold, which a line may set.
+var makers = strings.Fields("make gmake just task")
+
+// toolVariable is a variable that make itself has for a program.
+var toolVariable = regexp.MustCompile(`^(CC|CXX|CPP|LD|AR|AS|FC|MAKE)$`)
+
+// Bounds of what is read of variables, for a line.
+const (
+	maxHeldDepth = 3         // commands within variables within commands
+	maxHeld      = 128 << 10 // bytes
+)
+
+// heldCommands judges the values that the commands of a line give to variables of make as the commands that
+// they may be: make CC='ccache gcc'. Other values are texts and options, so a name that is not known is one
+// of a program only in a variable for programs.
+type heldCommands struct {
+	policy
+	left int // of maxHeld
+}
+
+func (h *heldCommands) judge(c shell.Command, depth int) decision.Finding {
+	worst := decision.Finding{Decision: decision.Allow}
+	if !slices.Contains(makers, c.Name()) {
+		return worst
+	}
+	dir := ""
+	if len(c.Dirs) > 0 {
+		dir = c.Dirs[0]
+	}
+	for _, a := range held(c) {
+		if h.left -= len(a.Value.Text); h.left < 0 || depth == maxHeldDepth {
+			return worst.Graver(decision.Finding{Decision: h.undecidable, Reason: undecidable("variables of make hold more commands than are read"), Rule: decision.Option("undecidable")})
+		}
+		for _, inner := range shell.Parse(a.Value.Text, dir).Commands {
+			_, program := programs()[inner.Name()]
+			if f := h.command(inner); program || toolVariable.MatchString(a.Name) || f.Decision == decision.Deny && f.Rule != decision.Option("otherwise") {
+				worst = worst.Graver(f)
+			}
+			worst = worst.Graver(h.judge(inner, depth+1))
+		}
+	}
+	return worst
+}
+
+// held are the variables that a command sets, and that may hold a command with arguments.
+func held(c shell.Command) []shell.Assign {
+	set := slices.Clone(c.Assigns)
+	for _, w := range c.Args() {
+		name, value, _ := strings.Cut(w.Text, "=")
+		w.Text = value
+		set = append(set, shell.Assign{Name: strings.TrimRight(name, ":?+!"), Value: w})
+	}
+	return slices.DeleteFunc(set, func(a shell.Assign) bool {
+		return !a.Value.Known || !variableName.MatchString(a.Name) || !strings.ContainsAny(a.Value.Text, " \t\n;|&")
+	})
+}

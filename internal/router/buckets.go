@@ -1,0 +1,33 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
+	"github.com/hookrouter/hookrouter/internal/session"
+)
+
+// bucketsThere checks that nobody deleted a bucket without which events can't be answered. This
+// replica is not ready while one is missing. Only an operator makes a new one while routers run: what
+// the old one held is gone.
+func bucketsThere(c *natsx.Conn, o Options) *natsx.Settings {
+	return &natsx.Settings{
+		Of: "buckets", Prefix: c.Prefix(), Log: o.Log,
+		Inspect: func(ctx context.Context) (wrong string, err error) {
+			for _, one := range []natsx.BucketOptions{registry.Bucket(c.Bucket(), 0), session.Bucket(c.Prefix(), 0), approvals.Bucket(c.Prefix(), 0)} {
+				_, err := c.InspectBucket(ctx, one)
+				if errors.Is(err, natsx.ErrNoStream) {
+					return fmt.Sprintf("the bucket %s is missing. Run `hookctl audit bootstrap --prefix %s`", one.Name, c.Prefix()), nil
+				}
+				if err != nil {
+					return "", err
+				}
+			}
+			return "", nil
+		},
+	}
+}
