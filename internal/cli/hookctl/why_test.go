@@ -264,7 +264,7 @@ func TestTheScreenIsOneAndSafe(t *testing.T) {
 			t.Errorf("%q", line)
 		}
 	}
-	if !strings.Contains(got.Stdout, "guard  deny") || strings.Contains(strings.Join(s.Next, " "), "reboot") {
+	if !strings.Contains(got.Stdout, "  guard    deny") || strings.Contains(strings.Join(s.Next, " "), "reboot") {
 		t.Errorf("next is %q, and the screen:\n%s", s.Next, got.Stdout)
 	}
 }
