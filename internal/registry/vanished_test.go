@@ -42,9 +42,8 @@ func TestAPurgeOfTheBucketIsNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.want == "" {
-				time.Sleep(5 * short.Lease)
-				if err := here.Ready(); err != nil {
-					t.Error(err)
+				if testkit.Soon(testkit.Within(t, 5*short.Lease), func() bool { return here.Ready() != nil }) {
+					t.Error(here.Ready())
 				}
 				return
 			}

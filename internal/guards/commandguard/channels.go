@@ -38,7 +38,7 @@ func addsFromRegistry(c shell.Command) bool {
 		return true
 	}
 	for i, w := range args {
-		if m := inChannel.FindStringSubmatch(w.Text); m != nil && !channels.MatchString(m[1]) {
+		if m := inChannel.FindStringSubmatch(w.Text); len(m) > 0 && !channels.MatchString(m[1]) {
 			return false
 		}
 		m := channelNamed.FindStringSubmatch(w.Text)

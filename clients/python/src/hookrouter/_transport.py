@@ -174,7 +174,10 @@ class Transport:
 
         reply = await self._replies.wait(subject, accept, send)
         if no_responders(reply):
-            raise NoRouter(f"no router answers on {subject}: start `hook-router`, see on its /readyz why it is not ready, or check the prefix")
+            raise NoRouter(
+                f"no router answers on {subject}: start `hook-router`, see on its /readyz why it is not ready, "
+                "or check the prefix"
+            )
         if error := read_error(reply.headers):
             raise error
         return reply
