@@ -42,7 +42,8 @@ func TestAPurgeOfTheBucketIsNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.want == "" {
-				if testkit.Soon(testkit.Within(t, 5*short.Lease), func() bool { return here.Ready() != nil }) {
+				lost := func() bool { err := here.Ready(); return err != nil && strings.Contains(err.Error(), "in the bucket") }
+				if testkit.Soon(testkit.Within(t, 5*short.Lease), lost) {
 					t.Error(here.Ready())
 				}
 				return
