@@ -25,7 +25,7 @@ import (
 // seen by the session.
 var Builtin = builtin.Of("Labels sessions that read secrets or text of others, and stops what they send out.",
 	chain.Registration{
-		Events: []string{events.PromptSubmit, events.ToolPre, events.ToolPost, events.SessionEnd}, Priority: 30, OnFailure: chain.FailClosed,
+		Events: []string{events.PromptSubmit, events.ToolPre, events.ToolPost, events.ToolError, events.SessionEnd}, Priority: 30, OnFailure: chain.FailClosed,
 	}, New)
 
 // guard is a flow-guard as it was configured.
@@ -56,7 +56,7 @@ func (g guard) handle(ctx context.Context, ev events.Event) (chain.Result, error
 		return chain.Result{}, nil
 	case events.ToolPre:
 		return g.before(ctx, ev)
-	case events.ToolPost:
+	case events.ToolPost, events.ToolError: // what a tool prints before it fails is read too
 		return g.after(ev)
 	case events.SessionEnd:
 		builtin.Forget(ctx, g.states, g.log, ev)
@@ -147,7 +147,8 @@ func (g guard) stated(ctx context.Context, ev events.Event, data events.Object, 
 	return stated, err
 }
 
-// after labels the session with what a tool let in, and with the secrets that its result has.
+// after labels the session with what a tool let in, and with the secrets that its result or its error
+// has.
 func (g guard) after(ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -157,7 +158,8 @@ func (g guard) after(ev events.Event) (chain.Result, error) {
 	for _, tool := range events.ToolsOf(ev.Name, ev.Data) {
 		labels = events.UnionLabels(labels, g.flowOf(ev, tool).labels())
 	}
-	if tool, _ := data.Tool(ev.Name); holdsSecret(data.ToolResult()) && !g.Tools.Trusted.Match(tool) {
+	failure, _ := data.Get("error")
+	if tool, _ := data.Tool(ev.Name); (holdsSecret(data.ToolResult()) || holdsSecret(failure)) && !g.Tools.Trusted.Match(tool) {
 		labels = events.UnionLabels(labels, []string{SecretRead})
 	}
 	return chain.Result{Labels: labels}, nil

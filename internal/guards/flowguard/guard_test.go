@@ -145,6 +145,11 @@ func TestSecretsInResults(t *testing.T) {
 		if got := slices.Contains(s.labels, flowguard.SecretRead); got != want {
 			t.Errorf("%s: labeled %t; want %t", result, got, want)
 		}
+		s = newSession(t, flowguard.Options{})
+		s.send(events.ToolError, `{"tool_name":"Bash","tool_input":{"command":"ls"},"error":`+result+`}`)
+		if got := slices.Contains(s.labels, flowguard.SecretRead); got != want {
+			t.Errorf("%s in an error: labeled %t; want %t", result, got, want)
+		}
 	}
 }
 
