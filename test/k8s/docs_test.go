@@ -50,6 +50,7 @@ func TestPlantedCommandsAreFound(t *testing.T) {
 		"export NATS_USR=operator":                                                     "NATS_USR",
 		`export NATS_PASSWORD="$(cat deploy/k8s/secrets/operator.password)"`:           "made by nobody",
 		"helm install hook-router":                                                     "no test knows",
+		"umask 022":                                                                    "no test knows",
 	} {
 		if wrong := command(t, line); !strings.Contains(wrong, says) {
 			t.Errorf("%s: found is %q, and nothing of %q", line, wrong, says)
@@ -88,6 +89,8 @@ func command(t *testing.T, line string) string {
 				return "hookctl reads no " + name
 			}
 		}
+		return ""
+	case line == "umask 077":
 		return ""
 	case strings.HasPrefix(words[0], "deploy/"):
 		if _, err := os.Stat(filepath.Join(root, words[0])); err != nil {
