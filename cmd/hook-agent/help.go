@@ -30,7 +30,8 @@ func showFlags(w io.Writer, flags *flag.FlagSet) {
 	})
 }
 
-// wrap breaks a text between words into lines of at most width bytes.
+// wrap breaks a text between words into lines of at most width bytes. hook-agent starts with each call
+// of a tool, and so links none of the terminal packages of the other programs.
 func wrap(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

@@ -332,10 +332,9 @@ func TestStdinClosedLate(t *testing.T) {
 	}
 }
 
-// What passes without a verdict is told, kept, and reported once the router is back.
-func TestAllowIsReported(t *testing.T) {
-	t.Parallel()
-	b := start(t)
+// reports answers events with continue, and returns the data of the reports about what passed without
+// a verdict.
+func (b *bus) reports() <-chan []byte {
 	reports := make(chan []byte, 2)
 	b.answer(func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		if ev.Name == agenthook.UncheckedEvent {
@@ -343,6 +342,14 @@ func TestAllowIsReported(t *testing.T) {
 		}
 		return worker.Continue()
 	})
+	return reports
+}
+
+// What passes without a verdict is told, kept, and reported once the router is back.
+func TestAllowIsReported(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	reports := b.reports()
 	h := newCall(t, "claude-code", "", "nats://127.0.0.1:1")
 	h.Options.Allow = true
 	for range 2 {

@@ -16,7 +16,7 @@ func (h *Hook) unread(ctx context.Context, document []byte, cause error) {
 	if !in.known || in.event.Gated() {
 		return
 	}
-	in.members = loosely(h.Dialect, document)
+	in.members = readLenient(h.Dialect, document)
 	ctx, cancel := context.WithTimeout(ctx, h.timeout(in.event))
 	defer cancel()
 	h.unseen(in, cause, func(data any) error {
@@ -37,8 +37,8 @@ func (h *Hook) unread(ctx context.Context, document []byte, cause error) {
 	})
 }
 
-// loosely reads what a report quotes from a message that can't be read as event data.
-func loosely(d Dialect, document []byte) events.Object {
+// readLenient reads what a report quotes from a message that can't be read as event data.
+func readLenient(d Dialect, document []byte) events.Object {
 	var all map[string]any
 	_ = json.Unmarshal(document, &all) // nothing, if it is no JSON at all
 	quoted := map[string]string{}

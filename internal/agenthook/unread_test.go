@@ -11,7 +11,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
-	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // An event that can't be read is reported where the agent goes on: an agent can't keep a result out
@@ -19,13 +18,7 @@ import (
 func TestUnreadableIsReported(t *testing.T) {
 	t.Parallel()
 	b := start(t)
-	reports := make(chan []byte, 2)
-	b.answer(func(_ context.Context, ev worker.Event) (worker.Result, error) {
-		if ev.Name == agenthook.UncheckedEvent {
-			reports <- ev.Data
-		}
-		return worker.Continue()
-	})
+	reports := b.reports()
 	whole := `{"hook_event_name":"PostToolUse","session_id":"s1","tool_name":"shell","tool_response":RESULT}`
 	for result, want := range map[string]struct{ cause, session string }{
 		`"\ud83d"`: {"surrogate", "s1"},

@@ -11,10 +11,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/session"
 )
 
-// bucketsThere checks that nobody deleted a bucket without which events can't be answered. This
-// replica is not ready while one is missing. Only an operator makes a new one while routers run: what
-// the old one held is gone.
-func bucketsThere(c *natsx.Conn, o Options) *natsx.Settings {
+// requiredBuckets checks that the buckets without which no event can be answered are there. The
+// replica is not ready while one is missing. Routers do not make a new one while they run, since what
+// the old one held is lost: an operator does.
+func requiredBuckets(c *natsx.Conn, o Options) *natsx.Settings {
 	return &natsx.Settings{
 		Of: "buckets", Prefix: c.Prefix(), Log: o.Log,
 		Inspect: func(ctx context.Context) (wrong string, err error) {

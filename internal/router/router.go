@@ -54,7 +54,7 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	if err := o.check(conn.MaxPayload()); err != nil {
 		return nil, err
 	}
-	r := &Router{opts: o, conn: conn, observer: newObserver(o.Telemetry, string(o.Audit)), buckets: bucketsThere(conn, o)}
+	r := &Router{opts: o, conn: conn, observer: newObserver(o.Telemetry, string(o.Audit)), buckets: requiredBuckets(conn, o)}
 	replica := events.NewID()
 	hooks, err := conn.OpenBucket(ctx, registry.Bucket(conn.Bucket(), o.Replicas))
 	if err != nil {

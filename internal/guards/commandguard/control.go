@@ -17,22 +17,22 @@ var (
 	// kubelet and Vault. secretPath is where the API of a cluster or of Vault has secrets.
 	controlPort = regexp.MustCompile(`:(2375|2376|2379|10250|8200)([/?#]|$)`)
 	secretPath  = regexp.MustCompile(`(?i):\d+/+(api/+)?v1/+(namespaces/+[^/]+/+)?secrets?([/?#]|$)`)
-	talkers     = strings.Fields("curl wget http https xh httpie grpcurl")
+	httpClients = strings.Fields("curl wget http https xh httpie grpcurl")
 )
 
-// looking are verbs that leave containers as they are.
-var looking = strings.Fields("build buildx tag pull images ps logs inspect stats top port")
+// harmlessVerbs are verbs that leave running containers as they are.
+var harmlessVerbs = strings.Fields("build buildx tag pull images ps logs inspect stats top port")
 
 // touchesRouter looks for containers of the router.
 func touchesRouter(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.Contains(containerTools, c.Name()) && aimsAt(c, ownContainer) &&
-		!slices.ContainsFunc(c.Verbs(1), func(v string) bool { return slices.Contains(looking, v) }))
+		!slices.ContainsFunc(c.Verbs(1), func(v string) bool { return slices.Contains(harmlessVerbs, v) }))
 }
 
 // controlsMachine looks for addresses on this machine at which its containers are controlled, or
 // secrets handed out.
 func controlsMachine(c shell.Command) shell.Found {
-	return shell.FoundIf(slices.Contains(talkers, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+	return shell.FoundIf(slices.Contains(httpClients, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		return (controlPort.MatchString(w.Text) || secretPath.MatchString(w.Text)) && addresses.Loopback(w.Text)
 	}))
 }

@@ -74,10 +74,10 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	script := shell.Parse(tool.Command, tool.Cwd)
-	held := &heldCommands{policy: p, left: maxHeld}
+	variables := &variableCommands{policy: p, left: maxVariableBytes}
 	for _, c := range exported(script.Commands) {
 		note(p.command(c))
-		note(held.judge(c, 0))
+		note(variables.judge(c, 0))
 	}
 	if script.Bomb && p.defaults {
 		note(decision.Finding{Decision: decision.Deny, Reason: "a function multiplies itself until the machine is full", Rule: decision.BuiltIn("a function that multiplies itself")})

@@ -9,37 +9,37 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// makers run commands that variables hold, which a line may set.
-var makers = strings.Fields("make gmake just task")
+// makePrograms run commands that variables hold, which a line may set.
+var makePrograms = strings.Fields("make gmake just task")
 
 // toolVariable is a variable that make itself has for a program.
 var toolVariable = regexp.MustCompile(`^(CC|CXX|CPP|LD|AR|AS|FC|MAKE)$`)
 
 // Bounds of what is read of variables, for a line.
 const (
-	maxHeldDepth = 3         // commands within variables within commands
-	maxHeld      = 128 << 10 // bytes
+	maxVariableDepth = 3         // commands within variables within commands
+	maxVariableBytes = 128 << 10 // bytes
 )
 
-// heldCommands judges the values that the commands of a line give to variables of make as the commands that
+// variableCommands judges the values that the commands of a line give to variables of make as the commands that
 // they may be: make CC='ccache gcc'. Other values are texts and options, so a name that is not known is one
 // of a program only in a variable for programs.
-type heldCommands struct {
+type variableCommands struct {
 	policy
-	left int // of maxHeld
+	left int // of maxVariableBytes
 }
 
-func (h *heldCommands) judge(c shell.Command, depth int) decision.Finding {
+func (h *variableCommands) judge(c shell.Command, depth int) decision.Finding {
 	worst := decision.Finding{Decision: decision.Allow}
-	if !slices.Contains(makers, c.Name()) {
+	if !slices.Contains(makePrograms, c.Name()) {
 		return worst
 	}
 	dir := ""
 	if len(c.Dirs) > 0 {
 		dir = c.Dirs[0]
 	}
-	for _, a := range held(c) {
-		if h.left -= len(a.Value.Text); h.left < 0 || depth == maxHeldDepth {
+	for _, a := range commandVariables(c) {
+		if h.left -= len(a.Value.Text); h.left < 0 || depth == maxVariableDepth {
 			return worst.Graver(decision.Finding{Decision: h.undecidable, Reason: undecidable("variables of make hold more commands than are read"), Rule: decision.Option("undecidable")})
 		}
 		for _, inner := range shell.Parse(a.Value.Text, dir).Commands {
@@ -53,8 +53,8 @@ func (h *heldCommands) judge(c shell.Command, depth int) decision.Finding {
 	return worst
 }
 
-// held are the variables that a command sets, and that may hold a command with arguments.
-func held(c shell.Command) []shell.Assign {
+// commandVariables are the variables that a command sets, and that may hold a command with arguments.
+func commandVariables(c shell.Command) []shell.Assign {
 	set := slices.Clone(c.Assigns)
 	for _, w := range c.Args() {
 		name, value, _ := strings.Cut(w.Text, "=")

@@ -37,7 +37,7 @@ func (s *collector) command(c shell.Command) {
 	if does == none || does == copies && fromTemplate(c) {
 		return
 	}
-	v := &invocation{Command: c, does: does, below: goesDown(c) && !s.tellsNames, file: known && does != unknown && !runner[c.Name()]}
+	v := &invocation{Command: c, does: does, below: goesDown(c) && !s.listsNames, file: known && does != unknown && !runner[c.Name()]}
 	v.all = does == unknown && rewritesAll(c)
 	started := s.dirs
 	s.contains = slices.Contains(containers, c.Name())

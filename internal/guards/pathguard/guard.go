@@ -162,7 +162,7 @@ func (p policy) judge(a access) decision.Finding {
 	if pattern, rule, found := a.among("", p.secrets); found && !slices.ContainsFunc(notSecret(), a.path.Is) && !a.isPublic() && !p.isNewKey(a) {
 		return denied(a, "touch", pattern, rule)
 	}
-	if p.secrets != nil && keepsAccount(a.path) && !a.isPublic() {
+	if p.secrets != nil && holdsCredentials(a.path) && !a.isPublic() {
 		return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("This guard doesn't let an agent touch %s: by its name it keeps an account", clip(a.path.Name())), Rule: decision.BuiltIn("files of accounts")}
 	}
 	if pattern, rule, found := a.among("", p.settings); found && !slices.ContainsFunc(scratch(), a.path.Is) {

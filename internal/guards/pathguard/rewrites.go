@@ -23,15 +23,15 @@ var rewriters = map[string][]string{
 var lastWritten = strings.Fields("ffmpeg convert magick degit")
 
 var (
-	// rehearsing are options with which a rewriter only tells what it would change.
-	rehearsing = strings.Fields("--check --check-only --diff --dry-run --list-different --check-formatted")
+	// dryRunOptions are options with which a rewriter only tells what it would change.
+	dryRunOptions = strings.Fields("--check --check-only --diff --dry-run --list-different --check-formatted")
 	// settingsOption is an option behind which a file stands that a program reads.
 	settingsOption = regexp.MustCompile(`^--?(c|config[\w-]*|ignore-path|settings[\w-]*|rcfile|rulesdir|resolve-plugins[\w-]*|plugin|tsconfig)$`)
 )
 
 // rewritesAll reports whether a command changes what it is given.
 func rewritesAll(c shell.Command) bool {
-	return among(rewriters, c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains(rehearsing, w.Text) })
+	return among(rewriters, c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains(dryRunOptions, w.Text) })
 }
 
 // rewrites reports whether a command changes its operand i.

@@ -13,12 +13,12 @@ import (
 
 // ofScript is what the commands of a line do to files, as far as the budget lasts.
 func ofScript(w *budget, script shell.Script) (all []access, unclear []string) {
-	names := onlyNames(script.Commands)
+	names := readsNoneListed(script.Commands)
 	for i, c := range script.Commands {
 		if i+1 < len(script.Commands) {
 			c.Words = own(c, script.Commands[i+1])
 		}
-		s := &collector{budget: w, dirs: c.Dirs, tellsNames: names && tellsNames(c)}
+		s := &collector{budget: w, dirs: c.Dirs, listsNames: names && listsNames(c)}
 		for _, r := range c.Redirects {
 			s.word(r.File, r.File.Text, access{reads: !r.Write, writes: r.Write}, true)
 		}
@@ -38,7 +38,7 @@ type collector struct {
 	dirs       []string // nil: nobody knows
 	contains   bool     // words may name files that a container sees
 	prefixed   bool     // words may say in front of a file how it is read
-	tellsNames bool     // of what the command finds it tells the names alone
+	listsNames bool     // of what the command finds it tells the names alone
 	all        []access
 	unclear    []string
 }

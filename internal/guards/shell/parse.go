@@ -208,7 +208,7 @@ func (s source) call(n *syntax.CallExpr, ctx context) {
 		s.addAssignments(assigns, ctx)
 		return
 	}
-	if s.setsUp(n) {
+	if s.evaluatesSetup(n) {
 		return
 	}
 	ctx.assigns = assigns

@@ -145,8 +145,8 @@ func (s source) mayHoldCommands(f *feed, language *regexp.Regexp, ofFiles bool) 
 	return !f.known || language == nil || language.MatchString(f.text)
 }
 
-// objects are verbs of docker behind which another one stands that starts no program.
-var objects = []string{"network", "volume", "context"}
+// dockerObjects are verbs of docker behind which another one stands that starts no program.
+var dockerObjects = []string{"network", "volume", "context"}
 
 // runner reports whether the words of a runner make it run something.
 func (c Command) runner(verbs string) bool {
@@ -159,7 +159,7 @@ func (c Command) runner(verbs string) bool {
 	if except {
 		return unknown || !slices.ContainsFunc(c.Args(), among) || slices.ContainsFunc(c.Args(), func(a Word) bool { return a.Text == ";" })
 	}
-	if verbs := c.Verbs(2); len(verbs) > 1 && slices.Contains(objects, verbs[0]) {
+	if verbs := c.Verbs(2); len(verbs) > 1 && slices.Contains(dockerObjects, verbs[0]) {
 		return false
 	} else if len(verbs) > 0 && (len(verbs) > 1 || verbs[0] != "compose" && verbs[0] != "container") {
 		unknown = false

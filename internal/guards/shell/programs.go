@@ -51,13 +51,13 @@ var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+
 
 // harmlessArguments are harmless arguments of such an option, by the name of the program.
 var harmlessArguments = map[string]*regexp.Regexp{
-	"gdb": debugging, "lldb": debugging,
+	"gdb": debuggerCommands, "lldb": debuggerCommands,
 	"wget":    regexp.MustCompile(`^robots\s*=\s*(on|off)$`),
 	"mongosh": regexp.MustCompile(`^\s*(db(\.[a-zA-Z_]\w*)*\.(find|findOne|countDocuments|estimatedDocumentCount|distinct|getIndexes|stats|getCollectionNames|getName|version|hello)\([^;()$=]*\)(\.(limit|skip|sort|pretty|toArray|count|size)\([^;()$=]*\))*|show (dbs|collections))\s*;?\s*$`),
 }
 
-// debugging are what people tell a debugger that runs a program and shows where it is.
-var debugging = regexp.MustCompile(`^(r|run|start|breakpoint set -[nlf] [\w.:]+|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`)
+// debuggerCommands are what people tell a debugger that runs a program and shows where it is.
+var debuggerCommands = regexp.MustCompile(`^(r|run|start|breakpoint set -[nlf] [\w.:]+|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`)
 
 // languages are what makes a program run commands that stand in its arguments.
 var languages = map[string]*regexp.Regexp{

@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fixed is a pattern of ${NAME%…} that stands for itself.
-var fixed = regexp.MustCompile(`^[\w.-]+$`)
+// literalPattern is a pattern of ${NAME%…} that stands for itself.
+var literalPattern = regexp.MustCompile(`^[\w.-]+$`)
 
 // trimmed is what an expansion leaves of the variable of a loop.
 func (s source) trimmed(p *syntax.ParamExp, quoted bool) (Word, bool) {
@@ -31,14 +31,14 @@ func (s source) cut(w Word, by *syntax.Expansion) (Word, bool) {
 	pattern := s.sourceOf(by.Word)
 	text, found := w.Text, false
 	switch {
-	case fixed.MatchString(pattern) && (by.Op == syntax.RemSmallSuffix || by.Op == syntax.RemLargeSuffix):
+	case literalPattern.MatchString(pattern) && (by.Op == syntax.RemSmallSuffix || by.Op == syntax.RemLargeSuffix):
 		text, found = strings.CutSuffix(w.Text, pattern)
-	case fixed.MatchString(pattern) && (by.Op == syntax.RemSmallPrefix || by.Op == syntax.RemLargePrefix):
+	case literalPattern.MatchString(pattern) && (by.Op == syntax.RemSmallPrefix || by.Op == syntax.RemLargePrefix):
 		text, found = strings.CutPrefix(w.Text, pattern)
 	case pattern == ".*" && by.Op == syntax.RemSmallSuffix:
 		end := path.Ext(w.Text)
 		text, found = strings.CutSuffix(w.Text, end)
-		found = found && len(end) > 1 && fixed.MatchString(end)
+		found = found && len(end) > 1 && literalPattern.MatchString(end)
 	case pattern == "*/" && by.Op == syntax.RemLargePrefix:
 		text, found = path.Base(w.Text), !strings.HasSuffix(w.Text, "/")
 	}
