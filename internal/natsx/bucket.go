@@ -20,8 +20,8 @@ const defaultMarkerTTL = time.Hour
 // Bucket is a key-value bucket. Decide by writing, never by reading: a write names the
 // revision it follows, and a read may be stale.
 type Bucket struct {
+	conn      *Conn
 	kv        jetstream.KeyValue
-	js        jetstream.JetStream
 	name      string
 	markerTTL time.Duration
 }
@@ -62,7 +62,7 @@ func (c *Conn) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error)
 		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it? %s)", o.Name, c.explain(err),
 			cmp.Or(o.Hint, "An operator makes what is missing with `hookctl audit bootstrap --prefix "+c.Prefix()+"`"))
 	}
-	return &Bucket{kv, c.js, o.Name, o.markerTTL()}, nil
+	return &Bucket{c, kv, o.Name, o.markerTTL()}, nil
 }
 
 func (c *Conn) openBucket(ctx context.Context, o BucketOptions) (jetstream.KeyValue, error) {
@@ -155,7 +155,7 @@ func (k *Bucket) Create(ctx context.Context, key string, value []byte, ttl time.
 
 // Last is the revision of the newest write to the bucket.
 func (k *Bucket) Last(ctx context.Context) (uint64, error) {
-	stream, err := k.js.Stream(ctx, bucketStreamName(k.name))
+	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
 	if err != nil {
 		return 0, fmt.Errorf("inspect bucket %s: %w", k.name, err)
 	}
@@ -183,7 +183,7 @@ func (k *Bucket) Update(ctx context.Context, key string, value []byte, at uint64
 
 // UpdateFor is Update of a key that exists, which the store drops after ttl.
 func (k *Bucket) UpdateFor(ctx context.Context, key string, value []byte, at uint64, ttl time.Duration) error {
-	_, err := k.js.Publish(ctx, "$KV."+k.name+"."+key, value, jetstream.WithExpectLastSequencePerSubject(at), jetstream.WithMsgTTL(max(ttl.Round(time.Second), time.Second)))
+	_, err := k.conn.js.Publish(ctx, "$KV."+k.name+"."+key, value, jetstream.WithExpectLastSequencePerSubject(at), jetstream.WithMsgTTL(max(ttl.Round(time.Second), time.Second)))
 	return k.wrap("write", key, err)
 }
 

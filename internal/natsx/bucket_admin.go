@@ -134,7 +134,7 @@ func (k *Bucket) KeyTimes(ctx context.Context, pattern string) (list []KeyTime, 
 // Erase removes every message of the keys that match a pattern from the bucket's stream and
 // leaves no markers: for operators. Followers of the bucket do not notice.
 func (k *Bucket) Erase(ctx context.Context, pattern string) error {
-	stream, err := k.js.Stream(ctx, bucketStreamName(k.name))
+	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
 	if err == nil {
 		err = stream.Purge(ctx, jetstream.WithPurgeSubject(bucketSubject(k.name, pattern)))
 	}
@@ -153,5 +153,5 @@ func (c *Conn) FindBucket(ctx context.Context, name string) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", name, mapError(err))
 	}
-	return &Bucket{kv, c.js, name, defaultMarkerTTL}, nil
+	return &Bucket{c, kv, name, defaultMarkerTTL}, nil
 }

@@ -4,60 +4,73 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // ErrReconnected means that the connection was lost and is back. The server may have
-// forgotten the watch, which the client library notices after ten seconds: follow again.
+// forgotten the consumer, which the client library notices much later: follow again.
 var ErrReconnected = errors.New("the connection was lost and is back")
 
 // Follow calls handle with the current value of every key, and then with every change, in
 // the order of the log; loaded is true from the call that completes the values on. Changes
 // that are waiting come in one batch. It returns when ctx ends, when handle returns an
-// error, when the watch ends, or with [ErrReconnected].
+// error, when the bucket can't be followed any more, or with [ErrReconnected].
 func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded bool) error) error {
-	nc := k.js.Conn()
-	reconnected := nc.StatusChanged(nats.CONNECTED)
-	defer nc.RemoveStatusListener(reconnected)
-	watcher, err := k.kv.WatchAll(ctx)
-	if err != nil {
+	if err := k.follow(ctx, handle); err != nil {
 		return fmt.Errorf("follow bucket %s: %w", k.name, err)
 	}
+	return nil
+}
+
+func (k *Bucket) follow(ctx context.Context, handle func(batch []Entry, loaded bool) error) error {
+	reconnected := k.conn.nc.StatusChanged(nats.CONNECTED)
+	defer k.conn.nc.RemoveStatusListener(reconnected)
+	stream, err := k.conn.OpenStream(ctx, bucketStreamName(k.name))
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	changes, ended := make(chan *Record, maxPull), make(chan error, 1) // nil when the values are complete
 	defer func() {
-		_ = watcher.Stop()
-		go func() { // the library blocks until it has delivered the rest
-			for range watcher.Updates() {
+		stop()
+		<-ended
+	}()
+	go func() {
+		defer close(ended)
+		send := func(rec *Record) error {
+			select {
+			case changes <- rec:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
 			}
-		}()
+		}
+		ended <- stream.Follow(ctx, bucketSubject(k.name, ">"), Start{Newest: true},
+			func(rec Record) error { return send(&rec) }, func() { _ = send(nil) })
 	}()
 	loaded := false
 	for {
 		var batch []Entry
-		var open bool
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
+		case rec := <-changes:
+			batch = k.add(batch, rec, &loaded)
+		case err := <-ended:
+			return err
 		case <-reconnected:
-			return fmt.Errorf("follow bucket %s: %w", k.name, ErrReconnected)
-		case e, ok := <-watcher.Updates():
-			batch, open = add(batch, e, &loaded), ok
+			return ErrReconnected
 		}
-		bytes := 0
-		for more := true; more && open && bytes < maxBatch; {
+		for size, more := 0, true; more && size < maxBatch; {
 			select {
-			case e, ok := <-watcher.Updates():
-				batch, open = add(batch, e, &loaded), ok
-				if len(batch) > 0 {
-					bytes += len(batch[len(batch)-1].Value)
+			case rec := <-changes:
+				batch = k.add(batch, rec, &loaded)
+				if rec != nil {
+					size += len(rec.Body)
 				}
 			default:
 				more = false
 			}
-		}
-		if !open {
-			return fmt.Errorf("follow bucket %s: the watch ended", k.name)
 		}
 		if err := handle(batch, loaded); err != nil {
 			return err
@@ -68,14 +81,14 @@ func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded b
 // maxBatch bounds a batch, in bytes of values.
 const maxBatch = 4 << 20
 
-func add(batch []Entry, e jetstream.KeyValueEntry, loaded *bool) []Entry {
-	if e == nil {
+func (k *Bucket) add(batch []Entry, rec *Record, loaded *bool) []Entry {
+	if rec == nil {
 		*loaded = true
 		return batch
 	}
-	entry := Entry{Key: e.Key(), Revision: e.Revision(), Last: e.Delta() == 0}
-	if e.Operation() == jetstream.KeyValuePut {
-		entry.Value = e.Value()
+	e := Entry{Key: strings.TrimPrefix(rec.Subject, bucketSubject(k.name, "")), Revision: rec.Sequence, Last: rec.Last}
+	if !isMarker(rec.Header) {
+		e.Value = rec.Body
 	}
-	return append(batch, entry)
+	return append(batch, e)
 }

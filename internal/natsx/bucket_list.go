@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -14,7 +15,7 @@ import (
 // after the other and so needs no right to create a consumer, which could deliver to any
 // subject.
 func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) bool) error {
-	stream, err := k.js.Stream(ctx, bucketStreamName(k.name))
+	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
 	if err != nil {
 		return fmt.Errorf("list bucket %s: %w", k.name, mapError(err))
 	}
@@ -30,7 +31,7 @@ func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) boo
 		}
 		next = msg.Sequence + 1
 		key := strings.TrimPrefix(msg.Subject, bucketSubject(k.name, ""))
-		if seen[key] || isMarker(msg) {
+		if seen[key] || isMarker(msg.Header) {
 			continue
 		}
 		seen[key] = true
@@ -44,7 +45,7 @@ func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) boo
 // the marker of a deleted key.
 func (k *Bucket) Holds(ctx context.Context, pattern string) (keys map[string]bool, err error) {
 	var info *jetstream.StreamInfo
-	stream, err := k.js.Stream(ctx, bucketStreamName(k.name))
+	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
 	if err == nil {
 		info, err = stream.Info(ctx, jetstream.WithSubjectFilter(bucketSubject(k.name, pattern)))
 	}
@@ -58,8 +59,8 @@ func (k *Bucket) Holds(ctx context.Context, pattern string) (keys map[string]boo
 	return keys, nil
 }
 
-// isMarker reports whether a message marks a deleted key, whether a client deleted it or
+// isMarker reports whether the header is of a marker of a deleted key, whether a client deleted it or
 // the store found it too old.
-func isMarker(msg *jetstream.RawStreamMsg) bool {
-	return msg.Header.Get("KV-Operation") != "" || msg.Header.Get(jetstream.MarkerReasonHeader) != ""
+func isMarker(header nats.Header) bool {
+	return header.Get("KV-Operation") != "" || header.Get(jetstream.MarkerReasonHeader) != ""
 }

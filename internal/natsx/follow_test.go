@@ -3,6 +3,7 @@ package natsx_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -64,5 +65,43 @@ func TestFollowEndsThoughNobodyAnswers(t *testing.T) {
 	answers.Go()
 	if err := b.Conn().FlushWithContext(ctx); err != nil { // so that the answers come, at last
 		t.Fatal(err)
+	}
+}
+
+// TestFollowLoadsWhileOthersWrite: two keys are written for each that the follower gets, and so there
+// are always more to come. What was stored at the start is complete all the same.
+func TestFollowLoadsWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	const stored = 300
+	bucket, err := connect(t, natstest.Server(t)).OpenBucket(t.Context(), natsx.BucketOptions{Name: "busy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := 0
+	write := func() {
+		written++
+		if _, err := bucket.Put(t.Context(), fmt.Sprint("key", written), []byte("value")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range stored {
+		write()
+	}
+	done, got := errors.New("loaded"), 0
+	err = bucket.Follow(t.Context(), func(batch []natsx.Entry, loaded bool) error {
+		if loaded {
+			return done
+		}
+		for range batch {
+			if got++; got > 2*stored {
+				return errors.New("not loaded")
+			}
+			write()
+			write()
+		}
+		return nil
+	})
+	if !errors.Is(err, done) {
+		t.Errorf("%v after %d entries; %d were stored at the start", err, got, stored)
 	}
 }

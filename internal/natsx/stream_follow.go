@@ -51,11 +51,11 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	if err != nil {
 		return mapError(err)
 	}
-	behind := info.NumPending > 0
-	if !behind {
+	stored := info.NumPending // those at the start that are not handled; some may be gone
+	if stored == 0 {
 		caughtUp()
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxPull))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxPull), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		s.deleteConsumer(consumer)
 		return err
@@ -94,8 +94,11 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 		if err := handle(rec); err != nil {
 			return err
 		}
-		if behind && rec.Last {
-			behind = false
+		if stored == 0 {
+			continue
+		}
+		if stored--; stored == 0 || rec.Last {
+			stored = 0
 			caughtUp()
 		}
 	}
@@ -104,6 +107,10 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 // maxPull is how many messages are asked for at a time. Of those of the audit log, 256 KiB
 // each, they are half of what a server keeps for a client before it cuts a slow one off.
 const maxPull = 128
+
+// heartbeat is how often the server tells that the consumer exists. After two that are missing,
+// the library makes another: the server may have lost it, or left the cluster.
+const heartbeat = 5 * time.Second
 
 // stopTimeout is how long Follow waits for its consumer to be deleted; after that, it
 // happens in the background.

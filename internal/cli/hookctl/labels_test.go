@@ -45,7 +45,7 @@ func TestLabelsAreShown(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if code := <-b.Code; code != cli.ExitOK {
-		t.Errorf("code %d", code)
+		t.Errorf("code %d: %s", code, b.Rest())
 	}
 	if got := f.Run("--text", "why", id); !strings.Contains(got.Stdout, "\nremoved  secret-read\n") {
 		t.Errorf("why: %+v", got)

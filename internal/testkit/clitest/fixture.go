@@ -154,6 +154,19 @@ func (b *Background) Line() string {
 	return ""
 }
 
+// Rest is what an ended hookctl printed and nobody read.
+func (b *Background) Rest() string {
+	var rest []string
+	for {
+		select {
+		case line := <-b.lines:
+			rest = append(rest, line)
+		default:
+			return strings.Join(rest, "\n")
+		}
+	}
+}
+
 // End interrupts and waits for the exit code.
 func (b *Background) End() int {
 	b.t.Helper()
