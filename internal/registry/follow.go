@@ -27,6 +27,9 @@ type follower struct {
 	whole   bool // and nothing that was replaced meanwhile is missing
 	changes int  // changes of hooks, freezes, pins and labels since the last report
 	gaps    gaps
+
+	held      map[string]bool // keys of the bucket, without those of labels, until it was received as a whole
+	inventory inventory       // as of the log so far
 }
 
 // apply applies one batch. Until the whole bucket was received, the served table stays as it
@@ -75,6 +78,7 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 		f.registry.pins.Store(f.pins)
 	}
 	labeled := f.labeled(batch)
+	f.holds(batch)
 	f.changes += len(changes)
 	if f.frozen != was || f.pins != werePinned || labeled {
 		f.changes++
@@ -92,6 +96,7 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 		f.whole = true
 		f.missing()
 		f.missingPins()
+		f.compare()
 	}
 	if f.lease.began() {
 		f.older(applied)
@@ -151,7 +156,7 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 	if complete {
 		r.applied = f.gaps.last
 	}
-	r.disabled = f.disabled
+	r.disabled, r.inventory = f.disabled, f.inventory
 	for id, h := range hooks {
 		delete(r.gone, id)
 		if h == nil {

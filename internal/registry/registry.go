@@ -80,10 +80,11 @@ type Registry struct {
 
 	mu         sync.Mutex // guards what follows
 	hooks      map[string]*hook
-	known      map[string]*hook    // hooks as of the last time that the whole bucket was read
-	knownAt    uint64              // the newest revision that this replica has applied with a lease
-	gone       map[string]uint64   // revisions of tombstones, by hook
-	accepted   uint64              // the newest revision of an acceptance that was read
+	known      map[string]*hook  // hooks as of the last time that the whole bucket was read
+	knownAt    uint64            // the newest revision that this replica has applied with a lease
+	gone       map[string]uint64 // revisions of tombstones, by hook
+	accepted   uint64            // the newest revision of an acceptance that was read
+	inventory  inventory
 	disabled   map[string]Disabled // by hook; immutable
 	replicas   map[string]*peer
 	applied    uint64        // the revision of table

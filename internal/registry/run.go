@@ -69,7 +69,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	r.mu.Lock()
 	r.lostAt.Store(0)
 	r.hooks, r.gone, r.replicas, r.seen = map[string]*hook{}, map[string]uint64{}, map[string]*peer{}, map[instanceKey]time.Time{}
-	r.applied = 0
+	r.applied, r.inventory = 0, inventory{}
 	r.mu.Unlock()
 
 	lease := &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}
@@ -84,7 +84,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	wg.Go(func() { r.settings.Watch(ctx) })
 	f := &follower{
 		registry: r, lease: lease, next: &chain.Table{},
-		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, disabled: map[string]Disabled{},
+		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, held: map[string]bool{}, disabled: map[string]Disabled{},
 		gaps: gaps{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
 	}
 	err := r.bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error { return f.apply(ctx, batch, loaded) })

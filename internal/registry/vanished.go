@@ -5,51 +5,54 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
-
-// vanished is the key of a record that this replica knows and the bucket does not hold, the id of
-// its hook and the reason to state.
-type vanished struct{ key, hook, why string }
 
 // watchKeys looks for records that vanished from the bucket. A purge and a damaged file leave no
 // marker that a follower would receive, so this replica would go on as before, and the next one that
 // starts would miss guards and orders. Orders to freeze are written again. A hook or a pin counts as
 // lost once two checks in a row miss it: the first may have met a new leader of the bucket.
 func (r *Registry) watchKeys(ctx context.Context) error {
-	var before vanished
+	var before string
 	return every(ctx, 2*r.options.Lease, func() {
 		if !r.Current() {
-			before = vanished{}
+			before = ""
 			return
 		}
 		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 		defer cancel()
-		now, err := r.vanished(ctx, before.key)
+		known, last := r.durable() // before the bucket is read: it has had all of them
+		now, err := r.vanished(ctx, known, before)
+		if err == nil && now == "" {
+			err = r.takeInventory(ctx, known, last)
+		}
 		if err = errors.Join(err, r.freezeAgain(ctx)); err != nil && ctx.Err() == nil {
 			r.options.Log.Warn("registrations not compared with the bucket", "error", err)
 		}
-		if now.key != "" && now.key == before.key {
-			r.lose(now.hook, now.why)
+		if now != "" && now == before {
+			r.loseRecord(now)
 		}
 		before = now
 	})
 }
 
-// vanished finds a durable hook or a pin without a record in the bucket, preferably the given one.
-// Nobody removes such a record: to unregister and to unpin is to write another.
-func (r *Registry) vanished(ctx context.Context, preferred string) (found vanished, err error) {
-	known := r.knownRecords() // before the bucket is read: it has had all of them
-	for prefix, list := range known {
-		held, err := r.bucket.Holds(ctx, prefix+">")
+// vanished finds a durable hook or a pin without a record in the bucket, preferably the given one;
+// empty for none.
+func (r *Registry) vanished(ctx context.Context, known []string, preferred string) (found string, err error) {
+	held := map[string]bool{}
+	for _, prefix := range []string{hookKey, pinKey} {
+		list, err := r.bucket.Holds(ctx, prefix+">")
 		if err != nil {
-			return vanished{}, err
+			return "", err
 		}
-		for _, one := range list {
-			if !held[one.key] && (found.key == "" || one.key == preferred) {
-				found = one
-			}
+		maps.Copy(held, list)
+	}
+	for _, key := range known {
+		if !held[key] && !strings.HasPrefix(key, freezeKey) && (found == "" || key == preferred) {
+			found = key
 		}
 	}
 	return found, nil
@@ -80,22 +83,4 @@ func (r *Registry) freezeAgain(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// knownRecords returns what the bucket must hold, by prefix of the keys.
-func (r *Registry) knownRecords() map[string][]vanished {
-	known := map[string][]vanished{}
-	r.mu.Lock()
-	for id, h := range r.hooks {
-		if h.Registration.StaysRegistered() {
-			known[hookKey] = append(known[hookKey], vanished{hookKey + id, id, "is not in the bucket of registrations any more"})
-		}
-	}
-	r.mu.Unlock()
-	for id, one := range r.pins.Load().byID {
-		if one.inForce() {
-			known[pinKey] = append(known[pinKey], vanished{pinKey + id, id, "was pinned, and the order is not in the bucket of registrations any more"})
-		}
-	}
-	return known
 }

@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/natsx"
+)
+
+// inventoryKey is the key of the [inventory].
+const inventoryKey = "inventory"
+
+// inventory lists the keys of the durable hooks, pins and orders to freeze that the bucket holds. A
+// record that is purged or damaged while no router runs leaves no other trace.
+type inventory struct {
+	Keys []string `json:"keys"` // sorted
+
+	revision uint64
+}
+
+// durable returns the keys that the bucket must hold, sorted, and an inventory that is not newer.
+// Nobody removes their records: to unregister, to unpin and to thaw is to write another.
+func (r *Registry) durable() (keys []string, last inventory) {
+	r.mu.Lock()
+	last = r.inventory
+	for id, h := range r.hooks {
+		if h.Registration.StaysRegistered() {
+			keys = append(keys, hookKey+id)
+		}
+	}
+	r.mu.Unlock()
+	for id, one := range r.pins.Load().byID {
+		if one.inForce() {
+			keys = append(keys, pinKey+id)
+		}
+	}
+	for key := range r.frozen.Load().byKey {
+		keys = append(keys, freezeKey+key)
+	}
+	slices.Sort(keys)
+	return keys, last
+}
+
+// loseRecord notes that the bucket does not hold a durable record any more.
+func (r *Registry) loseRecord(key string) {
+	if id, ok := strings.CutPrefix(key, hookKey); ok {
+		r.lose(id, "is not in the bucket of registrations any more")
+	} else if id, ok := strings.CutPrefix(key, pinKey); ok {
+		r.lose(id, "was pinned, and the order is not in the bucket of registrations any more")
+	} else {
+		r.lose("", key+" is not in the bucket of registrations any more")
+	}
+}
+
+// takeInventory stores what the bucket must hold, unless the last inventory says the same. If another
+// replica stores it first, it does so for both.
+func (r *Registry) takeInventory(ctx context.Context, keys []string, last inventory) error {
+	r.mu.Lock()
+	void := last.revision <= r.accepted
+	r.mu.Unlock()
+	if r.lost.Load() != nil || slices.Equal(last.Keys, keys) && (!void || len(keys) == 0) {
+		return nil
+	}
+	body, err := json.Marshal(inventory{Keys: keys})
+	if err != nil {
+		return fmt.Errorf("store what the bucket holds: %w", err)
+	}
+	if _, err := r.bucket.Update(ctx, inventoryKey, body, last.revision); err != nil && !errors.Is(err, natsx.ErrRevision) {
+		return err
+	}
+	return nil
+}
+
+// holds notes which records a batch brings, and the inventory.
+func (f *follower) holds(batch []natsx.Entry) {
+	for _, e := range batch {
+		switch {
+		case e.Value == nil:
+			delete(f.held, e.Key)
+		case e.Key == inventoryKey:
+			f.inventory = inventory{revision: e.Revision}
+			if err := json.Unmarshal(e.Value, &f.inventory); err != nil {
+				f.inventory.Keys = []string{inventoryKey} // anything may be missing
+			}
+		case f.held != nil && !strings.HasPrefix(e.Key, labelKey):
+			f.held[e.Key] = true
+		}
+	}
+}
+
+// compare looks for records of the inventory that the whole bucket, which was just read, does not
+// hold. A loss that was accepted later is none.
+func (f *follower) compare() {
+	r := f.registry
+	r.mu.Lock()
+	accepted := r.accepted
+	r.mu.Unlock()
+	if f.inventory.revision > accepted {
+		for _, key := range f.inventory.Keys {
+			if !f.held[key] {
+				r.loseRecord(key)
+				break
+			}
+		}
+	}
+	f.held = nil
+}
