@@ -31,7 +31,7 @@ func TestApprovalsHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, sessions := testkit.Volume(t, 20, 200, 2000), testkit.Volume(t, 6, 60, 60)
+	n, sessions := testkit.Volume(t, 20, 200, 600), testkit.Volume(t, 6, 60, 60)
 	total, ends := 0, endings{}
 	const most = 1000 // seeds: with -run, others than the named one make no requests
 	for last := seed + most; total < n && seed < last; seed++ {
