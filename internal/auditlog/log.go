@@ -32,6 +32,8 @@ type Options struct {
 	Mask recorder.Masker
 	// Key signs the log; nil means no checkpoints.
 	Key *signer.Key
+	// SignInterval is how often new records are signed; 0 means a second.
+	SignInterval time.Duration
 	// Upgraded reports whether every replica of the router knows [audit.Latest]. Until then new
 	// segments get an older format. Nil means never.
 	Upgraded func() bool
@@ -78,7 +80,7 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 	l.writer = recorder.New(conn, stored, recorder.Options{ID: o.Replica, Mode: o.Mode, Timeout: o.Timeout, Wrote: o.Wrote, Log: o.Log})
 	if o.Mode != recorder.Off && o.Key != nil {
 		l.signer = signer.New(stored, signer.Options{
-			Prefix: conn.Prefix(), Key: o.Key.Signer, Verifier: o.Key.Verifier, Upgraded: o.Upgraded, Log: o.Log,
+			Prefix: conn.Prefix(), Key: o.Key.Signer, Verifier: o.Key.Verifier, Upgraded: o.Upgraded, Interval: o.SignInterval, Log: o.Log,
 			Alarm: func(reason string) { l.note("alarm", reason) },
 		})
 	}

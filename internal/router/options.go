@@ -93,6 +93,8 @@ type Options struct {
 	ApprovalMask recorder.Masker
 	// AuditKey signs the audit log; nil means no checkpoints.
 	AuditKey *signer.Key
+	// SignInterval is how often new records are signed; 0 means a second.
+	SignInterval time.Duration
 	// Requests is the connection on which requests come; nil means that of the router. With one
 	// of its own, a flood of requests delays neither records nor leases nor calls of hooks.
 	Requests *natsx.Conn

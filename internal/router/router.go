@@ -62,7 +62,7 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	}
 	r.audit, err = auditlog.Open(ctx, conn, auditlog.Options{
 		Replica: replica, Replicas: o.Replicas, Mode: o.Audit, Timeout: o.AuditTimeout, Data: o.AuditData, Mask: o.AuditMask, Key: o.AuditKey,
-		Upgraded: r.upgraded, Wrote: r.observer.metrics.Wrote, Log: o.Log,
+		SignInterval: o.SignInterval, Upgraded: r.upgraded, Wrote: r.observer.metrics.Wrote, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err

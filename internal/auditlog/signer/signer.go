@@ -18,7 +18,6 @@ import (
 )
 
 const (
-	interval    = time.Second     // between two looks at the log
 	standby     = 3 * time.Second // age of another router's checkpoint at which this one steps in
 	readGrace   = time.Minute     // for messages that can't be read
 	signTimeout = 30 * time.Second
@@ -34,6 +33,8 @@ type Options struct {
 	Verifier note.Verifier
 	// Upgraded reports whether every router knows [audit.Latest]; nil means never.
 	Upgraded func() bool
+	// Interval is how often the signer looks for new records; 0 means a second.
+	Interval time.Duration
 	// Alarm is called once for each violation: another history than the signed one, or a
 	// malformed message; and once more when its segment is closed. Nil for none.
 	Alarm func(reason string)
@@ -82,6 +83,7 @@ type expected struct {
 // New makes a signer of a log.
 func New(l *store.Log, o Options) *Signer {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Interval = cmp.Or(o.Interval, time.Second)
 	if o.Alarm == nil {
 		o.Alarm = func(string) {}
 	}
@@ -93,7 +95,7 @@ func New(l *store.Log, o Options) *Signer {
 
 // Run signs until ctx ends, and then once more for the last records.
 func (s *Signer) Run(ctx context.Context) {
-	tick := time.NewTicker(interval)
+	tick := time.NewTicker(s.Interval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		select {

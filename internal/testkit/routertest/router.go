@@ -18,8 +18,8 @@ import (
 
 // Start starts a router on a server and waits until it serves. It logs to
 // stderr where HOOKROUTER_TEST_LOG is set. Its answers wait 10 s for their records unless the
-// options say otherwise, so that none is refused because the machine is busy. stop drains it;
-// the test's end does so too.
+// options say otherwise, so that none is refused because the machine is busy, and it signs its
+// log without much delay. stop drains it; the test's end does so too.
 func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options ...natsx.Options) (r *router.Router, stop func()) {
 	t.Helper()
 	var bo natsx.Options
@@ -30,6 +30,7 @@ func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options
 		bo.InProcess = s
 	}
 	o.AuditTimeout = cmp.Or(o.AuditTimeout, 10*time.Second)
+	o.SignInterval = cmp.Or(o.SignInterval, 50*time.Millisecond)
 	if o.Log == nil && os.Getenv("HOOKROUTER_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
