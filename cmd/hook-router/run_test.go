@@ -107,6 +107,7 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"--approvals", "off", "--approval-rules", rules}, "--approvals=off and --approval-rules contradict"},
 		{[]string{"--approvals", "off", "--webhook", "http://127.0.0.1:1/x", "--webhook-secret", "x"}, "--approvals=off and --webhook contradict"},
 		{[]string{"--approvers", "proven", "--console", "off", "--auth", "off"}, "nobody could answer"},
+		{[]string{"--approvers", "proven", "--webhook", "http://127.0.0.1:1/x", "--webhook-secret", "x", "--webhook-links", "--console-url", "http://127.0.0.1:1"}, "--approvers=proven and --webhook-links contradict"},
 		{[]string{"--nats-listen", "0.0.0.0:0"}, "is beyond loopback: give --nats-tls-cert"},
 		{[]string{"--nats-listen", "[::]:0", "--auth", "off"}, "--auth=off lets in whoever reaches"},
 		{[]string{"--agent-http-listen", "0.0.0.0:0"}, "is beyond loopback: give --agent-http-tls-cert"},

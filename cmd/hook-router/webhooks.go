@@ -23,6 +23,8 @@ func (s serve) checkWebhooks() error {
 		return errors.New("--approvals=off and --webhook contradict each other: with approvals off there is nothing to publish. Remove one of them")
 	case s.WebhookLinks && !some:
 		return errors.New("--webhook-links needs somebody to send links to: add --webhook")
+	case s.WebhookLinks && s.Approvers == "proven":
+		return errors.New("--approvers=proven and --webhook-links contradict each other: a link does not prove who opens it. Remove one of them")
 	case s.WebhookLinks && s.ConsoleURL == "":
 		return errors.New("--webhook-links needs the address that people reach the console at: add --console-url")
 	case s.WebhookLinks && (s.Console == "off" || s.HTTPListen == ""):

@@ -1,74 +1,15 @@
 package approvals
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
-
-// Pending returns the requests that are open in the store now, oldest first unless the filter
-// says otherwise, and their total.
-func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
-	if err := s.sync(ctx); err != nil {
-		return nil, 0, err
-	}
-	s.mu.Lock()
-	list := make([]approval.Request, 0, s.open)
-	for _, e := range s.entries {
-		if e.pending() && (f.Session == "" || e.request.Session == f.Session) {
-			list = append(list, e.request)
-		}
-	}
-	s.mu.Unlock()
-	total := len(list)
-	slices.SortFunc(list, func(a, b approval.Request) int {
-		return cmp.Or(a.Created.Compare(b.Created.Time), strings.Compare(a.ID, b.ID))
-	})
-	if f.Newest {
-		slices.Reverse(list)
-	}
-	if f.Limit > 0 && total > f.Limit {
-		list = list[:f.Limit]
-	}
-	for i := range list {
-		list[i] = s.Masked(list[i])
-	}
-	return list, total, nil
-}
-
-// syncTimeout bounds how long a list waits for earlier writes.
-const syncTimeout = 2 * time.Second
-
-// sync waits until this replica has applied the bucket's current content.
-func (s *Service) sync(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	last, err := s.bucket.Last(ctx)
-	if err != nil {
-		return unavailable(err)
-	}
-	for {
-		s.mu.Lock()
-		applied, moved := s.applied, s.moved
-		s.mu.Unlock()
-		if applied >= last {
-			return nil
-		}
-		select {
-		case <-moved:
-		case <-ctx.Done():
-			return wire.Errorf(wire.Unavailable, "this router has not caught up with the open approval requests: try again")
-		}
-	}
-}
 
 // Get returns all that is known of an approval request.
 func (s *Service) Get(ctx context.Context, id string) (approval.Record, error) {

@@ -96,7 +96,8 @@ func (v *View) input(input events.Object) {
 	used := map[string]bool{}
 	for _, pair := range replaced {
 		if diff, ok := edit(input, pair); ok {
-			used[pair[0]], used[pair[1]] = true, true
+			whole := diff.Hidden == 0 // else all of it stands in the data
+			used[pair[0]], used[pair[1]] = whole, whole
 			v.Edits = append(v.Edits, Change{Name: pair[0] + " → " + pair[1], Diff: diff})
 		}
 	}

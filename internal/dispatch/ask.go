@@ -258,7 +258,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
 		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),
-		Prompt: unlabeling(cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt), unlabel), Options: offered(asker.Result),
+		Prompt: unlabeling(promptOf(asker), unlabel), Options: offered(asker.Result),
 		Default: string(cmp.Or(asker.Result.ApprovalDefault, chain.Deny)),
 		Created: now, Expires: approval.At(now.Add(approval.Timeout(asker.Result.ApprovalTimeout))),
 		DataSHA256: approval.Digest(v.Data),
@@ -270,7 +270,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	s.Emitter, s.Labels, s.Unlabel, s.AddedLabels = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), unlabel, adds
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Content, s.Root = ev.grantContent(asker, object), cmp.Or(ev.request.Event.Extensions[events.AttrRoot], s.Session)
-	s.Data, s.Changes = v.Data, changes
+	s.Questions, s.Data, s.Changes = ev.questions(), v.Data, changes
 	s.Verdict.Data = nil // Data has it
 	return s, nil
 }

@@ -12,7 +12,7 @@ import (
 // session.
 func (ev *event) facts(s *held.Event, seen []string) approval.Facts {
 	f := approval.Facts{
-		Hook: s.Hook, Tool: s.ToolName, Prompt: s.Prompt,
+		Hook: s.Hook, Tool: s.ToolName, Prompt: s.Prompt, Questions: s.Questions,
 		Labels: seen, Emitter: ev.request.Emitter, Role: events.RoleOf(ev.request.Emitter),
 		Root: cmp.Or(ev.request.Event.Extensions[events.AttrRoot], ev.session()), Depth: ev.depth(),
 		DenyOnly: s.Needs != nil,

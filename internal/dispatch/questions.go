@@ -24,7 +24,7 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 			return chain.Call{}, false
 		}
 		ids[i], titles[i] = call.Entry.ID, call.Entry.Title()
-		prompts[i] = fmt.Sprintf("%d. %s: %s", i+1, call.Entry.Title(), cmp.Or(call.Result.ApprovalPrompt, approval.DefaultPrompt))
+		prompts[i] = fmt.Sprintf("%d. %s: %s", i+1, call.Entry.Title(), promptOf(call))
 		if call.Result.Reason != "" {
 			reasons = append(reasons, call.Result.Reason)
 		}
@@ -45,6 +45,18 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 	entry := *first.Entry
 	entry.ID, entry.Name = strings.Join(ids, "+"), strings.Join(titles, " and ")
 	return chain.Call{Entry: &entry, Result: r}, true
+}
+
+// questions are the single ones of a merged question, for rules; nil if it is none.
+func (ev *event) questions() (list []approval.Question) {
+	for _, call := range ev.asking {
+		list = append(list, approval.Question{Hook: call.Entry.Title(), Prompt: promptOf(call)})
+	}
+	return list
+}
+
+func promptOf(asker chain.Call) string {
+	return cmp.Or(asker.Result.ApprovalPrompt, approval.DefaultPrompt)
 }
 
 // answerable returns the options, or the default ones if a person could not both allow and deny.

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -85,14 +87,27 @@ func (s *Sender) Follow(ctx context.Context, service approval.Service) {
 	}
 }
 
-// listOpen makes open what is open. It reports whether that was to be learned.
+// listOpen makes open what is open, and tells of decisions whose notices were lost. It reports
+// whether all of it was to be learned.
 func (s *Sender) listOpen(ctx context.Context, service approval.Service, open map[string]*unanswered) bool {
 	list, _, err := service.Pending(ctx, approval.Filter{})
 	if err != nil {
 		return false
 	}
+	gone := maps.Clone(open)
 	for _, q := range list {
+		delete(gone, q.ID)
 		s.follow(ctx, open, approval.Notice{Request: q})
+	}
+	for id, u := range gone {
+		switch record, err := service.Get(ctx, id); {
+		case wire.CodeOf(err) == wire.NotFound:
+			delete(open, id)
+		case err != nil:
+			return false
+		case record.Decision != nil:
+			s.follow(ctx, open, approval.Notice{Request: u.Request, Decision: record.Decision})
+		}
 	}
 	return true
 }

@@ -123,6 +123,34 @@ func TestASecondPersonIsToldWhenTheFirstDoesNotAnswer(t *testing.T) {
 	})
 }
 
+// A decision whose notice is lost, as in a flood, is told all the same, and forgotten.
+func TestALostDecisionIsToldLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, box := question, &inbox{start: time.Now()}
+		asked.ID, asked.Created = "told", approval.At(time.Now())
+		service := newPeople(asked)
+		s, stop := run(t, webhook.Options{Client: &http.Client{Transport: box}, Later: []webhook.Escalation{{After: time.Minute, URL: "http://second.test"}}})
+		ctx, cancel := context.WithCancel(t.Context())
+		var following sync.WaitGroup
+		following.Go(func() { s.Follow(ctx, service) })
+		sleep := func(d time.Duration) { time.Sleep(d); synctest.Wait() } //nolint:forbidigo // of the bubble's clock
+		sleep(2 * time.Minute)
+		service.decide(asked, false)
+		service.open = nil
+		other := question
+		other.ID, other.Created = "other", asked.Created
+		service.notices <- approval.Notice{Request: other, Decision: &approval.Decision{Option: "Deny"}, Lost: true}
+		sleep(time.Minute)
+		cancel()
+		following.Wait()
+		stop()
+		want := []string{"second.test 1m0s approval:required told", "second.test 2m0s approval:resolved told"}
+		if !slices.Equal(box.got, want) {
+			t.Errorf("the receiver was sent %q; want %q", box.got, want)
+		}
+	})
+}
+
 func TestWhatAnEscalationIs(t *testing.T) {
 	if e, err := webhook.ParseEscalation("10m=https://bridge.example/a?b=c"); err != nil || e.After != 10*time.Minute || e.URL != "https://bridge.example/a?b=c" {
 		t.Errorf("ParseEscalation = %v, %v", e, err)

@@ -19,6 +19,28 @@ type Facts struct {
 	Command            string   // a plain shell command; [Facts.WithCall] sets it
 	Cwd                string   // the command's directory
 	DenyOnly           bool     // several people must allow: rules may only deny
+	// Questions are set if one answer is for the questions of several hooks; then Hook and Prompt
+	// do not count. One denial denies, and a rule must allow each question.
+	Questions []Question
+}
+
+// Question is what a hook asks.
+type Question struct {
+	Hook   string `json:"hook"`
+	Prompt string `json:"prompt"`
+}
+
+// each returns the facts of every single question.
+func (f Facts) each() []Facts {
+	if len(f.Questions) == 0 {
+		return []Facts{f}
+	}
+	list := make([]Facts, len(f.Questions))
+	for i, q := range f.Questions {
+		list[i] = f
+		list[i].Hook, list[i].Prompt = q.Hook, q.Prompt
+	}
+	return list
 }
 
 // LabelCondition matches the labels of a session. Both Any and None must hold if they are set.

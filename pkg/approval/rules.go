@@ -45,8 +45,9 @@ func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 }
 
 // Match returns the rule for an approval request, if there is one. A matching deny wins over
-// every allow; among equals the first does. Shadow rules answer nothing, and with
-// [Facts.DenyOnly] neither do rules that allow.
+// every allow; among equals the first does. Of several [Facts.Questions] it is the rule for the
+// first that has one. Shadow rules answer nothing, and with [Facts.DenyOnly] neither do rules that
+// allow.
 func (r Rules) Match(f Facts) (rule Rule, found bool) { return r.match(f, "") }
 
 // Shadow returns the shadow rule that would answer an approval request without a matching rule
@@ -68,15 +69,25 @@ func (r Rules) Enforced() Rules {
 }
 
 func (r Rules) match(f Facts, mode string) (rule Rule, found bool) {
+	questions := f.each()
 	for _, decision := range [...]string{DefaultDeny, DefaultAllow} {
 		if decision == DefaultAllow && f.DenyOnly {
 			break
 		}
-		i := slices.IndexFunc(r, func(rule Rule) bool {
-			return rule.Mode == mode && rule.Decision == decision && rule.matches(f)
-		})
-		if i >= 0 {
-			return r[i], true
+		answered := 0
+		for _, q := range questions {
+			i := slices.IndexFunc(r, func(rule Rule) bool {
+				return rule.Mode == mode && rule.Decision == decision && rule.matches(q)
+			})
+			if i < 0 {
+				continue
+			}
+			if answered++; answered == 1 {
+				rule = r[i]
+			}
+		}
+		if answered == len(questions) || answered > 0 && decision == DefaultDeny {
+			return rule, true
 		}
 	}
 	return Rule{}, false

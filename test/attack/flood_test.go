@@ -16,6 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -61,8 +63,46 @@ func TestOneAgentFloodsNobodyElse(t *testing.T) {
 	if asked != 3 {
 		t.Errorf("coder has %d open requests of 30; want 3", asked)
 	}
-	if code, v := execute("rival", "s0"); v.Action != verdict.Pending {
+	if code, v := execute("rival", "r0"); v.Action != verdict.Pending {
 		t.Errorf("rival: code %q, %+v; want that a person is asked", code, v)
+	}
+	list, total, err := approver.New(b.client("ann")).Pending(ctx, approval.Filter{Limit: 2})
+	if err != nil || total != 4 || len(list) != 2 || list[0].Session != "s0" || list[1].Session != "r0" {
+		t.Errorf("a short list is %+v of %d, %v; want a request of each agent", list, total, err)
+	}
+}
+
+// An agent asks so many long questions that a list of them does not fit a message: what others
+// ask is in it.
+func TestLongQuestionsHideNoOther(t *testing.T) {
+	t.Parallel()
+	b := newAuthBus(t, router.Options{}, identity.Identity{Name: "askers", Role: identity.Worker, Hooks: []string{"asks"}})
+	ctx := testkit.Within(t, testkit.Patience)
+	workers, err := worker.New(b.client("askers"), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(context.Context, events.Event) (worker.Result, error) {
+		return worker.Ask(strings.Repeat("\x01", approval.MaxPrompt))
+	}
+	if _, err := workers.Register(ctx, worker.Registration{ID: "asks", Events: []string{"tool:pre"}}, ask); err != nil {
+		t.Fatal(err)
+	}
+	execute := func(c *nats.Conn, session string) {
+		t.Helper()
+		m, err := c.RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks.execute.tool.pre", Data: []byte(`{"session_id":"` + session + `"}`), Header: nats.Header{"Hook-Wait-Ms": {"1"}}})
+		if err != nil || m.Header.Get("Nats-Service-Error-Code") != "" {
+			t.Fatalf("%v %+v", err, m)
+		}
+	}
+	coder := b.conn("coder").Conn()
+	for n := range 50 { // a message has room for 43: each byte takes six in JSON
+		execute(coder, fmt.Sprint("s", n))
+	}
+	execute(b.conn("rival").Conn(), "r0")
+	list, total, err := approver.New(b.client("ann")).Pending(ctx, approval.Filter{})
+	if err != nil || total != 51 || len(list) == total || list[len(list)-1].Session != "r0" {
+		t.Errorf("%d of %d are listed, %v; want the other agent's among them", len(list), total, err)
 	}
 }
 

@@ -53,6 +53,10 @@ func tab(t *testing.T, ctx context.Context) context.Context {
 	ctx, _ = chromedp.NewContext(ctx)
 	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for it
 	do(t, ctx)
+	// Else a page gets the focus with the first key, which then counts as too early.
+	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		t.Fatal(err)
+	}
 	return ctx
 }
 
@@ -99,8 +103,11 @@ func holds(expression string) action {
 }
 
 // awake waits until the dialog takes keys.
-func awake() action {
-	return chromedp.Steps(holds(opened), run(`window.since = performance.now()`), holds(`performance.now() - window.since > 450`))
+func awake() action { return chromedp.Steps(holds(opened), settled()) }
+
+// settled waits until what just appeared takes keys and clicks.
+func settled() action {
+	return chromedp.Steps(run(`window.since = performance.now()`), holds(`performance.now() - window.since > 450`))
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,7 +94,7 @@ func (f *feed) tell(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
-	list, total, err := f.approvals.Pending(ctx, approval.Filter{Limit: feedList})
+	list, total, err := f.list(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (f *feed) tell(ctx context.Context) error {
 		Approvals []approval.Request `json:"approvals"`
 		Total     int                `json:"total"`
 		Now       approval.Time      `json:"now"` // countdowns are by the router's clock
-	}{"approvals", bounded(list), total, approval.At(time.Now())})
+	}{"approvals", list, total, approval.At(time.Now())})
 	if err != nil {
 		return err
 	}
@@ -110,19 +111,28 @@ func (f *feed) tell(ctx context.Context) error {
 	return nil
 }
 
-// bounded returns the beginning of a list that fits into a message.
-func bounded(list []approval.Request) []approval.Request {
-	size := 0
-	for i, q := range list {
-		size += len(q.Prompt)
-		for _, option := range q.Options {
-			size += len(option)
+// list returns the open requests that fit into a message, and their total.
+func (f *feed) list(ctx context.Context) (list []approval.Request, total int, err error) {
+	for limit := feedList; ; {
+		if list, total, err = f.approvals.Pending(ctx, approval.Filter{Limit: limit}); err != nil {
+			return nil, 0, err
 		}
-		if size > feedBytes {
-			return list[:i]
+		fit := fitting(list)
+		if fit == 0 || fit == len(list) {
+			return append([]approval.Request{}, list[:fit]...), total, nil // [], not null
+		}
+		limit = fit // which chooses of every sender
+	}
+}
+
+// fitting returns how many requests of the beginning of a list fit into a message.
+func fitting(list []approval.Request) (n int) {
+	for size := 0; n < len(list); n++ {
+		if size += len(list[n].Prompt) + len(strings.Join(list[n].Options, "")); size > feedBytes {
+			break
 		}
 	}
-	return append([]approval.Request{}, list...) // [], not null
+	return n
 }
 
 func (f *feed) decided(notice approval.Notice) {

@@ -96,3 +96,23 @@ func TestTheStoryOfAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A page of an agent covers the console with a window and closes it at the first click of a double
+// click: the second one decides nothing.
+func TestAClickThatClosedAnotherWindowDecidesNothing(t *testing.T) {
+	ctx := browser(t)
+	svc := newMemory()
+	svc.ask(question("q1"))
+	server := httptest.NewServer(open(t, console.Options{Approvals: svc}).Handler())
+	defer server.Close()
+	const click = `document.querySelector("#ask-options button").click()`
+	do(t, ctx, chromedp.Navigate(server.URL+"/#token="+token), awake(), run(`dispatchEvent(new Event("focus")); `+click),
+		holds(`document.getElementById("toast").textContent.startsWith("Not answered")`))
+	if d := svc.decision("q1"); d != nil {
+		t.Errorf("decided: %+v", d)
+	}
+	do(t, ctx, awake(), run(click), holds(closed))
+	if d := svc.decision("q1"); d == nil || !d.Granted {
+		t.Errorf("a click later: %+v", d)
+	}
+}

@@ -14,7 +14,9 @@ import (
 // linked is what the holder of a link sees: the approval request and the link's answer.
 type linked struct {
 	Approval approval.Request   `json:"approval"`
-	Option   string             `json:"option"` // that the link answers with
+	Agent    string             `json:"agent"`             // as it claims
+	Emitter  string             `json:"emitter,omitempty"` // the proven sender
+	Option   string             `json:"option"`            // that the link answers with
 	View     approvalview.View  `json:"view"`
 	Decision *approval.Decision `json:"decision"` // null while nobody has answered
 }
@@ -50,7 +52,7 @@ func (c *Console) linked(r *http.Request) (linked, error) {
 	case err != nil:
 		return linked{}, c.wrongLink(r)
 	}
-	return linked{record.Request, option, approvalview.Of(record), record.Decision}, nil
+	return linked{record.Request, record.Agent, record.Emitter, option, approvalview.Of(record), record.Decision}, nil
 }
 
 // wrongLink counts a wrong link like a wrong token, and reveals nothing else.

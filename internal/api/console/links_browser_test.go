@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -13,7 +14,9 @@ import (
 func TestAPersonAnswersThroughALink(t *testing.T) {
 	ctx := browser(t)
 	svc := newMemory()
-	svc.ask(rich("q"))
+	asks := rich("q")
+	asks.Emitter = "nats agent/other"
+	svc.ask(asks)
 	q, err := svc.Get(t.Context(), "q")
 	if err != nil {
 		t.Fatal(err)
@@ -29,12 +32,19 @@ func TestAPersonAnswersThroughALink(t *testing.T) {
 	if order := value[string](t, ctx, `[...document.querySelectorAll("#subject pre, #edits, #prompt, #submit")].map((e) => e.id || e.tagName).join(" ")`); order != "PRE edits prompt submit" {
 		t.Errorf("the page shows, in this order: %s; want what is judged before the question", order)
 	}
+	if about := value[string](t, ctx, `document.getElementById("about").innerText`); !strings.Contains(about, "nats agent/other, as ") {
+		t.Errorf("who asks is not shown by the proven name: %s", about)
+	}
 	screenshot(t, ctx, "answer-link-390-light.png", "light")
 	screenshot(t, ctx, "answer-link-390-dark.png", "dark")
 	if svc.decision("q") != nil {
 		t.Fatal("opening the link answered")
 	}
-	do(t, ctx, run(`document.getElementById("submit").focus()`), chromedp.KeyEvent("\r"), holds(`document.getElementById("outcome").dataset.kind === "allowed"`))
+	do(t, ctx, run(`dispatchEvent(new Event("focus")); document.getElementById("submit").click()`), holds(`document.getElementById("outcome").textContent.startsWith("Not answered")`))
+	if svc.decision("q") != nil {
+		t.Fatal("a click that closed a window in front answered")
+	}
+	do(t, ctx, settled(), run(`document.getElementById("submit").focus()`), chromedp.KeyEvent("\r"), holds(`document.getElementById("outcome").dataset.kind === "allowed"`))
 	if d := svc.decision("q"); d == nil || d.DecidedBy != answerlink.Who || d.Option != q.Options[0] {
 		t.Errorf("decision %+v", d)
 	}

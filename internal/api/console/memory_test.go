@@ -20,6 +20,7 @@ type memory struct {
 	who      []string // of each answer that decided
 	fails    error    // of every call
 	lists    int      // calls of Pending
+	limit    int      // of the last one
 	afterGet func()   // once, when a record was read
 }
 
@@ -96,6 +97,7 @@ func (m *memory) Pending(_ context.Context, f approval.Filter) (list []approval.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lists++
+	m.limit = f.Limit
 	for _, r := range m.records {
 		if r.Decision != nil || f.Session != "" && r.Session != f.Session {
 			continue

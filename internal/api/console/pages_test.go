@@ -184,6 +184,7 @@ func (s *screen) check(state string) {
 	}
 	if s.width == 1400 && s.scheme == "light" {
 		byKeyboard(s.t, s.ctx, name)
+		s.do(settled()) // Tab has left the page and come back
 	}
 }
 

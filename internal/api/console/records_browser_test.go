@@ -35,7 +35,9 @@ func (s searched) Search(ctx context.Context, q console.Query) ([]byte, error) {
 func TestWhatIsSearchedAndWhereItLeads(t *testing.T) {
 	ctx := browser(t)
 	svc, log := newMemory(), searched{asked: make(chan console.Query, 8)}
-	svc.ask(question("q1"))
+	q := question("q1")
+	q.Emitter, q.Labels = "nats agent/other", []string{"secret", "web"}
+	svc.ask(q)
 	server := httptest.NewServer(open(t, console.Options{
 		Approvals: svc, Records: log, Why: func(context.Context, string) ([]byte, error) { return []byte(`{"verdict":"denied","hooks":[]}`), nil },
 	}).Handler())
@@ -44,8 +46,8 @@ func TestWhatIsSearchedAndWhereItLeads(t *testing.T) {
 	if link := value[string](t, ctx, `document.querySelector("#ask-facts a").pathname`); link != "/why/c1" {
 		t.Errorf("an approval request leads to %s", link)
 	}
-	if facts := value[string](t, ctx, `document.getElementById("ask-facts").innerText`); !strings.Contains(facts, "agents/coder") || strings.Contains(facts, "/agents/coder") {
-		t.Errorf("the agent is shown by its source: %s", facts)
+	if facts := value[string](t, ctx, `document.getElementById("ask-facts").innerText`); !strings.Contains(facts, "nats agent/other, as agents/coder") || !strings.Contains(facts, "secret, web") {
+		t.Errorf("who asks is not shown by the proven name, or not what it has seen: %s", facts)
 	}
 	do(t, ctx, chromedp.KeyEvent(kb.Escape), holds(closed))
 	for view, want := range map[string]console.Query{"history": {Action: "deny", Hook: "guard", By: "ann"}, "audit": {Action: "deny", Hook: "guard", Event: "tool:*", Session: "s 1"}} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
 // source is where live events come from.
@@ -106,6 +108,22 @@ func until(t *testing.T, conn *websocket.Conn, wanted func(message) bool) messag
 		if m := receive(t, conn); wanted(m) {
 			return m
 		}
+	}
+}
+
+// What does not fit a message is left to the service to choose, which lists some of every agent.
+func TestALongListIsAskedForAgain(t *testing.T) {
+	svc := newMemory()
+	for n := range 100 {
+		q := question(fmt.Sprint("q", n))
+		q.Prompt = strings.Repeat("x", approval.MaxPrompt)
+		svc.ask(q)
+	}
+	m := receive(t, dial(t, serve(t, open(t, console.Options{Approvals: svc}))))
+	svc.mu.Lock()
+	defer svc.mu.Unlock()
+	if m.Total != 100 || len(m.Approvals) == 100 || len(m.Approvals) != svc.limit {
+		t.Errorf("%d of %d are sent, and %d were asked for", len(m.Approvals), m.Total, svc.limit)
 	}
 }
 

@@ -49,6 +49,8 @@ type Event struct {
 	Content string
 	// Root is the root of the session's tree, which may be the session itself.
 	Root string
+	// Questions are those of the single hooks, if the request asks for several.
+	Questions []approval.Question
 	// Called is how many hooks the event's chain called.
 	Called int
 	// Verdict is the agent's answer apart from the approval and the data: messages to its user,
@@ -78,6 +80,12 @@ func (s *Event) Append(buf []byte) []byte {
 	}
 	w.Text("content_sha256", s.Content)
 	w.Text("root", s.Root)
+	if len(s.Questions) > 0 {
+		w.Objects("questions", len(s.Questions), func(i int, w *events.ObjectWriter) {
+			w.String("hook", s.Questions[i].Hook)
+			w.String("prompt", s.Questions[i].Prompt)
+		})
+	}
 	w.Int("called", int64(s.Called))
 	w.Raw("verdict", s.Verdict.Append(nil))
 	return w.End()
@@ -100,7 +108,8 @@ func Decode(text []byte) (*Event, error) {
 		Called  int             `json:"called"`
 		Verdict verdict.Verdict `json:"verdict"`
 
-		AddedLabels map[string]string `json:"added_labels"`
+		AddedLabels map[string]string   `json:"added_labels"`
+		Questions   []approval.Question `json:"questions"`
 	}
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return nil, fmt.Errorf("decode held event: %w", err)
@@ -108,7 +117,7 @@ func Decode(text []byte) (*Event, error) {
 	if raw.Record.Labels == nil {
 		raw.Record.Labels = raw.Labels
 	}
-	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.AskedAt, raw.AddedLabels, raw.Content, raw.Root, raw.Called, raw.Verdict}, nil
+	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.AskedAt, raw.AddedLabels, raw.Content, raw.Root, raw.Questions, raw.Called, raw.Verdict}, nil
 }
 
 // FirstSegment is where the search for its decision starts.

@@ -30,6 +30,7 @@ func event() *held.Event {
 		},
 		Sent: "0123", Arrived: at, Segment: 7, Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", Called: 3,
 		Unlabel: []string{"a"}, AskedAt: at, AddedLabels: map[string]string{"b": "h2", "a": "h1"}, Content: "4567", Root: "s0",
+		Questions: []approval.Question{{Hook: "h1", Prompt: "Deploy?\n<b>"}, {Hook: "h2"}},
 		Verdict: verdict.Verdict{
 			Action: verdict.Pending, Display: []verdict.Display{{Message: "look", Level: chain.LevelWarning, Source: "hook:x", HookID: "x"}},
 			SuppressOutput: []string{"noisy"}, InjectedTokens: 12,

@@ -1,10 +1,11 @@
 // The page that a link leads to: one approval request and one answer. The link's token is
 // in the fragment, which is sent to no server but in the header below.
-import { $ } from "./dom.js";
+import { $, early } from "./dom.js";
 import { edits, rest, subject } from "./judge.js";
-import { left, visible } from "./text.js";
+import { left, sender, visible } from "./text.js";
 
 const token = location.hash.slice(1);
+let shown = 0;
 
 async function ask(method) {
   const response = await fetch("/v1/link", { method, headers: { authorization: "Bearer " + token } });
@@ -23,8 +24,8 @@ function outcome(text, kind = "") {
 
 const verdict = (d) => (d.granted ? "Allowed" : "Denied") + (d.timed_out ? ": nobody answered in time." : " by " + visible(d.claimed_by || d.decided_by) + (d.option ? ": " + visible(d.option) : "."));
 
-function show({ approval, option, view, decision }) {
-  $("about").textContent = "An agent waits. Hook " + visible(approval.hook) + ", " + visible(approval.event) + ", session " + visible(approval.session_id);
+function show({ approval, agent, emitter, option, view, decision }) {
+  $("about").textContent = "An agent waits: " + visible(sender(emitter, agent)) + ". Hook " + visible(approval.hook) + ", " + visible(approval.event) + ", session " + visible(approval.session_id);
   $("prompt").textContent = visible(approval.prompt, true);
   $("subject").replaceChildren(...subject(view));
   $("edits").replaceChildren(...edits(view.edits), ...edits(view.changed));
@@ -39,10 +40,15 @@ function show({ approval, option, view, decision }) {
   $("submit").toggleAttribute("data-grants", grants);
   $("left").textContent = "Without an answer it is " + (approval.default === "allow" ? "allowed" : "denied") + " in " + left(Math.max(Date.parse(approval.expires) - Date.now(), 0)) + ".";
   $("confirm").hidden = false;
+  shown = performance.now();
 }
 
 $("confirm").addEventListener("submit", async (event) => {
   event.preventDefault();
+  if (early(event, shown)) {
+    outcome("Not answered: that came too soon after this appeared. Answer again.");
+    return;
+  }
   $("submit").disabled = true;
   try {
     const { option } = await ask("POST");

@@ -56,7 +56,7 @@ function showApprovals(message) {
   document.title = (total ? "(" + total + ") " : "") + "hookrouter";
   $("count").hidden = total === 0;
   $("count").textContent = total;
-  $("approvals-note").textContent = total > pending.length ? "the oldest " + pending.length + " of " + total : "";
+  $("approvals-note").textContent = total > pending.length ? pending.length + " of " + total : "";
   $("approvals-empty").hidden = total > 0;
   const focused = document.activeElement?.dataset?.review;
   $("approvals-rows").replaceChildren(...pending.map((q) => card(q, now, (it) => { if (!isOpen()) review(it); })));

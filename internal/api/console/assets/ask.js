@@ -1,9 +1,8 @@
 // The dialog that shows a person one approval request.
-import { $, call, el, toast } from "./dom.js";
+import { $, call, early, el, toast } from "./dom.js";
 import { edits, rest, subject } from "./judge.js";
-import { agentName, indented, left, members, text, visible } from "./text.js";
+import { indented, left, members, sender, text, visible } from "./text.js";
 
-const deaf = 400; // ms after opening in which keys and clicks decide nothing
 const stay = 5000; // ms that an outcome made elsewhere is shown
 const grants = (option) => ["allow", "allow once", "allow always"].includes(option.toLowerCase());
 
@@ -56,16 +55,13 @@ export async function open(q, clock) {
   if (dialog.open) dialog.close();
 }
 
-// early says that an event was meant for what the dialog has covered.
-const early = (event) => event.timeStamp - opened < deaf;
-
 function fill(q, record, view) {
   $("ask-hook").textContent = visible(q.hook);
   $("ask-tool").textContent = visible(text(record, "tool_name") || q.event);
   showMore();
   $("ask-prompt").textContent = visible(q.prompt, true);
   $("ask-reason").textContent = visible(view.reason || "", true);
-  const facts = { event: q.event, session: q.session_id, agent: agentName(text(record, "agent")), approvals: text(record, "progress") };
+  const facts = { event: q.event, session: q.session_id, agent: sender(text(record, "emitter"), text(record, "agent")), labels: JSON.parse(record.get("labels") || "[]").join(", "), approvals: text(record, "progress") };
   if (record.has("shadow_rule")) facts["in shadow"] = "rule " + text(record, "shadow_rule") + " would " + text(record, "shadow_decision");
   $("ask-facts").replaceChildren(...[...Object.entries(facts), ...said(JSON.parse(record.get("reviews") || "[]"))].filter(([, value]) => value).map(([name, value]) =>
     el("div", {}, el("dt", { textContent: name }), el("dd", { textContent: visible(value) }))));
@@ -118,7 +114,7 @@ function showMore() {
 // reveal shows what is masked, which is recorded in the name of who asks for it.
 async function reveal(event) {
   const q = question;
-  if (q === null || early(event)) return;
+  if (q === null || early(event, opened)) return;
   try {
     const view = JSON.parse(await call("/v1/approvals/" + encodeURIComponent(q.id) + "/reveal", { method: "POST" }));
     if (question !== q) return;
@@ -131,7 +127,11 @@ async function reveal(event) {
 }
 
 async function answer(option, event) {
-  if (question === null || sending || ended || early(event)) return;
+  if (question === null || sending || ended) return;
+  if (early(event, opened)) {
+    toast("Not answered: that came too soon after this appeared. Answer again.");
+    return;
+  }
   sending = true;
   const q = question, note = $("ask-note").value;
   const scope = always(option) && $("ask-scope").value;
@@ -220,7 +220,7 @@ $("ask-reveal").addEventListener("click", reveal);
 $("ask-close").addEventListener("click", aside);
 dialog.addEventListener("cancel", (event) => {
   event.preventDefault();
-  if (!early(event)) aside();
+  if (!early(event, opened)) aside();
 });
 // Whatever closed it, nothing was answered. The browser tells of it with the next frame,
 // and by then the next approval request may be open.

@@ -23,6 +23,13 @@ export function label(row, names) {
 // why is a link to the story of a chain.
 export const why = (chain, text) => el("a", { class: "touch", href: "/why/" + encodeURIComponent(chain), textContent: text });
 
+const deaf = 400; // ms in which keys and clicks decide nothing
+let focused = 0; // when the window got the focus: one in front of it may have closed under a click
+addEventListener("focus", () => { focused = performance.now(); });
+
+// early reports whether an event was meant for what was there before, or in front.
+export const early = (event, shown) => event.timeStamp - Math.max(shown, focused) < deaf;
+
 export const noAccess = "Access has ended. Open the address that the router printed when it started.";
 
 // call asks the API. The error of a refusal has its code. Without access the page

@@ -135,3 +135,6 @@ export function stamp(time) {
 
 // agentName is an agent as people read it: a CloudEvents source without its first slash.
 export const agentName = (source) => (source || "").replace(/^\//, "");
+
+// sender is who sent an event: the proven name, if there is one, before the one that is claimed.
+export const sender = (emitter, agent) => emitter && emitter !== agent ? emitter + ", as " + agentName(agent) : agentName(agent);

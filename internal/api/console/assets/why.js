@@ -1,7 +1,7 @@
 // Why: the story of one decision, at an address of its own: /why/ID.
 import { $, call, el } from "./dom.js";
 import { changes } from "./question.js";
-import { agentName, members, parts, stamp, visible } from "./text.js";
+import { members, parts, sender, stamp, visible } from "./text.js";
 
 // asked is the id in the address; null on another page.
 export const asked = () => location.pathname.startsWith("/why/") ? decodeURIComponent(location.pathname.slice("/why/".length)) : null;
@@ -31,7 +31,7 @@ function fill(s, raw) {
     asked: (s.approvals || []).filter((a) => !a.decided).map(approval).join("; "),
     answer: (s.approvals || []).filter((a) => a.decided).map(approval).join("; "),
     revealed: [...new Set((s.approvals || []).flatMap((a) => a.revealed || []))].map((by) => "its secrets, to " + by).join("; "),
-    when: stamp(s.time) + ", took " + (s.us / 1000).toFixed(1) + " ms", agent: s.emitter && s.emitter !== s.agent ? s.emitter + ", as " + agentName(s.agent) : agentName(s.agent),
+    when: stamp(s.time) + ", took " + (s.us / 1000).toFixed(1) + " ms", agent: sender(s.emitter, s.agent),
     session: s.session_id, "event id": s.event_id, chain: s.chain_id + " at " + s.place,
     also: s.others ? s.others.length + (s.more ? " and more" : "") + " chains of this " + s.kind : "",
   };

@@ -1,0 +1,85 @@
+package approvals
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
+	"github.com/hookrouter/hookrouter/pkg/approval"
+)
+
+// listed is an open request in a list.
+type listed struct {
+	approval.Request
+	sender string // proven; empty for none
+	before int    // requests of the sender before it in the list
+}
+
+// Pending returns the requests that are open in the store now, oldest first unless the filter
+// says otherwise, and their total. A limit leaves the same room to each proven sender, so that a
+// flood does not hide what others ask.
+func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
+	if err := s.sync(ctx); err != nil {
+		return nil, 0, err
+	}
+	s.mu.Lock()
+	list := make([]listed, 0, s.open)
+	for _, e := range s.entries {
+		if e.pending() && (f.Session == "" || e.request.Session == f.Session) {
+			list = append(list, listed{e.request, e.emitter, 0})
+		}
+	}
+	s.mu.Unlock()
+	total := len(list)
+	byAge := func(a, b listed) int {
+		if f.Newest {
+			a, b = b, a
+		}
+		return cmp.Or(a.Created.Compare(b.Created.Time), strings.Compare(a.ID, b.ID))
+	}
+	slices.SortFunc(list, byAge)
+	if f.Limit > 0 && total > f.Limit {
+		seen := map[string]int{}
+		for i, one := range list {
+			list[i].before = seen[one.sender]
+			seen[one.sender]++
+		}
+		slices.SortStableFunc(list, func(a, b listed) int { return cmp.Compare(a.before, b.before) })
+		list = list[:f.Limit]
+		slices.SortFunc(list, byAge)
+	}
+	requests := make([]approval.Request, len(list))
+	for i := range list {
+		requests[i] = s.Masked(list[i].Request)
+	}
+	return requests, total, nil
+}
+
+// syncTimeout bounds how long a list waits for earlier writes.
+const syncTimeout = 2 * time.Second
+
+// sync waits until this replica has applied the bucket's current content.
+func (s *Service) sync(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	last, err := s.bucket.Last(ctx)
+	if err != nil {
+		return unavailable(err)
+	}
+	for {
+		s.mu.Lock()
+		applied, moved := s.applied, s.moved
+		s.mu.Unlock()
+		if applied >= last {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return wire.Errorf(wire.Unavailable, "this router has not caught up with the open approval requests: try again")
+		}
+	}
+}
