@@ -17,6 +17,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
 
+// maxConnections bounds the connections to the pages: the files that the process may open are for its
+// hooks.
+const maxConnections = 64
+
 // health serves /healthz (the process lives), /readyz (its hooks are registered and NATS is
 // connected), /policy and /metrics.
 type health struct {
@@ -44,6 +48,7 @@ func serveHealth(ctx context.Context, address string, tel *telemetry.Telemetry) 
 	mux.HandleFunc("GET /policy", h.showPolicy)
 	mux.Handle("GET /metrics", tel.Handler())
 	h.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+	(&web.ConnLimiter{Limit: maxConnections}).Attach(h.server)
 	go func() {
 		defer close(h.done)
 		_ = h.server.Serve(listener) // until close

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -43,6 +45,31 @@ func currentFile(t *testing.T, address string) string {
 }
 
 const oneHook = `hooks: [{id: one, events: [a], cel: {rules: [{deny: "no"}]}}]`
+
+// Connections to the pages must not take the files that hooks need.
+func TestTheHealthPagesKeepFewConnections(t *testing.T) {
+	address := testkit.FreeAddrs(t, 1)[0]
+	_, stop := start(t, listen(t), write(t, oneHook), "--http-listen", address)
+	defer stop()
+	var first net.Conn
+	for range 2 * maxConnections {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if first == nil {
+			first = conn
+		}
+	}
+	_ = first.SetReadDeadline(time.Now().Add(3 * time.Second))
+	if _, err := first.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the first of %d connections is still open: %v", 2*maxConnections, err)
+	}
+	if code, text := page(t, address, "/readyz"); code != http.StatusOK {
+		t.Errorf("/readyz: %d %s", code, text)
+	}
+}
 
 func TestTheHealthPagesOfAWorker(t *testing.T) {
 	address := testkit.FreeAddrs(t, 1)[0]

@@ -13,7 +13,7 @@ import (
 )
 
 // Find returns the absolute path of a program: one with a slash is found from dir, any
-// other in PATH. A script must name a program that is there in its first line, if it
+// other in the absolute directories of PATH. A script must name a program that is there in its first line, if it
 // has one. The error says what to do.
 func Find(dir, name string) (string, error) {
 	if name == "" {
@@ -32,12 +32,9 @@ func Find(dir, name string) (string, error) {
 			return "", err
 		}
 	}
-	path, err := exec.LookPath(file)
+	path, err := lookPath(file)
 	switch {
-	case err == nil || errors.Is(err, exec.ErrDot):
-		if path, err = filepath.Abs(path); err != nil {
-			return "", err
-		}
+	case err == nil:
 		return path, firstLine(path)
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("%s: no such program in PATH: install it, or give its path; that of a program beside the file begins with ./", name)
@@ -47,6 +44,19 @@ func Find(dir, name string) (string, error) {
 		return "", notExecutable(file)
 	}
 	return "", fmt.Errorf("%s: %w", file, err)
+}
+
+// lookPath finds a program as exec.LookPath does, but in the absolute directories of PATH only.
+func lookPath(name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return exec.LookPath(name)
+	}
+	for _, dir := range filepath.SplitList(searchPath(os.Getenv("PATH"))) {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return path, nil
+		}
+	}
+	return "", exec.ErrNotFound
 }
 
 func notExecutable(file string) error {
@@ -69,7 +79,7 @@ func firstLine(script string) error {
 	case wanted == "":
 		return fmt.Errorf("%s: its first line, #!, names no program: write one like #!/bin/sh", script)
 	}
-	if _, err := exec.LookPath(wanted); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+	if _, err := lookPath(wanted); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: the program of its first line is not there: install %s, or change the line", script, wanted)
 	}
 	return nil

@@ -49,6 +49,30 @@ func TestFindSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// A relative directory of PATH may be one that an agent writes to.
+func TestRelativeDirectoriesOfPATHAreNotSearched(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	write(t, "only-here", "#!/bin/sh\n", 0o755)
+	write(t, "sh", "#!/bin/sh\n", 0o755)
+	write(t, "env", "#!/usr/bin/env only-here\n", 0o755)
+	path := os.Getenv("PATH")
+	for _, relative := range []string{"", ".", "./x/.."} {
+		t.Setenv("PATH", relative+string(filepath.ListSeparator)+path)
+		for name, want := range map[string]string{"only-here": "no such program in PATH", "./env": "install only-here"} {
+			if found, err := process.Find(dir, name); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("PATH %q: %s: found %q, %v; want %s", relative, name, found, err, want)
+			}
+		}
+		if found, err := process.Find(dir, "sh"); err != nil || filepath.Dir(found) == dir {
+			t.Errorf("PATH %q: sh: found %q, %v", relative, found, err)
+		}
+		if got := process.Environ([]string{"PATH"}); len(got) != 1 || got[0] != "PATH="+path {
+			t.Errorf("PATH %q: programs get %q", relative, got)
+		}
+	}
+}
+
 // TestWhatChangedSinceItWasFound are programs that were well when they were found.
 func TestWhatChangedSinceItWasFound(t *testing.T) {
 	for want, change := range map[string]func(t *testing.T, file string){

@@ -146,6 +146,9 @@ func (d *document) errorAt(at jsontext.Pointer, err error) error {
 		line, column = p.keyLine, p.keyColumn
 	}
 	e := d.errorIn(line, column, at, field.Err)
+	if _, secret := errors.AsType[kind.SecretError](field.Err); secret {
+		e.source = ""
+	}
 	if field.Line > 0 { // a text may have several faults
 		e.at = at.AppendToken(fmt.Sprintf("%d:%d", field.Line, field.Column))
 	}

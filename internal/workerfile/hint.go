@@ -115,6 +115,8 @@ func names(kinds map[string]kind.Kind) []string { return slices.Sorted(maps.Keys
 
 func list(names []string) string { return strings.Join(names, ", ") }
 
+const wholeNumber = "a whole number"
+
 // typeWord says what a value of a Go type is called in YAML.
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
@@ -123,7 +125,7 @@ func typeWord(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number"
+		return wholeNumber
 	case reflect.Float32, reflect.Float64:
 		return "a number"
 	case reflect.String:

@@ -149,6 +149,8 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"a text where a list must be":      {"hooks:\n  - id: g\n    events: tool:pre\n" + anyRule, "w.yaml:3:13: hooks[0].events: must be a list, not a text: put it in brackets, like [tool:pre]"},
 		"a number where a text must be":    {"hooks:\n  - id: 5\n    events: [x]\n" + anyRule, "w.yaml:2:9: hooks[0].id: must be a text (quote it), not a number"},
 		"a text as a limit":                {"hooks:\n  - id: a\n    builtin: {limits: {rules: [{calls: many}]}}\n", "w.yaml:3:40: hooks[0].builtin.limits.rules[0].calls: must be a whole number, not a text"},
+		"a time as a time-out":             {hook("    timeout_ms: 5s\n" + anyRule), "w.yaml:4:17: hooks[0].timeout_ms: must be a whole number, not a text: 5s is written 5000"},
+		"a number that is too large":       {hook("    priority: 99999999999999999999\n" + anyRule), "w.yaml:4:15: hooks[0].priority: must be a whole number, not a text: the number is too large"},
 		"a fraction as a priority":         {hook("    priority: 1.5\n" + anyRule), "w.yaml:4:15: hooks[0].priority: must be a whole number, not a number"},
 		"a text as a flag":                 {hook("    durable: yes\n" + anyRule), "w.yaml:4:14: hooks[0].durable: must be true or false, not a text"},
 		"a time-out that is too long":      {hook("    timeout_ms: 60000\n" + anyRule), `w.yaml:4:17: hooks[0].timeout_ms: timeout_ms is 60000`},
@@ -420,6 +422,28 @@ func TestParseReportsEveryHookThatIsWrong(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"hooks[0].match", "hooks[2].exec.command"}, got); diff != "" {
 		t.Errorf("paths of errors (-want +got):\n%s\n%v", diff, err)
+	}
+}
+
+// A secret in the place of a variable's name must not reach the log, nor the event about a reload
+// that failed.
+func TestSecretsInAFileAreNotShown(t *testing.T) {
+	for _, section := range []string{
+		"    exec: {command: [sh], env: [TOKEN=s3cret]}\n",
+		"    http: {url: https://a.example/, headers: {Authorization: Bearer s3cret}}\n",
+		"    http: {url: https://a.example/, headers: {Authorization: s3cret}}\n",
+		"    http: {url: 'https://bob:s3cret@a.example/'}\n",
+		"    http: {url: https://a.example/, secret_env: s3cret}\n",
+		"    builtin: {notify: {url_env: 'https://a.example/s3cret'}}\n",
+	} {
+		_, err := workerfile.Parse("w.yaml", []byte(hook(section)), basic.Kinds(kind.Worker{}))
+		all := workerfile.Errors(err)
+		if len(all) != 1 {
+			t.Fatalf("%s: %v", section, err)
+		}
+		if text := all[0].Error() + all[0].Snippet(); strings.Contains(text, "s3cret") {
+			t.Errorf("shown: %s", text)
+		}
 	}
 }
 

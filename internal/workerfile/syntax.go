@@ -2,9 +2,12 @@ package workerfile
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -93,8 +96,21 @@ func (d *document) shapeHint(at jsontext.Pointer, sem *jsonv2.SemanticError) str
 		return `: each of its items begins with "- "`
 	case wanted == reflect.Struct && sem.JSONKind == '"':
 		return ": its keys are " + list(fieldNamesOf(sem.GoType))
+	case typeWord(sem.GoType) == wholeNumber && sem.JSONKind == '"':
+		return numberHint(at.LastToken(), d.places[at].text)
 	case wanted == reflect.String && sem.JSONKind == '{':
 		return `: put a text with a colon in quotes, like "tool:pre"`
+	}
+	return ""
+}
+
+// numberHint returns a hint about a text in the place of a whole number.
+func numberHint(member, text string) string {
+	if took, err := time.ParseDuration(text); err == nil && strings.HasSuffix(member, "_ms") {
+		return fmt.Sprintf(": %s is written %d", text, took.Milliseconds())
+	}
+	if _, err := strconv.ParseInt(text, 10, 64); errors.Is(err, strconv.ErrRange) {
+		return ": the number is too large"
 	}
 	return ""
 }

@@ -212,6 +212,19 @@ func (o Object) With(name string, value []byte) []byte {
 	return slices.Concat(head, quoted, []byte{':'}, value, raw[len(head):])
 }
 
+// Map returns the object's text with each value replaced by what change makes of it, which must
+// be JSON. All other bytes stay as they are.
+func (o Object) Map(change func(name string, value jsontext.Value) []byte) []byte {
+	raw := o.Bytes()
+	out, done := make([]byte, 0, len(raw)), 0
+	for _, m := range o.members {
+		out = append(out, raw[done:m.value]...)
+		out = append(out, change(m.name, raw[m.value:m.end])...)
+		done = m.end
+	}
+	return append(out, raw[done:]...)
+}
+
 // Over returns the members of o merged over those of below (shallow, an
 // explicit null wins), with timestamp set to stamp. Members nobody changed keep
 // their bytes. It implements rules 15 and 17 of the semantics: event data over

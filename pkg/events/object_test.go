@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -245,6 +246,28 @@ func TestWith(t *testing.T) {
 				t.Errorf("the result is refused: %v", err)
 			}
 		})
+	}
+}
+
+func TestMap(t *testing.T) {
+	for raw, want := range map[string]string{
+		"{ \"a\" : 1.0,\n\"b\\u0062\" : {\"x\":1} , \"c\":[2] }": "{ \"a\" : 1.0,\n\"b\\u0062\" : \"x\" , \"c\":[2] }",
+		" { } ": " { } ",
+		"":      "{}",
+	} {
+		var o Object
+		if raw != "" {
+			o = mustParse(t, raw)
+		}
+		got := o.Map(func(name string, value jsontext.Value) []byte {
+			if name == "bb" {
+				return []byte(`"x"`)
+			}
+			return value
+		})
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", raw, diff)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 const (
 	maxRunning  = 4       // linters at once
 	maxFileSize = 4 << 20 // bytes; a larger file is not linted
+	maxPath     = 4096    // bytes; no system opens a longer one
 	maxFindings = 4096    // of one file that are looked at
 	maxFinding  = 400     // characters that are shown
 )
@@ -50,18 +51,25 @@ func (c *checker) locate(cwd, name string) (rel string, inside bool) {
 	default:
 		name = filepath.Join(c.root, name)
 	}
-	rest := ""
-	for existing := filepath.Clean(name); ; existing = filepath.Dir(existing) {
-		real, err := filepath.EvalSymlinks(existing)
-		if err == nil {
-			rel, err = filepath.Rel(c.root, filepath.Join(real, rest))
-			return rel, err == nil && filepath.IsLocal(rel)
-		}
-		if _, isLink := os.Readlink(existing); isLink == nil || existing == filepath.Dir(existing) {
-			return "", false // a link to nowhere: nobody knows where a write will be
-		}
-		rest = filepath.Join(filepath.Base(existing), rest)
+	if name = filepath.Clean(name); len(name) > maxPath {
+		return "", false
 	}
+	existing := name
+	for !there(existing) && existing != filepath.Dir(existing) {
+		existing = filepath.Dir(existing)
+	}
+	real, err := filepath.EvalSymlinks(existing)
+	if err != nil {
+		return "", false // a link to nowhere: nobody knows where a write will be
+	}
+	rel, err = filepath.Rel(c.root, filepath.Join(real, name[len(existing):]))
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+// there reports whether a path leads to something, a link included.
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // lint runs the linters of a file; known says that there are some. A file that is not

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -233,6 +234,24 @@ func TestFilesElsewhereAreNotTouched(t *testing.T) {
 	data := `{"tool_name":"Write","tool_input":{"file_path":"in.txt"},"cwd":` + quoted(filepath.Join(b.root, "sub")) + `}`
 	if got := findings(b.told(events.ToolPost, data)); len(got) != 1 {
 		t.Errorf("from the agent's directory: told %q", got)
+	}
+}
+
+// What a path costs must not grow with the square of its length: one event would keep the worker
+// busy for an hour.
+func TestLongPathsCostLittle(t *testing.T) {
+	b := newBench(t, linterfeedback.Options{Only: linterfeedback.OnlyAll})
+	deep := strings.Repeat("d/", 800)
+	b.put(deep+"in.txt", "TODO in\n")
+	began := time.Now()
+	for name, want := range map[string]int{deep + "in.txt": 1, deep + strings.Repeat("e/", 800) + "x.txt": 0, strings.Repeat("a/", 400_000) + "x.txt": 0} {
+		data := `{"tool_name":"Write","tool_input":{"file_path":` + quoted(name) + `}}`
+		if got := findings(b.told(events.ToolPost, data)); len(got) != want {
+			t.Errorf("%d bytes: told %q; want %d findings", len(name), got, want)
+		}
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 

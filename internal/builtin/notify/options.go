@@ -104,7 +104,7 @@ func (o Options) webhook(n *notifier) error {
 		u, err := url.Parse(text)
 		switch {
 		case text == "":
-			return kind.Lacks("/url_env", errUnset)
+			return kind.Lacks("/url_env", kind.ErrNoVariable)
 		case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 			return kind.Lacks("/url_env", errors.New("the variable does not hold an address like https://host/path"))
 		case u.Scheme == "http" && !kind.Loopback(u.Hostname()):
@@ -117,7 +117,7 @@ func (o Options) webhook(n *notifier) error {
 	if o.SecretEnv != "" {
 		text := os.Getenv(o.SecretEnv)
 		if text == "" {
-			return kind.Lacks("/secret_env", errUnset)
+			return kind.Lacks("/secret_env", kind.ErrNoVariable)
 		}
 		keys, err := signature.Parse(text)
 		if err != nil {
@@ -127,6 +127,3 @@ func (o Options) webhook(n *notifier) error {
 	}
 	return nil
 }
-
-// errUnset does not show what was written, which may be the secret itself.
-var errUnset = errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -107,32 +108,53 @@ func (h hook) handle(_ context.Context, ev events.Event) (chain.Result, error) {
 		return chain.Result{}, err
 	}
 	var places []string
-	masked, raw := 0, data
-	for name, value := range data.All() {
-		if len(h.Members) > 0 && !slices.Contains(h.Members, name) || slices.Contains(h.Keep, name) || slices.Contains(identity, name) {
-			continue
+	masked := 0
+	changed := data.Map(func(name string, value jsontext.Value) []byte {
+		if !h.looksAt(name) {
+			return value
 		}
-		changed, n := h.member(name, value)
+		safe, n := h.member(name, value)
 		if n == 0 {
-			continue
-		}
-		if raw, err = events.ParseObject(raw.With(name, changed)); err != nil {
-			return chain.Result{}, fmt.Errorf("mask %s: %w", name, err)
+			return value
 		}
 		masked, places = masked+n, append(places, name)
-	}
+		return safe
+	})
 	if masked == 0 {
 		return chain.Result{}, nil
 	}
-	what := fmt.Sprintf("%d secrets masked in %s", masked, strings.Join(places, ", "))
+	what := fmt.Sprintf("%d secrets masked in %s", masked, list(places))
 	if masked == 1 {
-		what = "1 secret masked in " + places[0]
+		what = "1 secret masked in " + list(places)
 	}
-	result := chain.Result{Action: chain.Modify, Data: raw.Bytes(), Reason: what}
+	result := chain.Result{Action: chain.Modify, Data: changed, Reason: what}
 	if !h.Quiet {
 		result.UserMessage, result.UserMessageLevel = what, chain.LevelWarning
 	}
 	return result, nil
+}
+
+// looksAt reports whether a member of the data is one that secrets are masked in.
+func (h hook) looksAt(name string) bool {
+	return (len(h.Members) == 0 || slices.Contains(h.Members, name)) && !slices.Contains(h.Keep, name) && !slices.Contains(identity, name)
+}
+
+// Bounds of what is told of the members with secrets, whose names are the sender's.
+const (
+	maxPlaces = 10
+	maxPlace  = 80 // bytes of a name
+)
+
+// list names members.
+func list(places []string) string {
+	var names []string
+	for _, place := range places[:min(len(places), maxPlaces)] {
+		names = append(names, shorten.Bytes(place, maxPlace, "..."))
+	}
+	if more := len(places) - maxPlaces; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // member masks the value of a member, which rules may know by its name.

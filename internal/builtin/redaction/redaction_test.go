@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -154,4 +155,34 @@ func FuzzMask(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Each member is written once, however many there are: one event must not keep the worker busy
+// for minutes.
+func TestManyMembersAreMaskedInOnePass(t *testing.T) {
+	const members = 30_000
+	var data, want strings.Builder
+	for i := range members {
+		fmt.Fprintf(&data, `,"m%d":"AKIAIOSFODNN7EXAMPLE"`, i)
+		fmt.Fprintf(&want, `,"m%d":"[REDACTED:aws-key]"`, i)
+	}
+	began := time.Now()
+	got, result := masked(t, kind.Section{}, redaction.Options{}, "{"+data.String()[1:]+"}")
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("%d bytes took %v", data.Len(), took)
+	}
+	if got != "{"+want.String()[1:]+"}" {
+		t.Errorf("got %.200s", got)
+	}
+	if want := "30000 secrets masked in m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 29990 more"; result.Reason != want {
+		t.Errorf("reason %.200q, want %q", result.Reason, want)
+	}
+}
+
+// Names are the sender's: what is told of them is bounded.
+func TestLongNamesAreCut(t *testing.T) {
+	_, result := masked(t, kind.Section{}, redaction.Options{}, `{"`+strings.Repeat("n", 10_000)+`":"AKIAIOSFODNN7EXAMPLE"}`)
+	if len(result.Reason) > 200 {
+		t.Errorf("the reason has %d bytes", len(result.Reason))
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"go.uber.org/goleak"
@@ -155,6 +156,42 @@ func TestNothingIsReadFromElsewhere(t *testing.T) {
 		if result, _ := start(t, dir, sessioncontext.Options{Files: []string{file}}); strings.Contains(result.ContextInjection, "s3cret") {
 			t.Errorf("%s: the secret is told", file)
 		}
+	}
+}
+
+func TestAPipeInThePlaceOfADirectoryIsNotWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "docs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	put(t, dir, "a.md", "there")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if result, err := start(t, dir, sessioncontext.Options{Files: []string{"docs/*.md", "docs/*/x", "*.md"}}); err != nil || !strings.Contains(result.ContextInjection, "there") {
+			t.Errorf("told %q, %v", result.ContextInjection, err)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for a writer of the pipe")
+	}
+}
+
+func TestLargeDirectoriesAreNotRead(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "docs/a.md", "there")
+	for i := range 10_001 {
+		if err := os.Link(filepath.Join(dir, "docs/a.md"), filepath.Join(dir, fmt.Sprintf("docs/%d", i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := start(t, dir, sessioncontext.Options{Files: []string{"docs/*.md"}}); err == nil || !strings.Contains(err.Error(), "more than 10000 files") {
+		t.Errorf("error %v", err)
+	}
+	if result, err := start(t, dir, sessioncontext.Options{Files: []string{"docs/a.md"}}); err != nil || !strings.Contains(result.ContextInjection, "there") {
+		t.Errorf("a path: told %q, %v", result.ContextInjection, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package sessioncontext
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -91,12 +92,13 @@ func (s sources) readFiles(add func(title, text string)) error {
 		return err
 	}
 	defer root.Close()
-	seen := map[string]bool{}
+	seen, list := map[string]bool{}, &listing{Root: root, left: maxEntries}
 	for _, pattern := range s.files {
-		names, err := fs.Glob(root.FS(), pattern)
-		if err != nil {
+		names, err := fs.Glob(list, pattern)
+		if err := cmp.Or(err, list.err); err != nil {
 			return err
 		}
+		slices.Sort(names)
 		for _, name := range names {
 			if seen[name] || len(seen) == maxFiles {
 				continue
@@ -115,7 +117,7 @@ func (s sources) readFiles(add func(title, text string)) error {
 // readFile reads the beginning of a file, one byte more than limit at most. What is no
 // file, or gone, is empty; a link that leads out of the root is an error.
 func readFile(root *os.Root, name string, limit int) (string, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not be waited for
+	f, err := open(root, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil

@@ -122,6 +122,7 @@ func TestCompileNamesTheFirstError(t *testing.T) {
 		"types that don't fit":          {`event > 1`, "match: 1:7: found no matching overload for '_>_' applied to '(string, int)'"},
 		"a result that is no flag":      {`event + 'x'`, "match: 1:1: the expression must be true or false, but its type is string"},
 		"a pattern that is none":        {`event.matches('(')`, "match: 1:15: the pattern of matches is not a valid regular expression (RE2): missing closing ): `(`"},
+		"has of an index":               {`has(data["x"])`, "match: 1:9: invalid argument to has() macro: write has(data.x), or 'x' in data"},
 		"one equals sign":               {`event = 'x'`, "match: 1:7: Syntax error: token recognition error at: '= ': equal is written =="},
 		"a comment of another language": {"# why\ntrue", "match: 1:1: Syntax error: token recognition error at: '#': a comment begins with //"},
 		"a word for an operator":        {`true and false`, "match: 1:6: Syntax error: mismatched input 'and': and is written &&"},

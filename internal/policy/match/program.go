@@ -177,6 +177,9 @@ func nowHint(message string) string {
 // syntaxHint is how CEL writes what other languages write otherwise; empty where the
 // message is of something else.
 func syntaxHint(message string) string {
+	if message == "invalid argument to has() macro" {
+		return ": write has(data.x), or 'x' in data"
+	}
 	_, found, ok := strings.Cut(message, "Syntax error: ")
 	if !ok {
 		return ""

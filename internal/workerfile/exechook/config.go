@@ -98,7 +98,7 @@ func newCommand(c Config) (*command, error) {
 	}
 	for i, name := range c.Env {
 		if name == "" || strings.ContainsAny(name, "= \x00") {
-			return nil, kind.At(jsontext.Pointer(fmt.Sprintf("/env/%d", i)), "must be the name of a variable that the worker has, not %q: values are not written here", name)
+			return nil, &kind.FieldError{Pointer: jsontext.Pointer(fmt.Sprintf("/env/%d", i)), Err: errEnv}
 		}
 	}
 	if err := cmd.choose(c); err != nil {
@@ -223,6 +223,8 @@ func (c *command) findLine(line string) (err error) {
 	c.script, err = checkScript(words, dir)
 	return err
 }
+
+var errEnv = kind.Secret("must be the name of a variable that the worker has, such as TOKEN: values are not written here")
 
 var errNoCommand = kind.At("/command", `must be a list: the program and its arguments, such as ["./lint.sh", "--fast"]`)
 

@@ -135,7 +135,7 @@ func checkURL(c Config) (host string, err error) {
 	case u.Hostname() == "":
 		return "", errors.New("names no host: write it like https://host/path")
 	case u.User != nil:
-		return "", errors.New("holds a user or password: send them in a header, whose value is a variable: headers: {Authorization: POLICY_AUTHORIZATION}")
+		return "", kind.Secret("holds a user or password: send them in a header, whose value is a variable: headers: {Authorization: POLICY_AUTHORIZATION}")
 	case u.Fragment != "":
 		return "", errors.New("has a fragment (#), which is never sent: remove it")
 	case u.Scheme == "http" && !c.Insecure && !kind.Loopback(u.Hostname()):

@@ -1,7 +1,6 @@
 package httphook
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -24,10 +23,6 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // reserved are the headers that belong to the request itself.
 var reserved = regexp.MustCompile(`(?i)^(host|content-.*|transfer-encoding|connection|te|trailer|upgrade|webhook-.*|hook-.*|ce-.*|traceparent|tracestate)$`)
 
-// errNoVariable does not show what was written in the name's place, which may be the
-// secret itself.
-var errNoVariable = errors.New("must be the name of a variable of the worker's environment, which is not set: values are not written here")
-
 // checkSecrets checks the names of what the environment and files have.
 func (c Config) checkSecrets() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
@@ -36,14 +31,14 @@ func (c Config) checkSecrets() error {
 			return kind.At(at, "is not a header that may be set here")
 		}
 		if !variable.MatchString(c.Headers[name]) {
-			return &kind.FieldError{Pointer: at, Err: errNoVariable}
+			return &kind.FieldError{Pointer: at, Err: kind.ErrNoVariable}
 		}
 	}
 	switch {
 	case c.SecretEnv != "" && c.SecretFile != "":
 		return kind.At("/secret_file", "there is secret_env too: give one of them")
 	case c.SecretEnv != "" && !variable.MatchString(c.SecretEnv):
-		return &kind.FieldError{Pointer: "/secret_env", Err: errNoVariable}
+		return &kind.FieldError{Pointer: "/secret_env", Err: kind.ErrNoVariable}
 	}
 	return nil
 }
@@ -55,7 +50,7 @@ func headers(names map[string]string) (http.Header, error) {
 		at := jsontext.Pointer("/headers").AppendToken(name)
 		value := os.Getenv(names[name])
 		if value == "" {
-			return nil, kind.Lacks(at, errNoVariable)
+			return nil, kind.Lacks(at, kind.ErrNoVariable)
 		}
 		if !httpguts.ValidHeaderFieldValue(value) {
 			return nil, kind.Lacks(at, fmt.Errorf("the value of %s can't be sent in a header: it has control characters", names[name]))
@@ -71,7 +66,7 @@ func secret(dir string, c Config) (signature.Keys, error) {
 	switch {
 	case c.SecretEnv != "":
 		if text = os.Getenv(c.SecretEnv); text == "" {
-			return nil, kind.Lacks(at, errNoVariable)
+			return nil, kind.Lacks(at, kind.ErrNoVariable)
 		}
 	case c.SecretFile != "":
 		at = "/secret_file"

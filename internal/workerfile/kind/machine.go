@@ -17,3 +17,16 @@ func (e *MachineError) Unwrap() error { return e.Err }
 func Lacks(pointer jsontext.Pointer, err error) *FieldError {
 	return &FieldError{Pointer: pointer, Err: &MachineError{err}}
 }
+
+// SecretError is an error at a value that may be a secret, as where somebody wrote one in the place
+// of a variable's name. Neither the value nor its line is shown.
+type SecretError struct{ text string }
+
+// Error says what is wrong.
+func (e SecretError) Error() string { return e.text }
+
+// Secret returns a [SecretError].
+func Secret(text string) error { return SecretError{text} }
+
+// ErrNoVariable is about a variable that is not set.
+var ErrNoVariable = Secret("must be the name of a variable of the worker's environment, which is not set: values are not written here")

@@ -103,7 +103,7 @@ func (l List) After(tool events.Tool, data events.Object) (list List, changed bo
 	for _, t := range given {
 		list = list.with(t.todo())
 	}
-	return list[:min(len(list), MaxTodos)], true
+	return list, true
 }
 
 // withOne is for tools that make or change one task: TaskCreate, TaskUpdate, tracker_….
@@ -133,13 +133,13 @@ func (l List) withOne(tool events.Tool, t task, data events.Object) (List, bool)
 	return list.with(todo), true
 }
 
-// with adds a task, or changes the one of the same id.
+// with adds a task if there is room for it, or changes the one of the same id.
 func (l List) with(t Todo) List {
 	i := slices.IndexFunc(l, func(other Todo) bool { return t.ID != "" && other.ID == t.ID })
 	switch {
 	case i >= 0:
 		l[i] = Todo{t.ID, cmp.Or(t.Text, l[i].Text), cmp.Or(t.Status, l[i].Status)}
-	case t.Text != "":
+	case t.Text != "" && len(l) < MaxTodos:
 		l = append(l, t)
 	}
 	return l

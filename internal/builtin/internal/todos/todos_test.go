@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -148,4 +149,21 @@ func FuzzAfter(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a list costs must not grow with the square of its length.
+func TestLongListsCostLittle(t *testing.T) {
+	var items strings.Builder
+	for i := range 45_000 {
+		fmt.Fprintf(&items, `,{"id":"%d","content":"c"}`, i)
+	}
+	began := time.Now()
+	if list, changed := after(t, `{"tool_name":"TodoWrite","tool_input":{"todos":[`+items.String()[1:]+`]}}`); !changed || len(list) != todos.MaxTodos || list[99].ID != "99" {
+		t.Errorf("%d tasks, changed %v", len(list), changed)
+	}
+	took := time.Since(began)
+	t.Log(took)
+	if took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
 }
