@@ -275,17 +275,17 @@ func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 	if o := r.Run("policy", "push", "production", file, "--key", filepath.Join(r.dir, "key")); o.Code == 0 || !strings.Contains(o.Stderr, "1 of its tests fail") {
 		t.Errorf("push of what fails its tests: %+v", o)
 	}
-	r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], exec: {command: [\"true\"]}}\n")
-	says(t, stderr, `"error":"hook freeze acts in the world (exec): only a worker with --policy-exec takes it"`)
+	r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], exec: {command: [\"true\"]}}\n", "--policy-exec")
+	says(t, stderr, `"error":"hook freeze acts in the world (exec): that needs --policy-exec"`)
 	testkit.Eventually(t, "the status says so", func() bool { return r.status(t).Why != "" })
 	for line := range strings.Lines(r.Run("policy", "status", "production", "--wait", "50ms", "--text").Stdout) {
 		if len(line) > 81 {
 			t.Errorf("a line is too long: %s", line)
 		}
 	}
-	r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], http: {url: \"https://127.0.0.1:1/x\"}}\n")
+	r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], http: {url: \"https://127.0.0.1:1/x\"}}\n", "--policy-exec")
 	says(t, stderr, "hook freeze acts in the world (http)")
-	r.push("hooks:\n  - id: freeze\n    events: [\"deploy:start\"]\n    rego: {allow_net: [evil.example], policy: \"package hooks\\n\\ndeny contains \\\"x\\\" if http.send({\\\"url\\\": \\\"http://evil.example\\\", \\\"method\\\": \\\"get\\\"})\"}\n")
+	r.push("hooks:\n  - id: freeze\n    events: [\"deploy:start\"]\n    rego: {allow_net: [evil.example], policy: \"package hooks\\n\\ndeny contains \\\"x\\\" if http.send({\\\"url\\\": \\\"http://evil.example\\\", \\\"method\\\": \\\"get\\\"})\"}\n", "--policy-exec")
 	says(t, stderr, "hook freeze acts in the world (rego)")
 	write("nats: {url: \"nats://evil.example\"}\n" + deployPolicy("two"))
 	if o := r.Run("policy", "push", "production", file, "--key", filepath.Join(r.dir, "key")); o.Code == 0 || !strings.Contains(o.Stderr, "it has a section nats") {
@@ -303,7 +303,7 @@ func TestAPolicyThatIsRefusedChangesNothing(t *testing.T) {
 func TestAPolicyWithCommands(t *testing.T) {
 	t.Parallel()
 	r := newRollout(t)
-	version := r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], exec: {command: [sh, -c, 'echo \"{\\\"action\\\":\\\"deny\\\",\\\"reason\\\":\\\"ran\\\"}\"']}}\n")
+	version := r.push("hooks:\n  - {id: freeze, events: [\"deploy:start\"], exec: {command: [sh, -c, 'echo \"{\\\"action\\\":\\\"deny\\\",\\\"reason\\\":\\\"ran\\\"}\"']}}\n", "--policy-exec")
 	stderr, _ := r.worker(t.TempDir(), "--policy-exec")
 	says(t, stderr, `"policy taken over","policy":"`+version)
 	if reason, by := r.policies(connect(t, r.url), "deploy:start"); reason != "ran" || by["freeze"] != version {

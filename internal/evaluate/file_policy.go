@@ -31,14 +31,17 @@ type FilePolicy struct {
 
 // NewFilePolicy makes the policy of a file, which the caller closes. Events run at the
 // same time here, so what a builtin remembers of other events counts for nothing: only
-// rules are called, and what is replay_safe. Hooks that act in the world also need
+// rules, CEL and Rego, are called, and what is replay_safe. Hooks that act in the world also need
 // [FilePolicyOptions.Acting].
 func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
 	hooks := newHooks(file, func(h workerfile.Hook) bool {
-		return o.RunAll || h.Kind == "cel" || h.Registration.ReplaySafe && (o.Acting || !h.Acts)
+		return o.RunAll || h.Kind == "cel" || h.Kind == "rego" && !h.Acts || h.Registration.ReplaySafe && (o.Acting || !h.Acts)
 	}, o.AsIfEnforced)
 	return &FilePolicy{hooks, o.WithRecorded, o.Without}
 }
+
+// Calls reports whether a hook of the file is called, and does not only answer as recorded.
+func (p *FilePolicy) Calls(id string) bool { return p.hooks.May(id) }
 
 // Replay is a [Policy].
 func (p *FilePolicy) Replay(ctx context.Context, c *Recording) (Outcome, error) {
@@ -80,10 +83,10 @@ func (p *FilePolicy) decide(ctx context.Context, ev events.Event, recorded []Ans
 		return Outcome{}, undecided
 	case err != nil:
 		return Outcome{}, &Undecided{Reason: "nothing was decided", Detail: err.Error()}
-	case memory.Ended() != "" && !out.Result.Denied():
-		return Outcome{}, &Undecided{Reason: "not replayable: the recorded chain ended where " + memory.Ended() + " denied, which it would not do now: what hooks after it would have said is not known"}
 	}
-	return newOutcome(out, memory), nil
+	o := newOutcome(out, memory)
+	o.Open = memory.Ended() != "" && !out.Result.Denied()
+	return o, nil
 }
 
 func (p *FilePolicy) notReplayable(id string) *Undecided {
@@ -97,20 +100,21 @@ func (p *FilePolicy) notReplayable(id string) *Undecided {
 }
 
 // entries are the hooks that an event concerns: those of the file, and those of the
-// recorded chain. A hook that is in both keeps its recorded place; the others of the file
-// come before the recorded ones where their priority is negative, else after.
+// recorded chain. The hooks that are in both have their recorded places, in the order of the file; the
+// others of the file come before the recorded ones where their priority is negative, else after.
 func (p *FilePolicy) entries(ev events.Event, memory *recordedAnswers) []*chain.Entry {
 	recorded := memory.Entries()
 	placed := map[string]bool{}
 	for _, entry := range recorded {
 		placed[entry.ID] = true
 	}
-	var first, last []*chain.Entry
-	mine := map[string]*chain.Entry{}
+	var first, both, last []*chain.Entry
+	wanted := map[string]bool{}
 	for _, entry := range p.hooks.Entries(ev.Name, ev.Session) {
+		wanted[entry.ID] = true
 		switch {
 		case placed[entry.ID]:
-			mine[entry.ID] = entry
+			both = append(both, entry)
 		case entry.Priority < 0:
 			first = append(first, entry)
 		default:
@@ -120,8 +124,8 @@ func (p *FilePolicy) entries(ev events.Event, memory *recordedAnswers) []*chain.
 	for _, entry := range recorded {
 		if !p.hooks.Has(entry.ID) {
 			first = append(first, entry)
-		} else if mine[entry.ID] != nil {
-			first = append(first, mine[entry.ID])
+		} else if wanted[entry.ID] {
+			first, both = append(first, both[0]), both[1:]
 		}
 	}
 	return append(first, last...)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -24,6 +25,12 @@ type Outcome struct {
 	Labels    []string        `json:"labels,omitempty"`    // that hooks set
 	Calls     []Call          `json:"hops"`
 	Skipped   []string        `json:"skipped,omitempty"` // whose match was false
+	// Open says that a denial ended the recorded chain, and that the chain goes on now: later
+	// hooks, which the log does not know, may deny.
+	Open bool `json:"open,omitempty"`
+
+	questions string   // of the hooks that were called; empty if none asks
+	unknown   []string // hooks that answered as recorded, and whose injected text is not in the log as it was
 }
 
 // Call is what happened at one hook.
@@ -56,13 +63,29 @@ func newOutcome(out chain.Outcome, memory *recordedAnswers) Outcome {
 		}
 		if memory != nil {
 			step.Recorded, step.Assumed = slices.Contains(memory.used, step.ID), slices.Contains(memory.assumed, step.ID)
+			if step.Recorded && memory.places[step.ID].unknown {
+				o.unknown = append(o.unknown, step.ID)
+			}
 		}
 		o.Calls = append(o.Calls, step)
+		if step.Action == chain.AskUser && !step.Recorded {
+			o.questions += question(h) + "\n"
+		}
 	}
 	for _, entry := range out.Skipped {
 		o.Skipped = append(o.Skipped, entry.ID)
 	}
 	return o
+}
+
+// question is what a hook asks, of whom, and what follows from which answer. The log has only a part
+// of that.
+func question(h chain.Call) string {
+	r, timeout := h.Result, chain.DefaultApprovalTimeout
+	if r.ApprovalTimeout != nil {
+		timeout = *r.ApprovalTimeout
+	}
+	return fmt.Sprintf("%q %q %v %s %q %q %+v", r.ApprovalPrompt, r.ApprovalOptions, timeout, cmp.Or(r.ApprovalDefault, chain.Deny), r.ApprovalKey, r.Unlabel, h.Entry.Approval)
 }
 
 // Recorded is what the chain came to then, by the engine of now.
@@ -81,11 +104,12 @@ type Decision struct {
 	Reason string `json:"reason,omitempty"`
 	// Failure is that of a hook that denied because it failed.
 	Failure chain.Failure `json:"failure,omitempty"`
+	Open    bool          `json:"open,omitempty"` // see [Outcome.Open]
 }
 
 // Decision is the outcome in brief. start is the data that came in.
 func (o Outcome) Decision(start json.RawMessage) Decision {
-	d := Decision{Action: o.Action, By: o.DeniedBy, Reason: o.Reason}
+	d := Decision{Action: o.Action, By: o.DeniedBy, Reason: o.Reason, Open: o.Open}
 	switch o.Action {
 	case chain.Deny:
 		if n := len(o.Calls); n > 0 {
@@ -115,10 +139,11 @@ func by(calls iter.Seq2[int, Call], did chain.Action) (id, reason string) {
 
 // What of a decision differs.
 const (
-	DiffersInAction = "action"
-	DiffersInLabels = "labels" // that hooks set, by the same action
-	DiffersInData   = "data"   // of the chain, by the same action
-	DiffersInText   = "text"   // that is injected
+	DiffersInAction   = "action"
+	DiffersInLabels   = "labels"   // that hooks set, by the same action
+	DiffersInQuestion = "question" // of the approval request
+	DiffersInData     = "data"     // of the chain, by the same action
+	DiffersInText     = "text"     // that is injected
 )
 
 // differ says what differs between two outcomes of a chain, "" for nothing: another
@@ -132,17 +157,14 @@ func (c *Recording) differ(was, would Outcome) string {
 		return DiffersInLabels
 	case a.Action == chain.Deny:
 		return ""
+	case was.questions != "" && would.questions != "" && was.questions != would.questions:
+		return DiffersInQuestion
 	case !same(was.Data, would.Data):
 		return DiffersInData
-	case a.Action == chain.InjectContext && was.Injection != would.Injection && !c.unknownText():
+	case a.Action == chain.InjectContext && was.Injection != would.Injection && slices.Equal(was.unknown, would.unknown):
 		return DiffersInText
 	}
 	return ""
-}
-
-// unknownText reports whether some injected text is not in the log as it was.
-func (c *Recording) unknownText() bool {
-	return slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.unknown })
 }
 
 // same reports whether two JSON texts say the same; numbers are compared as written.

@@ -32,7 +32,7 @@ type Summary struct {
 type Group struct {
 	Count   int       `json:"count"`
 	Reason  string    `json:"reason,omitempty"`  // of a refusal
-	Differs string    `json:"differs,omitempty"` // of a change, like Was and Would, which say action and hook only
+	Differs string    `json:"differs,omitempty"` // of a change, like Was and Would, which lack reason and failure
 	Was     *Decision `json:"was,omitempty"`
 	Would   *Decision `json:"would,omitempty"`
 	Example string    `json:"example"` // the first chain of which it is true
@@ -51,7 +51,7 @@ func (r *Summary) Add(res Replayed) {
 		r.Same++
 	} else {
 		r.Differ++
-		was, would := Decision{Action: res.Was.Action, By: res.Was.By}, Decision{Action: res.Would.Action, By: res.Would.By}
+		was, would := Decision{Action: res.Was.Action, By: res.Was.By, Open: res.Was.Open}, Decision{Action: res.Would.Action, By: res.Would.By, Open: res.Would.Open}
 		r.Changes = grouped(r.Changes, Group{Differs: res.Differs, Was: &was, Would: &would, Example: res.Chain.ID})
 	}
 	for _, c := range [...]struct {

@@ -13,8 +13,8 @@ import (
 )
 
 // Find returns the absolute path of a program: one with a slash is found from dir, any
-// other in the absolute directories of PATH. A script must name a program that is there in its first line, if it
-// has one. The error says what to do.
+// other in the absolute directories of PATH. A script must name a program that is there in
+// its first line, if it has one. The error says what to do.
 func Find(dir, name string) (string, error) {
 	if name == "" {
 		return "", errors.New("the name of a program is missing")

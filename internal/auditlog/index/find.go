@@ -36,18 +36,7 @@ func Open(ctx context.Context, conn *natsx.Conn, l *store.Log) (*Index, error) {
 // Find calls handle with the messages of a segment that may be about an id, newest first, until
 // it returns false. Nothing is held open between two calls.
 func (x *Index) Find(ctx context.Context, s store.Segment, id string, handle func(natsx.Record) (more bool, err error)) (more bool, err error) {
-	to, _, err := head(ctx, x.bucket, s.Number)
-	if err != nil {
-		return false, err
-	}
-	state, err := x.store.State(ctx, s)
-	if err != nil {
-		return false, err
-	}
-	if to > state.Last { // of an earlier log
-		to = 0
-	}
-	late, err := tail(ctx, s, max(to+1, state.First), state.Last, id)
+	covered, late, err := x.late(ctx, s, id)
 	if err != nil {
 		return false, err
 	}
@@ -56,10 +45,54 @@ func (x *Index) Find(ctx context.Context, s store.Segment, id string, handle fun
 			return more, err
 		}
 	}
-	sequences, err := x.blocks(ctx, s.Number, to, id)
+	sequences, err := x.blocks(ctx, s.Number, covered, id)
 	if err != nil {
 		return false, err
 	}
+	slices.Reverse(sequences)
+	return each(ctx, s, sequences, handle)
+}
+
+// FindOldest is [Index.Find], oldest first.
+func (x *Index) FindOldest(ctx context.Context, s store.Segment, id string, handle func(natsx.Record) (more bool, err error)) (more bool, err error) {
+	covered, late, err := x.late(ctx, s, id)
+	if err != nil {
+		return false, err
+	}
+	sequences, err := x.blocks(ctx, s.Number, covered, id)
+	if err != nil {
+		return false, err
+	}
+	if more, err := each(ctx, s, sequences, handle); !more || err != nil {
+		return more, err
+	}
+	for _, msg := range late {
+		if more, err := handle(msg); !more || err != nil {
+			return more, err
+		}
+	}
+	return true, nil
+}
+
+// late returns the last message that blocks cover, and the later ones with an id.
+func (x *Index) late(ctx context.Context, s store.Segment, id string) (covered uint64, list []natsx.Record, err error) {
+	covered, _, err = head(ctx, x.bucket, s.Number)
+	if err != nil {
+		return 0, nil, err
+	}
+	state, err := x.store.State(ctx, s)
+	if err != nil {
+		return 0, nil, err
+	}
+	if covered > state.Last { // of an earlier log
+		covered = 0
+	}
+	list, err = tail(ctx, s, max(covered+1, state.First), state.Last, id)
+	return covered, list, err
+}
+
+// each calls handle with messages, until it returns false.
+func each(ctx context.Context, s store.Segment, sequences []uint64, handle func(natsx.Record) (more bool, err error)) (more bool, err error) {
 	for _, sequence := range sequences {
 		msg, err := s.Get(ctx, sequence)
 		if errors.Is(err, natsx.ErrNoKey) {
@@ -75,7 +108,7 @@ func (x *Index) Find(ctx context.Context, s store.Segment, id string, handle fun
 	return true, nil
 }
 
-// blocks returns the sequences that blocks have for an id, newest first.
+// blocks returns the sequences that blocks have for an id, oldest first.
 func (x *Index) blocks(ctx context.Context, segment int, covered uint64, id string) (list []uint64, err error) {
 	part, hash := hashOf(id)
 	var odd error
@@ -94,9 +127,7 @@ func (x *Index) blocks(ctx context.Context, segment int, covered uint64, id stri
 		return true
 	})
 	slices.Sort(list)
-	list = slices.Compact(list)
-	slices.Reverse(list)
-	return list, errors.Join(err, odd)
+	return slices.Compact(list), errors.Join(err, odd)
 }
 
 // escape begins a JSON escape, which may be any letter.

@@ -110,6 +110,57 @@ func TestAnyIdFindsItsChains(t *testing.T) {
 	}
 }
 
+// An agent learns the id of a chain from its answer, and knows that of its next approval request. It
+// can't hide either behind events of that id.
+func TestNoEventHidesAChainOrARequestOfItsId(t *testing.T) {
+	const id, request = "01a1fe4c-6277-7721-a95c-5a201d5eb9ab", "lktw2ypl4mio6cadi7qbxx6rxa"
+	for name, c := range map[string]struct {
+		events  int
+		last    string
+		indexed bool
+	}{
+		"a few, one denied, in the log":        {25, "deny", false},
+		"a few, one denied, in the index":      {25, "deny", true},
+		"more than are read, in the index":     {510, "continue", true},
+		"more than are read, behind the index": {510, "continue", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSearched(t)
+			s.write(chainRecords(nil, "before", request, "s2", "continue"))
+			s.write(chainRecords(nil, id, "e1", "s1", "deny"))
+			decision := audit.Record{
+				Time: time.Now(), Kind: audit.ApprovalDecided, ChainID: "asked", EventID: "e2", Session: "s1", Event: "tool:pre", Action: "deny",
+				Detail: audit.Decision{ApprovalID: request},
+			}
+			if _, err := s.log.Live().AppendFirst(t.Context(), store.DecisionSubject(s.bus, request), decision.Append(nil)); err != nil {
+				t.Fatal(err)
+			}
+			for i := range c.events {
+				action := "continue"
+				if i == c.events-1 {
+					action = c.last
+				}
+				s.write(chainRecords(chainRecords(nil, fmt.Sprintf("x%d", i), id, "s2", action), fmt.Sprintf("y%d", i), request, "s2", action))
+			}
+			if c.indexed {
+				s.index()
+			}
+			for id, want := range map[string]query.Found{
+				id:      {Kind: query.OfChain, Chains: []string{id}},
+				request: {Kind: query.OfApproval, Chains: []string{"asked"}},
+			} {
+				got, err := s.open().Find(t.Context(), id, func() bool { return true })
+				if diff := cmp.Diff(want, got); diff != "" || err != nil {
+					t.Errorf("%s: %v (-want +got):\n%s", id, err, diff)
+				}
+			}
+			if c, err := s.open().Chain(t.Context(), id); err != nil || len(c.Records) != 3 {
+				t.Errorf("%+v, %v", c, err)
+			}
+		})
+	}
+}
+
 func TestTheIndexLacksNothingThatTheLogHas(t *testing.T) {
 	s := newSearched(t)
 	s.write(chainRecords(nil, "c1", "e1", "s1", "deny"))

@@ -57,7 +57,7 @@ func check(file *workerfile.File, dir string, acts bool) error {
 	}
 	for _, h := range slices.Concat(file.Hooks, file.Contributors) {
 		if !acts && (h.Acts || h.Kind == "exec" || h.Kind == "http") {
-			return fmt.Errorf("hook %s acts in the world (%s): only a worker with --policy-exec takes it", h.Registration.ID, h.Kind)
+			return fmt.Errorf("hook %s acts in the world (%s): that needs --policy-exec", h.Registration.ID, h.Kind)
 		}
 		for _, path := range h.Files {
 			if rel, err := filepath.Rel(dir, path); err != nil || !filepath.IsLocal(rel) {

@@ -56,7 +56,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	now := time.Now()
 	rows := [][]term.Cell{term.Heads("ID", "LEFT", "AGE", "SESSION", "EVENT", "HOOK", "PROMPT")}
 	for _, q := range list {
-		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(q.ID)), left(q.Expires, now), term.Span(now.Sub(q.Created.Time)), term.OrDash(term.Printable(q.Session)), term.Printable(q.Event), term.Printable(q.Hook), term.Bold.Cell(term.Clip(term.OneLine(asked(q)), term.MaxValue))))
+		rows = append(rows, term.Row(term.Cyan.Cell(term.Printable(q.ID)), left(q.Expires, now), term.Span(now.Sub(q.Created.Time)), term.Word(q.Session), term.Printable(q.Event), term.Printable(q.Hook), term.Bold.Cell(term.Clip(term.OneLine(asked(q)), term.MaxValue))))
 	}
 	e.Out.Table(rows)
 	if total > len(list) {

@@ -149,7 +149,7 @@ func showNotice(p *term.Printer, n approval.Notice) {
 		kind = "reviewed"
 	}
 	if !p.Line(noticed{kind, q, n.Decision}) {
-		p.Fold(fmt.Sprintf("%s %s  %-10s %s: %s  %s", p.Clock(), term.Printable(q.ID), term.OrDash(term.Printable(q.Session)),
+		p.Fold(fmt.Sprintf("%s %s  %-10s %s: %s  %s", p.Clock(), term.Printable(q.ID), term.Word(q.Session),
 			term.Printable(q.Hook), term.Clip(term.OneLine(asked(q)), term.MaxValue), p.Paint(what.Color, what.Text)))
 	}
 }

@@ -274,7 +274,11 @@ func (s *chainView) outLines() []term.Cell {
 	case r.Out == nil:
 		return []term.Cell{term.Plain.Cell("the data as it came in")}
 	case len(s.Changes) > 0:
-		return append([]term.Cell{term.Plain.Cell("the data as it came in, but for")}, changeLines(s.Changes)...)
+		lines := append([]term.Cell{term.Plain.Cell("the data as it came in, but for")}, changeLines(s.Changes)...)
+		if r.Out.Redacted {
+			lines = append(lines, term.Dim.Cell("secrets in it were masked before it was recorded: a change of one does not show here"))
+		}
+		return lines
 	}
 	return s.dataLines(r.Out)
 }

@@ -50,7 +50,7 @@ func showRecord(p *term.Printer, r query.Record) {
 	who := term.Printable(r.Hook)
 	who = cmp.Or(who, "-")
 	p.Fold(fmt.Sprintf("%s  %-18s %-16s %-10s %-14s %s%s  %s", p.Paint(term.Dim, r.Time.UTC().Format(RecordTime)), term.Printable(string(r.Kind)),
-		term.OrDash(term.Printable(r.Event)), term.OrDash(term.Printable(r.Session)), who, recordText(p, &r), detail(about(&r)), p.Paint(term.Dim, r.String())))
+		term.OrDash(term.Printable(r.Event)), term.Word(r.Session), who, recordText(p, &r), detail(about(&r)), p.Paint(term.Dim, r.String())))
 }
 
 func detail(text string) string {

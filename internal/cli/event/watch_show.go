@@ -21,7 +21,7 @@ func showSight(p *term.Printer, s *sight) {
 	case "unreadable":
 		what, rest = p.Paint(term.Red, "broken"), term.Clean(s.Error)
 	}
-	p.Fold(fmt.Sprintf("%s %s  %-16s %-10s %s", p.Clock(), what, term.Clean(s.Event), term.OrDash(term.Clean(s.Session)), rest))
+	p.Fold(fmt.Sprintf("%s %s  %-16s %-10s %s", p.Clock(), what, term.Clean(s.Event), term.Word(s.Session), rest))
 }
 
 func resultText(p *term.Printer, r resultBody) string {

@@ -191,3 +191,19 @@ func TestAuditStatsCounts(t *testing.T) {
 		t.Error(got.Stdout)
 	}
 }
+
+// A secret that was replaced is masked before and after: what came in may not be what went out.
+func TestShowSaysThatMaskedSecretsMayHaveChanged(t *testing.T) {
+	t.Parallel()
+	f := clibus.NewAudit(t, hookctl.Run)
+	masked := func(b string) *audit.Data {
+		return &audit.Data{Value: json.RawMessage(`{"password":"[REDACTED:key]","b":` + b + `}`), Redacted: true}
+	}
+	f.Write(audit.Record{
+		Time: clibus.Began, Kind: audit.ChainResult, ChainID: "c1", Event: "tool:pre", Action: "continue", Detail: audit.Chain{In: masked("1"), Out: masked("2")},
+	})
+	got := f.Run("audit", "show", "c1", "--text", "--wide")
+	if !strings.HasSuffix(strings.TrimSpace(got.Stdout), "+ b: 2\nsecrets in it were masked before it was recorded: a change of one does not show here") {
+		t.Errorf("%+v", got)
+	}
+}

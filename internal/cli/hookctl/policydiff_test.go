@@ -72,6 +72,68 @@ TIME  tool:pre  s1
 	}
 }
 
+// A change that lets something pass is one, whatever its kind: a denial that is taken back, Rego rules,
+// who is asked and what follows from no answer, and a guard that may not be called any more.
+func TestDiffMissesNoWeakerPolicy(t *testing.T) {
+	t.Parallel()
+	f, _ := recorded(t)
+	dir := t.TempDir()
+	const rego = "hooks: [{id: judge, events: [\"tool:pre\"], rego: {policy: \"package hooks\\ndeny contains \\\"no\\\" if input.data.tool_name == \\\"Read\\\"\"}}]\n"
+	const ask = "hooks: [{id: judge, events: [\"tool:pre\"], cel: {rules: [{when: \"data.tool_name == 'Read'\", ask: {prompt: Read?, default: deny}}]}}]\n"
+	const guard = "hooks: [{id: judge, events: [\"tool:pre\"], builtin: {command-guard: {deny: [ls]}}}]\n"
+	for name, c := range map[string]struct {
+		older, oldText, newText string
+		code                    int
+		want                    string
+	}{
+		"a recorded denial":       {rule("acts", "data.tool_name == 'Bash'"), "== 'Bash'", "== 'Other'", policy.ExitDiffers, "was deny by acts, would be continue unless a later hook denies"},
+		"a Rego rule":             {rego, "Read", "Other", policy.ExitDiffers, "was deny by judge, would be continue"},
+		"the default of an ask":   {ask, "default: deny", "default: allow", policy.ExitDiffers, "was ask_user by judge, would be ask_user by judge, with another question"},
+		"whose approval it takes": {strings.Replace(ask, "id: judge", "id: judge, approval: {approvers: [{group: leads}]}", 1), "leads", "all", policy.ExitDiffers, "with another question"},
+		"a guard":                 {guard, "deny: [ls]", "deny: [rm]", policy.ExitDiffers, "was deny by judge"},
+		"a guard that may not be called": {
+			guard, "builtin: {command-guard: {deny: [ls]}}", "replay_safe: false, builtin: {command-guard: {deny: [rm]}}", cli.ExitOK, "hook judge differs, and may not be called here",
+		},
+	} {
+		newer := strings.Replace(c.older, c.oldText, c.newText, 1)
+		paths := []string{filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")}
+		for i, text := range []string{c.older, newer} {
+			if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if o := f.Run("policy", "diff", "--text", "--wide", paths[0], paths[1]); o.Code != c.code || !strings.Contains(o.Stdout+o.Stderr, c.want) {
+			t.Errorf("%s: exit code %d\n%s%s", name, o.Code, o.Stdout, o.Stderr)
+		}
+		if o := f.Run("policy", "diff", "--text", paths[0], paths[0]); o.Code != cli.ExitOK || strings.Contains(o.Stderr, "differs") {
+			t.Errorf("%s, no change: %+v", name, o)
+		}
+	}
+}
+
+// An export is somebody's file: nothing in it acts on the terminal.
+func TestDiffShowsAnExportAsPrintableText(t *testing.T) {
+	t.Parallel()
+	f, _ := recorded(t)
+	dir := t.TempDir()
+	line := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace
+	const about = `"time":"2026-11-28T23:59:40.781Z","chain_id":"c\u001b[2K","session_id":"s  x\u001b","event":"tool:pre"`
+	export := `{"hookrouter_audit_export":1,"origin":"hooks/HOOKS_AUDIT","first":1,"prefix":"hooks"}` + "\n" +
+		`{"seq":1,"time":"2026-11-28T23:59:40.781Z","subject":"hooks.audit.w.1","lines":["` +
+		line(`{`+about+`,"kind":"hook.result","hook":"h\u001b","action":"ask_user"}`) + `","` +
+		line(`{`+about+`,"kind":"chain.result","hook":"","action":"ask_user","called":1,"in":{"value":{}}}`) + `"]}` + "\n"
+	paths := []string{filepath.Join(dir, "export"), filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")}
+	for i, text := range []string{export, rule("shell", "false"), rule("shell", "true")} {
+		if err := os.WriteFile(paths[i], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := f.Run("policy", "diff", "--text", "--export", paths[0], paths[1], paths[2])
+	if o.Code != policy.ExitDiffers || strings.Contains(o.Stdout, "\x1b") || !strings.Contains(o.Stdout, "hookctl why c␛[2K") || !strings.Contains(o.Stdout, `"s  x␛"`) {
+		t.Errorf("%+v", o)
+	}
+}
+
 // TestDiffOfARevision: the files that a worker file refers to are those of the revision.
 func TestDiffOfARevision(t *testing.T) {
 	t.Parallel()

@@ -199,3 +199,48 @@ func TestTheStatusNamesWhatWorkersFollow(t *testing.T) {
 	})
 	f.Run("policy", "status", "prodction").Want(t, cli.ExitOK, "[]", "")
 }
+
+// Whoever wrote a policy neither runs commands where it is signed, nor publishes files of whoever signs.
+func TestAPushIsSafeFromItsPolicy(t *testing.T) {
+	t.Parallel()
+	f, _ := recorded(t)
+	dir := t.TempDir()
+	private, _, err := signednote.GenerateKey(nil, "policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, ran, elsewhere := filepath.Join(dir, "key"), filepath.Join(dir, "ran"), filepath.Join(dir, "elsewhere.rego")
+	policies := filepath.Join(dir, "policies")
+	acts, links := filepath.Join(policies, "acts.yaml"), filepath.Join(policies, "links.yaml")
+	if err := os.Mkdir(policies, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{
+		key: private + "\n", elsewhere: "package hooks\ndeny contains \"secret\" if input.data.x\n",
+		acts: "hooks: [{id: lint, events: [e], replay_safe: true, exec: {command: [touch, " + ran + "]}}]\n" +
+			"tests: [{name: it runs, event: e, expect: {action: continue}}]\n",
+		links: "hooks: [{id: judge, events: [e], rego: {files: [judge.rego]}}]\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(policies, "judge.rego")); err != nil {
+		t.Skip(err)
+	}
+	push := func(file string, more ...string) clitest.Outcome {
+		return f.Run(append([]string{"policy", "push", "production", file, "--key", key}, more...)...)
+	}
+	if o := push(acts); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "hook lint acts in the world (exec): that needs --policy-exec") {
+		t.Errorf("a command: %+v", o)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the command of the policy ran")
+	}
+	if o := push(acts, "--policy-exec"); o.Code != cli.ExitOK {
+		t.Errorf("a command, with --policy-exec: %+v", o)
+	}
+	if o := push(links); o.Code != cli.ExitLocal || !strings.Contains(o.Stderr, "judge.rego") {
+		t.Errorf("a link to a file elsewhere: %+v", o)
+	}
+}

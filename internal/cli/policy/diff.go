@@ -70,15 +70,20 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range c.unseen(was, would) {
-		e.Tell("hook %s differs, and may not be called here: its recorded answers count for both files", id)
+	before, after := c.policy(was, would), c.policy(would, was)
+	for _, h := range would.Hooks {
+		id := h.Registration.ID
+		i := slices.IndexFunc(was.Hooks, func(old workerfile.Hook) bool { return old.Registration.ID == id })
+		if i >= 0 && !h.Same(was.Hooks[i]) && !(before.Calls(id) && after.Calls(id)) {
+			e.Tell("hook %s differs, and may not be called here: its recorded answers count, and a change of them is not seen", term.Printable(id))
+		}
 	}
 	source, err := o.source(ctx, filter)
 	if err != nil {
 		return err
 	}
 	show := &replayShow{out: e.Out, limit: c.Show, brief: true}
-	err = evaluate.Replay(ctx, source, c.policy(would, was), evaluate.ReplayOptions{Parallel: c.Parallel, Was: c.policy(was, would)}, func(r evaluate.Replayed) error {
+	err = evaluate.Replay(ctx, source, after.Replay, evaluate.ReplayOptions{Parallel: c.Parallel, Was: before.Replay}, func(r evaluate.Replayed) error {
 		show.result(r)
 		return e.Out.Failure()
 	})
@@ -139,10 +144,10 @@ func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, e
 
 // policy is that of a file. A hook that only the other one has does not answer, as recorded
 // either. A hook in mode shadow decides nothing.
-func (c *DiffCmd) policy(file, other *workerfile.File) evaluate.Policy {
+func (c *DiffCmd) policy(file, other *workerfile.File) *evaluate.FilePolicy {
 	mine := ids(file)
 	without := slices.DeleteFunc(ids(other), func(id string) bool { return slices.Contains(mine, id) })
-	return evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{Acting: c.PolicyExec, WithRecorded: !c.Alone, Without: without}).Replay
+	return evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{Acting: c.PolicyExec, WithRecorded: !c.Alone, Without: without})
 }
 
 func ids(file *workerfile.File) (list []string) {
@@ -152,26 +157,14 @@ func ids(file *workerfile.File) (list []string) {
 	return list
 }
 
-// unseen are the hooks that two files have and that differ, though they can't be called:
-// a comparison does not see it.
-func (c *DiffCmd) unseen(was, would *workerfile.File) (list []string) {
-	for _, h := range would.Hooks {
-		i := slices.IndexFunc(was.Hooks, func(old workerfile.Hook) bool { return old.Registration.ID == h.Registration.ID })
-		if i >= 0 && h.Acts && (!h.Registration.ReplaySafe || !c.PolicyExec) && !h.Same(was.Hooks[i]) {
-			list = append(list, term.Printable(h.Registration.ID))
-		}
-	}
-	return list
-}
-
 // changed are the decisions that differ, each on lines of its own.
 func (s *replayShow) changed() {
 	for _, l := range s.listed {
-		s.out.Print("\n%s  %s  %s\n", l.Time.UTC().Format(time.RFC3339), term.Clip(term.Printable(l.Event), 24), term.Clip(term.OrDash(term.Printable(l.Session)), 24))
+		s.out.Print("\n%s  %s  %s\n", l.Time.UTC().Format(time.RFC3339), term.Clip(term.Printable(l.Event), 24), term.Clip(term.Word(l.Session), 24))
 		s.out.Print("  %s, would be %s%s\n", brief(*l.Was), s.out.Paint(cli.ActionColor(l.Would.Action), brief(*l.Would)), other(l.Differs))
 		if reason := why(l); reason != "" {
 			s.out.Print("  %s\n", term.Clip(term.Printable(reason), 76))
 		}
-		s.out.Print("  hookctl why %s\n", l.ChainID)
+		s.out.Print("  hookctl why %s\n", term.Printable(l.ChainID))
 	}
 }

@@ -24,8 +24,9 @@ type PushCmd struct {
 	Name string `arg:"" help:"Name of the policy, as workers are started with."`
 	File string `arg:"" help:"The worker file, or git:REVISION:FILE."`
 	signing
-	Shadow bool   `help:"Have workers try it beside what is enforced: its answers are recorded, and count for nothing."`
-	Commit string `placeholder:"HASH" help:"Commit that the files are from, for the record; default: that of git:REVISION:FILE."`
+	Shadow     bool   `help:"Have workers try it beside what is enforced: its answers are recorded, and count for nothing."`
+	PolicyExec bool   `help:"The policy may have hooks that run commands or call endpoints, as for workers with this flag; its tests here call those that are replay_safe. Only for files that you trust."`
+	Commit     string `placeholder:"HASH" help:"Commit that the files are from, for the record; default: that of git:REVISION:FILE."`
 }
 
 // Help is what the command does, at length.
@@ -77,7 +78,7 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 	if _, err := trial.Write(at); err != nil {
 		return err
 	}
-	if err := follow.Test(ctx, trial, at, true); err != nil {
+	if err := follow.Test(ctx, trial, at, c.PolicyExec); err != nil {
 		return fmt.Errorf("policy push: %w", err)
 	}
 	b, err := d.push(ctx, e, s, files)
@@ -88,7 +89,8 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// collect reads a worker file and the files that its hooks are built from.
+// collect reads a worker file and the files that its hooks are built from. A link to a file elsewhere is
+// an error: whoever wrote the policy could publish what only its reader may read.
 func collect(path string, e *cli.Env) ([]bundle.File, error) {
 	file, err := workerfiles.Look(path, kind.Worker{}, e.Stderr)
 	if err != nil {
@@ -127,11 +129,16 @@ func collect(path string, e *cli.Env) ([]bundle.File, error) {
 		list = append(list, name)
 	}
 	slices.Sort(list[1:])
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	var files []bundle.File
 	for _, name := range list {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		text, err := root.ReadFile(filepath.FromSlash(name))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("policy push: %w", err)
 		}
 		files = append(files, bundle.File{Name: name, Text: string(text)})
 	}

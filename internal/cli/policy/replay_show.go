@@ -33,7 +33,7 @@ type replayed struct {
 	Event   string             `json:"event"`
 	EventID string             `json:"event_id"`
 	Time    time.Time          `json:"time"`
-	Differs string             `json:"differs,omitempty"` // action, labels, data or text
+	Differs string             `json:"differs,omitempty"` // action, labels, question, data or text
 	Was     *evaluate.Decision `json:"was,omitempty"`
 	Would   *evaluate.Decision `json:"would,omitempty"`
 	Calls   []evaluate.Call    `json:"hops,omitempty"` // of the replay
@@ -131,7 +131,7 @@ func (s *replayShow) counts() {
 		{s.report.Assumed, "of them to other data than the recorded answer was given to: take these with care"},
 		{s.report.Masked, "with masked values: hooks saw the mask where the agent had sent a secret, so the result may differ"},
 		{s.report.Failed, "with a hook that failed now: what its on_failure says was taken"},
-		{s.report.Asked, "with an approval request: only the fact that the hook asks is compared"},
+		{s.report.Asked, "with an approval request: of recorded ones, only the fact that the hook asks is compared"},
 	} {
 		if c.n > 0 {
 			rows = append(rows, term.Row("  "+strconv.Itoa(c.n), c.what))
@@ -181,7 +181,7 @@ func (s *replayShow) table() {
 	s.out.Print("\n")
 	rows := [][]term.Cell{term.Heads("CHAIN", "SESSION", "EVENT", "WAS", "WOULD BE", "REASON")}
 	for _, l := range s.listed {
-		rows = append(rows, term.Row(l.ChainID, term.OrDash(l.Session), term.Cyan.Cell(l.Event), cli.ActionColor(l.Was.Action).Cell(brief(*l.Was)), cli.ActionColor(l.Would.Action).Cell(brief(*l.Would)+other(l.Differs)), term.Clip(why(l), 2*term.MaxValue)))
+		rows = append(rows, term.Row(l.ChainID, term.Word(l.Session), term.Cyan.Cell(l.Event), cli.ActionColor(l.Was.Action).Cell(brief(*l.Was)), cli.ActionColor(l.Would.Action).Cell(brief(*l.Would)+other(l.Differs)), term.Clip(why(l), 2*term.MaxValue)))
 	}
 	s.out.Table(rows)
 }
@@ -190,10 +190,13 @@ func (s *replayShow) table() {
 func brief(d evaluate.Decision) string {
 	text := string(d.Action)
 	if d.By != "" {
-		text += " by " + d.By
+		text += " by " + term.Printable(d.By)
 	}
 	if d.Failure != "" {
 		text += " (" + string(d.Failure) + ")"
+	}
+	if d.Open {
+		text += " unless a later hook denies"
 	}
 	return text
 }
@@ -203,6 +206,8 @@ func other(differs string) string {
 	switch differs {
 	case evaluate.DiffersInLabels:
 		return ", with other labels"
+	case evaluate.DiffersInQuestion:
+		return ", with another question"
 	case evaluate.DiffersInData:
 		return ", with other data"
 	case evaluate.DiffersInText:

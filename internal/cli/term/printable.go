@@ -2,7 +2,9 @@ package term
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
@@ -33,6 +35,16 @@ func Printable(text string) string {
 		before = r
 	}
 	return b.String()
+}
+
+// Word is Printable for a text that stands as one word among others. One with blanks, which could pass
+// for several words, is quoted; a dash stands for an empty one.
+func Word(text string) string {
+	text = Printable(text)
+	if strings.ContainsFunc(text, unicode.IsSpace) {
+		return strconv.Quote(text)
+	}
+	return OrDash(text)
 }
 
 // OneLine is Printable for a text of several lines that is shown on one: a ⏎ with blanks around

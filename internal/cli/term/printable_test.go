@@ -32,6 +32,20 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+// An id that an agent chose passes for no other column of a line.
+func TestWord(t *testing.T) {
+	for text, want := range map[string]string{
+		"":           "-",
+		"s-1/a\n":    "s-1/a⏎",
+		"s1  guard":  `"s1  guard"`,
+		`s1" deny "`: `"s1\" deny \""`,
+	} {
+		if got := Word(text); got != want {
+			t.Errorf("%q: %q; want %q", text, got, want)
+		}
+	}
+}
+
 // A text of several lines on one has one sign for each run of line breaks.
 func TestOneLine(t *testing.T) {
 	for text, want := range map[string]string{

@@ -78,7 +78,7 @@ func (r *reader) object() error {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return err
 	}
-	pointed := "" // what the member "path" of a JSON Patch says of "value"
+	pointed := "" // what the member "path" of a JSON Patch says of "value" and "old"
 	for kind := r.dec.PeekKind(); kind != '}' && kind != 0; kind = r.dec.PeekKind() {
 		begin, end, err := r.whole()
 		if err != nil {
@@ -99,7 +99,7 @@ func (r *reader) member(name []byte, s stretch, pointed *string) error {
 		name = r.plain
 	}
 	kind := r.m.kindOf(name, s.hot)
-	if kind == "" && *pointed != "" && string(name) == "value" {
+	if kind == "" && *pointed != "" && (string(name) == "value" || string(name) == "old") {
 		kind = *pointed
 	}
 	text := r.dec.PeekKind() == '"'
