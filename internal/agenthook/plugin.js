@@ -10,6 +10,7 @@ function ask(event, data, show) {
   return new Promise((resolve) => {
     const fail = (why) => resolve({ deny: "Blocked, since no policy could be asked: " + why + ". Do not work around this: tell your user." })
     try {
+      const document = JSON.stringify({ hook_event_name: event, ...data }) // before there is a program that waits for it
       const child = spawn(program, [...args, event], { stdio: ["pipe", "pipe", "pipe"] })
       let out = "", err = ""
       child.stdout.setEncoding("utf8") // else a character on the edge of two pieces is lost
@@ -23,13 +24,15 @@ function ask(event, data, show) {
       child.on("close", (code) => {
         if (code !== 0) return fail(err.trim() || "hook-agent ended with " + code)
         try {
-          resolve(out.trim() ? JSON.parse(out) : {})
+          const answer = out.trim() ? JSON.parse(out) : {}
+          if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw new TypeError("it is no object")
+          resolve(answer)
         } catch (e) {
           fail("hook-agent's answer can't be read")
         }
       })
       child.stdin.on("error", () => {})
-      child.stdin.end(JSON.stringify({ hook_event_name: event, ...data }))
+      child.stdin.end(document)
     } catch (e) {
       fail(String(e))
     }

@@ -42,6 +42,7 @@ func TestPlugin(t *testing.T) {
 		"block":   {`cat >/dev/null; echo why >&2; exit 2`, `{"before":"Blocked, since no policy could be asked: why. Do not`},
 		"killed":  {`kill -9 $$`, `{"before":"Blocked, since no policy could be asked: hook-agent ended with`},
 		"rubbish": {`cat >/dev/null; echo '{"de'`, `{"before":"Blocked, since no policy could be asked: hook-agent's answer can't be read`},
+		"a list":  {`cat >/dev/null; echo '[]'`, `{"before":"Blocked, since no policy could be asked: hook-agent's answer can't be read`},
 		"gone":    {"", `{"before":"Blocked, since no policy could be asked: hook-agent can't be started`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +117,17 @@ const hooks = await HookRouter({ directory: "/srv/project" })
 await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, { args: {} })`)
 	if sent, err := os.ReadFile(filepath.Join(dir, "sent.json")); err != nil || !strings.Contains(string(sent), `"cwd":"/srv/project"`) {
 		t.Errorf("%v: %s", err, sent)
+	}
+}
+
+// Arguments that JSON can't hold are denied, and no program is left waiting for them.
+func TestPluginStartsNothingForWhatItCantSend(t *testing.T) {
+	t.Parallel()
+	dir, out := runPlugin(t, "touch started", `import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({})
+await hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, { args: { n: 1n } }).catch((e) => console.log(e.message))`)
+	if _, err := os.Stat(filepath.Join(dir, "started")); err == nil || !strings.HasPrefix(out, "Blocked, since no policy could be asked: TypeError") {
+		t.Errorf("%v, %s", err, out)
 	}
 }
 

@@ -15,20 +15,20 @@ import (
 )
 
 // ask turns a pending verdict into a final one. Its error is ctx's.
-func (s *Session) ask(ctx context.Context, out chain.Outcome, ev events.Event, v verdict.Verdict) (verdict.Verdict, error) {
+func (s *Session) ask(ctx context.Context, st *state, out chain.Outcome, ev events.Event, v verdict.Verdict) (verdict.Verdict, error) {
 	call := asking(out)
 	record := recordOf(call, ev, v.Data, time.Now())
 	q := record.Request
-	always, grants := key(call, q, v.Data), s.grants()
+	always := key(call, ev, v.Data)
+	granted := s.granted(st, always)
 	switch {
 	case s.options.Ask == nil:
 		return denied(v, "No approval system available"), nil
 	case call.Entry.Approval != nil:
 		return denied(v, "Nobody can approve this: approval groups need a router"), nil
-	case s.holds(grants, always):
-		v.Action = verdict.Continue
-		v.Approval = approvalOf(q, approval.Decision{})
-		v.Approval.Cached = true
+	case granted != "":
+		v.Action, v.Approval = verdict.Continue, approvalOf(q, approval.Decision{Option: "Allow always"})
+		v.Approval.ID, v.Approval.Cached = granted, true
 		return v, nil
 	}
 	d := approval.Decision{}
@@ -44,7 +44,7 @@ func (s *Session) ask(ctx context.Context, out chain.Outcome, ev events.Event, v
 	}
 	if approval.Remembered(d.Option) {
 		s.mu.Lock()
-		grants[always] = true // nothing, where the session has ended meanwhile
+		st.always[always] = q.ID // nothing, where the session has ended meanwhile
 		s.mu.Unlock()
 	}
 	v.Action, v.Approval = verdict.Continue, approvalOf(q, d)
@@ -73,17 +73,11 @@ func (s *Session) decide(ctx context.Context, record approval.Record, call chain
 	return d, nil
 }
 
-// grants holds what is always allowed, until the session ends.
-func (s *Session) grants() map[string]bool {
+// granted is the approval request that allowed something always; empty for none.
+func (s *Session) granted(st *state, always string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.always
-}
-
-func (s *Session) holds(grants map[string]bool, key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return grants[key]
+	return st.always[always]
 }
 
 // asking returns the call whose hook asks: the first one.
@@ -113,15 +107,18 @@ func recordOf(call chain.Call, ev events.Event, data []byte, now time.Time) appr
 	}
 }
 
-// key is what an "Allow always" covers: the hook, the prompt and, if the data has a tool, the
-// tool with its input or with the hook's key instead of it.
-func key(call chain.Call, q approval.Request, data []byte) string {
-	parts := []string{call.Entry.ID, q.Prompt, "", call.Result.ApprovalKey}
-	if obj, err := events.ParseObject(data); err == nil {
-		name, _ := obj.Get("tool_name")
-		input, _ := obj.Get("tool_input")
-		parts[2] = string(name)
-		parts[3] = cmp.Or(parts[3], string(input))
+// key is what an "Allow always" covers: the hook, the prompt and, if the data has a tool, what the
+// call does, or the hook's key for it.
+func key(call chain.Call, ev events.Event, data []byte) string {
+	parts := []string{call.Entry.ID, cmp.Or(call.Result.ApprovalPrompt, approval.DefaultPrompt)}
+	obj, _ := events.ParseObject(data) // was read before
+	content, hasTool := obj.ToolContent(ev.Name)
+	switch own := call.Result.ApprovalKey; {
+	case own != "":
+		tool, _ := obj.Tool(ev.Name)
+		parts = append(parts, "key", tool.Name, own)
+	case hasTool:
+		parts = append(parts, "input", string(content))
 	}
 	text, _ := json.Marshal(parts) // strings
 	return approval.Digest(text)

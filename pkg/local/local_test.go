@@ -59,13 +59,15 @@ func TestRegistryCompilesMatch(t *testing.T) {
 func TestRegistryCollectsContributions(t *testing.T) {
 	t.Parallel()
 	hooks := local.NewRegistry()
-	for id, value := range map[string]any{"a": []int{1}, "b": nil, "c": "two"} {
+	for id, value := range map[string]any{
+		"a": []int{1}, "b": nil, "c": "two", "d": []string(nil), "e": (*int)(nil), "f": json.RawMessage(" null "),
+	} {
 		_, err := hooks.Contribute(chain.Registration{ID: id, Channels: []string{"tips"}}, func(context.Context, string) (any, error) { return value, nil })
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := hooks.Contribute(chain.Registration{ID: "d", Channels: []string{"tips"}}, func(context.Context, string) (any, error) { panic("x") }); err != nil {
+	if _, err := hooks.Contribute(chain.Registration{ID: "g", Channels: []string{"tips"}}, func(context.Context, string) (any, error) { panic("x") }); err != nil {
 		t.Fatal(err)
 	}
 	got, err := hooks.CollectContributions(t.Context(), "tips", 0)
@@ -194,5 +196,56 @@ func TestSessionPermitsNothingWhereItsCallerLeft(t *testing.T) {
 	}
 	if _, err := local.NewSession(registry(t), local.Options{ID: "s1"}).Execute(t.Context(), events.ToolPre, map[string]string{"session_id": "s2"}); err == nil {
 		t.Error("an event of another session was executed")
+	}
+}
+
+// An approval covers what the call does, however its agent spells it, and no other session.
+func TestAllowAlwaysCoversTheCallAlone(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	ask := func(context.Context, approval.Record) (string, error) {
+		asked++
+		return "Allow always", nil
+	}
+	s := local.NewSession(registry(t, chain.Question("Go?", "Allow always", "Deny")), local.Options{Ask: ask})
+	first := ""
+	for i, step := range []struct {
+		data  string
+		asked int
+	}{
+		{`{"session_id":"s1","toolName":"bash","toolArgs":{"command":"ls"}}`, 1},
+		{`{"session_id":"s1","toolName":"bash","toolArgs":{"command":"ls","description":"List"},"timestamp":2}`, 1},
+		{`{"session_id":"s1","toolName":"bash","toolArgs":{"command":"rm -rf /"}}`, 2},
+		{`{"session_id":"s2","toolName":"bash","toolArgs":{"command":"ls"}}`, 3},
+	} {
+		v := execute(t, s, events.ToolPre, step.data)
+		if i == 0 {
+			first = v.Approval.ID
+		}
+		if asked != step.asked || v.Approval.Option != "Allow always" {
+			t.Errorf("step %d: asked %d times, want %d: %+v", i, asked, step.asked, v.Approval)
+		}
+		if v.Approval.Cached && v.Approval.ID != first {
+			t.Errorf("step %d: %s allowed it, and not %s", i, v.Approval.ID, first)
+		}
+	}
+}
+
+// Each session has its own turn, and its end ends no other.
+func TestSessionsOfOneProgramAreApart(t *testing.T) {
+	t.Parallel()
+	s := local.NewSession(registry(t, chain.Injection("12345678")), local.Options{Limits: verdict.Limits{Budget: 8}})
+	for i, step := range []struct {
+		event, data string
+		used        int
+	}{
+		{events.ToolPre, `{"session_id":"s1"}`, 2},
+		{events.ToolPre, `{"session_id":"s2"}`, 2},
+		{events.SessionEnd, `{"session_id":"s2"}`, 4},
+		{events.ToolPre, `{"session_id":"s1"}`, 4},
+	} {
+		if v := execute(t, s, step.event, step.data); v.InjectedTokens != step.used {
+			t.Errorf("step %d: used %d, want %d", i, v.InjectedTokens, step.used)
+		}
 	}
 }

@@ -30,21 +30,27 @@ type Options struct {
 	Limits verdict.Limits
 }
 
-// Session is one run of an agent: its injection budget and what is always allowed. It is safe
-// for concurrent use, and there is nothing to close.
+// Session is one run of an agent, or several that their events' data names, each with its
+// injection budget and what is always allowed. It is safe for concurrent use, and there is nothing
+// to close.
 type Session struct {
 	hooks   *chain.Registry
 	options Options
 
-	mu       sync.Mutex // guards what follows
-	prompted bool       // a prompt:submit began this turn and no execution:start followed yet
-	used     int        // tokens of the turn
-	always   map[string]bool
+	mu     sync.Mutex        // guards what follows, and the states
+	states map[string]*state // by session, until it ends
+}
+
+// state is what one session leaves to its next event.
+type state struct {
+	prompted bool              // a prompt:submit began this turn and no execution:start followed yet
+	used     int               // tokens of the turn
+	always   map[string]string // the approval requests that are always allowed, by what they are for
 }
 
 // NewSession makes a session with the hooks of a registry.
 func NewSession(hooks *chain.Registry, o Options) *Session {
-	return &Session{hooks: hooks, options: o, always: map[string]bool{}}
+	return &Session{hooks: hooks, options: o, states: map[string]*state{}}
 }
 
 // Execute runs the hooks of an event over data, which must marshal to a JSON object, asks
@@ -54,43 +60,47 @@ func NewSession(hooks *chain.Registry, o Options) *Session {
 // A turn begins as with a router: at prompt:submit, and at execution:start unless a
 // prompt:submit began it. After session:end the session is as new.
 func (s *Session) Execute(ctx context.Context, event string, data any) (verdict.Verdict, error) {
-	s.begin(event)
 	out, ev, err := s.hooks.Run(ctx, s.options.ID, event, data)
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
-	v := s.compose(out, ev)
+	v, st := s.compose(out, ev)
 	if v.Action == verdict.Pending {
-		if v, err = s.ask(ctx, out, ev, v); err != nil {
+		if v, err = s.ask(ctx, st, out, ev, v); err != nil {
 			return verdict.Verdict{}, err
 		}
 	}
 	if event == events.SessionEnd {
 		s.mu.Lock()
-		s.used, s.prompted, s.always = 0, false, map[string]bool{}
+		delete(s.states, ev.Session)
 		s.mu.Unlock()
 	}
 	return v, nil
 }
 
-func (s *Session) begin(event string) {
+func (s *Session) compose(out chain.Outcome, ev events.Event) (verdict.Verdict, *state) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch event {
-	case events.PromptSubmit:
-		s.used, s.prompted = 0, true
-	case events.ExecutionStart:
-		if !s.prompted {
-			s.used = 0
-		}
-		s.prompted = false
+	st := s.states[ev.Session]
+	if st == nil {
+		st = &state{always: map[string]string{}}
+		s.states[ev.Session] = st
 	}
+	st.begin(ev.Name)
+	v := verdict.Compose(out, ev, s.options.Limits, st.used, time.Now())
+	st.used = v.InjectedTokens
+	return v, st
 }
 
-func (s *Session) compose(out chain.Outcome, ev events.Event) verdict.Verdict {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	v := verdict.Compose(out, ev, s.options.Limits, s.used, time.Now())
-	s.used = v.InjectedTokens
-	return v
+// begin begins a turn if the event does.
+func (st *state) begin(event string) {
+	switch event {
+	case events.PromptSubmit:
+		st.used, st.prompted = 0, true
+	case events.ExecutionStart:
+		if !st.prompted {
+			st.used = 0
+		}
+		st.prompted = false
+	}
 }

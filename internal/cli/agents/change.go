@@ -22,6 +22,7 @@ type change struct {
 	before, after []byte
 	original      []byte // kept as the backup, where the file is kept by people
 	keep          bool   // keep a backup, or leave the one that is there
+	within        string // the directory that connect found; it may have made those below
 }
 
 // connecting are the changes that put hook-agent into a configuration.
@@ -41,14 +42,23 @@ func connecting(path string, h hooks) ([]change, error) {
 }
 
 // disconnecting are the changes that take it out again.
-func disconnecting(path string, t target) ([]change, error) {
-	if !t.merge {
-		list, err := wholeFiles(path, hooks{target: t})
-		for i := range list {
+func disconnecting(path string, t target) (list []change, err error) {
+	if t.merge {
+		list, err = t.restoring(path)
+	} else {
+		list, err = wholeFiles(path, hooks{target: t})
+	}
+	for i := range list {
+		list[i].within = t.root(path)
+		if !t.merge {
 			list[i].after = nil
 		}
-		return list, err
 	}
+	return list, err
+}
+
+// restoring are the changes that take it out of files which people keep.
+func (t target) restoring(path string) ([]change, error) {
 	before, original, err := originalOf(path, t)
 	if err != nil {
 		return nil, err
@@ -114,15 +124,12 @@ func (c change) nothing() bool {
 // apply writes a change: the backup first, then the file in one step, with the
 // permissions that it had. A link stays one.
 func (c change) apply() error {
-	path := c.path
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path := followed(c.path)
 	if c.after == nil {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		prune(filepath.Dir(path))
+		prune(filepath.Dir(c.path), c.within)
 		return c.settle()
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as the agents make them
@@ -151,19 +158,40 @@ func (c change) settle() error {
 	return err
 }
 
-// replace writes a file in one step, with the permissions of another one.
+// replace writes a file in one step, with the permissions and the owner of another one: root may
+// connect an agent of somebody else.
 func replace(path string, text []byte, like string) error {
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(like); err == nil {
-		mode = info.Mode().Perm()
+	info, err := os.Stat(like)
+	if err != nil {
+		return atomicfile.Write(path, text, 0o600)
 	}
-	return atomicfile.Write(path, text, mode)
+	if err := atomicfile.Write(path, text, info.Mode().Perm()); err != nil {
+		return err
+	}
+	return giveTo(path, info)
 }
 
-// prune removes the directories that connect made and that are empty now.
-func prune(dir string) {
-	for range 3 {
-		if os.Remove(dir) != nil { // holds something, or may not be removed
+// followed is the file that a link leads to, whether it is there or not.
+func followed(path string) string {
+	for range 40 {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}
+
+// prune removes a directory and those above it that are empty, as far as connect may have made
+// them: below within.
+func prune(dir, within string) {
+	for len(dir) > len(within) {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || os.Remove(dir) != nil { // a link, or it holds something
 			return
 		}
 		dir = filepath.Dir(dir)

@@ -43,3 +43,19 @@ func (t target) configuration(scope string, getenv func(string) string) (target,
 	t, path = t.chosen(path)
 	return t, path, nil
 }
+
+// root is the directory below which connect makes directories for a configuration: the home, the
+// project, or the one that a variable names.
+func (t target) root(path string) string {
+	dir := filepath.ToSlash(filepath.Dir(path))
+	root := dir
+	for _, file := range t.paths {
+		below := filepath.ToSlash(filepath.Dir(file))
+		for _, part := range []string{below, strings.Trim(strings.TrimPrefix(below, t.moved.from), "/")} {
+			if above, ok := strings.CutSuffix(dir, "/"+part); ok && len(above) < len(root) {
+				root = above
+			}
+		}
+	}
+	return filepath.FromSlash(root)
+}

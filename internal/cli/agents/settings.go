@@ -36,25 +36,6 @@ func add(settings []byte, h hooks) ([]byte, error) {
 	return settings, nil
 }
 
-// remove removes the hooks of an agent, and what becomes empty.
-func remove(settings []byte, t target) ([]byte, error) {
-	if t.toml {
-		return removeTOML(settings, t)
-	}
-	for !isBlank(settings) {
-		root, err := hujson.Parse(settings)
-		if err != nil {
-			return nil, err
-		}
-		from, to, found := next(&root, t.dialect)
-		if !found {
-			return settings, nil
-		}
-		settings = slices.Concat(settings[:from], settings[to:])
-	}
-	return settings, nil
-}
-
 // broken is why a configuration can't be read, not even by its agent; nil if it can.
 func (t target) broken(settings []byte) error {
 	switch {
@@ -72,59 +53,6 @@ func (t target) broken(settings []byte) error {
 }
 
 func isBlank(settings []byte) bool { return strings.TrimSpace(string(settings)) == "" }
-
-// next is the place of the next thing to remove: an entry, or the event or all hooks if they
-// hold nothing else.
-func next(root *hujson.Value, dialect string) (from, to int, found bool) {
-	top, _ := objectOf(root)
-	if top == nil {
-		return 0, 0, false
-	}
-	list, at := member(top, "hooks")
-	events, ok := objectOf(list)
-	if !ok {
-		return 0, 0, false
-	}
-	for i, m := range events.Members {
-		entries, ok := m.Value.Value.(*hujson.Array)
-		if !ok {
-			continue
-		}
-		for k := range entries.Elements {
-			if !ours(string(entries.Elements[k].Pack()), dialect) {
-				continue
-			}
-			switch {
-			case len(entries.Elements) > 1:
-				from, to = spanOf(k, len(entries.Elements), func(i int) (int, int) { return entries.Elements[i].StartOffset, entries.Elements[i].EndOffset })
-			case len(events.Members) > 1:
-				from, to = spanOf(i, len(events.Members), membersOf(events))
-			case len(top.Members) > 1:
-				from, to = spanOf(at, len(top.Members), membersOf(top))
-			default:
-				from, to = root.StartOffset+1, root.EndOffset-1
-			}
-			return from, to, true
-		}
-	}
-	return 0, 0, false
-}
-
-func membersOf(o *hujson.Object) func(i int) (from, to int) {
-	return func(i int) (int, int) { return o.Members[i].Name.StartOffset, o.Members[i].Value.EndOffset }
-}
-
-// spanOf is the i-th of n things that commas separate, with the comma before it, or for
-// the first one the comma behind it.
-func spanOf(i, n int, at func(i int) (from, to int)) (from, to int) {
-	from, to = at(i)
-	if i > 0 {
-		_, from = at(i - 1)
-	} else if n > 1 {
-		to, _ = at(1)
-	}
-	return from, to
-}
 
 // ensure adds a member to an object that lacks it.
 func ensure(settings []byte, path []string, name, value, step string) ([]byte, error) {

@@ -135,11 +135,6 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// ours reports whether a command is one that connect wrote for an agent.
-func ours(command, dialect string) bool {
-	return strings.Contains(command, "hook-agent") && strings.Contains(command, " "+dialect+" ")
-}
-
 func (t target) events() []agenthook.Event {
 	d, _ := agenthook.Find(t.dialect)
 	return d.Events

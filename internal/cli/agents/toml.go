@@ -123,7 +123,10 @@ func demanded(settings []byte) (lines string, err error) {
 }
 
 // tomlEntry is an entry as addTOML writes it: Codex keeps the form of what it does not change.
-var tomlEntry = regexp.MustCompile(`\r?\n\[\[hooks\.\w+\]\]\r?\n\[\[hooks\.\w+\.hooks\]\]\r?\ntype = "command"\r?\ncommand = "([^"\\\n]|\\.)*"\r?\ntimeout = \d+\r?\n`)
+var tomlEntry = regexp.MustCompile(`(\r?\n\[\[hooks\.\w+\]\]\r?\n)\[\[hooks\.\w+\.hooks\]\]\r?\ntype = "command"\r?\ncommand = "([^"\\\n]|\\.)*"\r?\ntimeout = \d+\r?\n`)
+
+// tomlSibling is another hook in the same entry.
+var tomlSibling = regexp.MustCompile(`^\s*\[\[hooks\.\w+\.hooks\]\]`)
 
 // removeTOML removes the hooks of an agent, wherever they are by now.
 func removeTOML(settings []byte, t target) ([]byte, error) {
@@ -133,14 +136,21 @@ func removeTOML(settings []byte, t target) ([]byte, error) {
 		first := end + "[[hooks." + t.events()[0].Native + "]]" + end
 		settings = bytes.Replace(settings, []byte(end+strings.ReplaceAll(switchedOn, "\n", end)+first), []byte(first), 1)
 	}
-	left := tomlEntry.ReplaceAllFunc(settings, func(entry []byte) []byte {
-		if len(commands(entry, t)) > 0 {
-			return nil
+	left, done := []byte{}, 0
+	for _, at := range tomlEntry.FindAllSubmatchIndex(settings, -1) {
+		from, to := at[0], at[1]
+		if len(commands(settings[from:to], t)) == 0 {
+			continue
 		}
-		return entry
-	})
-	if left := commands(left, t); len(left) > 0 {
-		return nil, fmt.Errorf("%d of the hooks have another form by now: take them out by hand", len(left))
+		if tomlSibling.Match(settings[to:]) {
+			from = at[3] // the entry stays
+		}
+		left = append(left, settings[done:from]...)
+		done = to
+	}
+	left = append(left, settings[done:]...)
+	if others := commands(left, t); len(others) > 0 {
+		return nil, fmt.Errorf("%d of the hooks have another form by now: take them out by hand", len(others))
 	}
 	return left, nil
 }

@@ -3,10 +3,14 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/hookrouter/hookrouter/internal/agenthook"
 )
 
 // commands are those that connect wrote into a configuration, by event, with their
@@ -68,6 +72,23 @@ func commandIn(raw json.RawMessage, dialect string) (hook, bool) {
 		}
 	}
 	return hook{}, false
+}
+
+// ours reports whether a command is one that connect wrote for an agent, whatever the program is
+// called and whatever else the line has by now.
+func ours(command, dialect string) bool {
+	words := wordsOf(command)
+	at := slices.Index(words, dialect)
+	if at < 0 || at == len(words)-1 {
+		return false
+	}
+	has := func(prefix string) bool {
+		return slices.ContainsFunc(words[:at], func(word string) bool { return strings.HasPrefix(word, prefix) })
+	}
+	d, _ := agenthook.Find(dialect)
+	_, known := d.Event(words[at+1])
+	return has("--server=") && has("--timeout=") ||
+		known && slices.ContainsFunc(words[:at], func(word string) bool { return filepath.Base(word) == "hook-agent" })
 }
 
 // written is how connect was called for a configuration.
