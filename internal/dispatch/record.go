@@ -152,15 +152,27 @@ func (d *Dispatcher) collected(ev *event, list []chain.Collected) *records {
 	if r == nil {
 		return nil
 	}
+	called, skipped := 0, 0
 	for i := range list {
 		c := &list[i]
+		if c.Skipped {
+			skipped++
+			r.add(audit.HookSkipped, c.Entry.ID, "skipped", nil)
+			continue
+		}
 		call := chain.Call{Entry: c.Entry, Start: c.Start, Took: c.Took, Err: c.Err, Failure: chain.FailureOf(c.Err)}
+		if c.Start.IsZero() {
+			call.Failure = chain.FailedMatch
+		}
+		if call.Called() {
+			called++
+		}
 		detail := r.call(&call)
 		detail.Data = r.view.Of(ev.session(), c.Data)
 		r.add(kindOf(call.Failure), c.Entry.ID, "collect", detail)
 	}
 	r.add(audit.ChainResult, "", "collect", audit.Chain{
-		Agent: ev.request.Event.Source, Emitter: ev.request.Emitter, Called: len(list), Took: r.now.Sub(ev.admitted), In: r.view.Of(ev.session(), ev.sent()),
+		Agent: ev.request.Event.Source, Emitter: ev.request.Emitter, Called: called, Skipped: skipped, Took: r.now.Sub(ev.admitted), In: r.view.Of(ev.session(), ev.sent()),
 	})
 	return r
 }

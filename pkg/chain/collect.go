@@ -12,46 +12,44 @@ import (
 
 // Collected is what one hook returned to [Collect].
 type Collected struct {
-	Entry *Entry
-	Data  json.RawMessage // nil for none
-	Err   error           // why there is no data: the hook failed or was too slow
-	Start time.Time       // of the call; zero without a call
-	Took  time.Duration   // from the call to the answer
+	Entry   *Entry
+	Skipped bool            // not called: its match was false
+	Data    json.RawMessage // nil for none
+	Err     error           // why there is no data: the hook failed or was too slow
+	Start   time.Time       // of the call; zero without a call
+	Took    time.Duration   // from the call to the answer
 }
 
 // Collect calls every enforced hook that wants the event concurrently, each with the caller's
-// data, and returns their data in execution order. Actions do not matter and nothing is chained.
-// timeout bounds each call, and so the whole; a hook's own timeout and on_failure do not apply.
+// data, and returns what became of each in execution order. Actions do not matter and nothing is
+// chained. timeout bounds each call, and so the whole; a hook's own timeout and on_failure do not
+// apply.
 func Collect(ctx context.Context, entries []*Entry, ev events.Event, timeout time.Duration, call Caller) []Collected {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	view := ViewOf(ev)
-	var wanted []Collected
+	var list []Collected
 	for _, entry := range entries {
 		if !entry.Enforced() {
 			continue
 		}
+		c := Collected{Entry: entry}
 		if entry.Condition != nil {
-			ok, err := entry.Condition(view)
-			if err != nil {
-				wanted = append(wanted, Collected{Entry: entry, Err: err})
-			}
-			if err != nil || !ok {
-				continue
-			}
+			wanted, err := entry.Condition(view)
+			c.Skipped, c.Err = err == nil && !wanted, err
 		}
-		wanted = append(wanted, Collected{Entry: entry})
+		list = append(list, c)
 	}
-	Scatter(len(wanted), func(i int) {
-		if wanted[i].Err != nil {
+	Scatter(len(list), func(i int) {
+		c := &list[i]
+		if c.Skipped || c.Err != nil {
 			return
 		}
-		c := &wanted[i]
 		c.Start = time.Now()
 		r, err := call(ctx, c.Entry, ev)
 		c.Took, c.Data, c.Err = time.Since(c.Start), r.Data, err
 	})
-	return wanted
+	return list
 }
 
 // Scatter runs do(0) … do(n-1) concurrently and returns when all have returned.

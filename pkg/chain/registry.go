@@ -55,7 +55,10 @@ func (r *Registry) Contribute(reg Registration, contribute func(ctx context.Cont
 			return Result{}, err
 		}
 		raw, err := json.Marshal(value)
-		return Result{Data: raw}, err
+		if err != nil || string(raw) == "null" {
+			return Result{}, err
+		}
+		return Result{Data: raw}, nil
 	})
 }
 

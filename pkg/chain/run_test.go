@@ -469,12 +469,15 @@ func collects(t *testing.T) {
 	var got []string
 	for _, c := range Collect(t.Context(), entries, toolPre(d), 300*time.Millisecond, InProcess) {
 		line := c.Entry.ID + string(c.Data)
+		if c.Skipped {
+			line += " skipped"
+		}
 		if c.Err != nil {
 			line += " failed"
 		}
 		got = append(got, line)
 	}
-	want := []string{`first{"f":1}`, "empty{}", "broken failed", "unsure failed", "stuck failed", "panics failed", `slow{"slow":1}`, "silent"}
+	want := []string{`first{"f":1}`, "empty{}", "broken failed", "unwanted skipped", "unsure failed", "stuck failed", "panics failed", `slow{"slow":1}`, "silent"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("collected (-want +got):\n%s", diff)
 	}

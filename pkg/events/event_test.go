@@ -180,7 +180,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"structured, data_base64 is no base64":  {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data_base64":"e30"}`, "data_base64"},
 		"structured, an attribute twice":        {structured, `{"specversion":"1.0","id":"1","id":"2","source":"/a","type":"tool:pre","data":{}}`, "twice"},
 		"structured, an attribute without name": {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","":1,"subject":"s1","data":{}}`, "no name"},
-		"structured, data of 65 levels":         {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data":` + nested(65) + `}`, "deeper than"},
+		"structured, data of 65 levels":         {structured, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre","data":` + nested(65) + `}`, "deeper than 64"},
 		"structured, without content-type: it":  {nil, `{"specversion":"1.0","id":"1","source":"/a","type":"tool:pre"}`, "no data"},
 	} {
 		t.Run(sentence, func(t *testing.T) {

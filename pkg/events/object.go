@@ -117,7 +117,7 @@ func skipValue(dec *jsontext.Decoder, maxDepth int) error {
 			return jsonError(err)
 		}
 		if dec.StackDepth() > maxDepth {
-			return fmt.Errorf("data nests deeper than %d levels", maxDepth)
+			return fmt.Errorf("data nests deeper than %d levels", MaxDepth)
 		}
 		if dec.StackDepth() == level {
 			return nil

@@ -61,6 +61,8 @@
 // Target.Agent has a client library send the events and act on the answers: see [Agent].
 // TestConformanceOfAgents runs the command in HOOKROUTER_AGENT_COMMAND.
 //
+// TestConformanceWithin replays the suite with pkg/local, without a router.
+//
 // # Failure
 //
 // [Run] tells an expectation that is not met from a case that could not be

@@ -43,6 +43,8 @@ type logged struct {
 	Instance     string
 	Registration json.RawMessage
 	Lost         int
+	Called       int
+	Skipped      int
 
 	line    string
 	message int // in the stream, from 1
@@ -258,14 +260,27 @@ func TestCollectsAreRecorded(t *testing.T) {
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "gives", `{"events":["e"]}`, says(`{"data":{"a":1}}`))
 	hook(t, ctx, nc, "fails", `{"events":["e"]}`, says(`nonsense`))
+	hook(t, ctx, nc, "passed-over", `{"events":["e"],"match":"false"}`, says(`{"data":{"a":2}}`))
+	hook(t, ctx, nc, "unsure", `{"events":["e"],"match":"data.absent == 1"}`, says(`{"data":{"a":3}}`))
+	request(t, ctx, nc, "hooks.register.gone", nil, `{"events":["e"]}`)
 	request(t, ctx, nc, "hooks.collect.e", nil, `{"session_id":"s"}`)
 	var list []logged
 	testkit.Until(t, ctx, "it is recorded", func() bool {
-		list = auditLog(t, ctx, nc, "HOOKS_AUDIT")[2:]
+		list = auditLog(t, ctx, nc, "HOOKS_AUDIT")[5:]
 		return len(list) > 0
 	})
-	if diff := cmp.Diff([]string{"hook.result gives collect", "hook.error fails collect", "chain.result  collect"}, steps(list)); diff != "" {
-		t.Error(diff)
+	want := []string{
+		"hook.result gives collect", "hook.error fails collect", "hook.skipped passed-over skipped", "hook.error unsure collect",
+		"hook.error gone collect", "chain.result  collect",
+	}
+	if diff := cmp.Diff(want, steps(list)); diff != "" {
+		t.Fatal(diff)
+	}
+	if list[3].Failure != "match_error" || list[4].Failure != "no_responder" {
+		t.Errorf("the failures are %s and %s", list[3].Failure, list[4].Failure)
+	}
+	if last := list[5]; last.Called != 2 || last.Skipped != 1 {
+		t.Errorf("called %d, skipped %d: want 2 and 1", last.Called, last.Skipped)
 	}
 }
 
