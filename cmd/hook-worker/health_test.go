@@ -50,14 +50,14 @@ const oneHook = `hooks: [{id: one, events: [a], cel: {rules: [{deny: "no"}]}}]`
 func TestTheHealthPagesKeepFewConnections(t *testing.T) {
 	address := testkit.FreeAddrs(t, 1)[0]
 	_, stop := start(t, listen(t), write(t, oneHook), "--http-listen", address)
-	defer stop()
+	t.Cleanup(func() { _ = stop() })
 	var first net.Conn
 	for range 2 * maxConnections {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		t.Cleanup(func() { _ = conn.Close() })
 		if first == nil {
 			first = conn
 		}

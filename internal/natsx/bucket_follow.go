@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 )
@@ -33,12 +34,10 @@ func (k *Bucket) follow(ctx context.Context, handle func(batch []Entry, loaded b
 	}
 	ctx, stop := context.WithCancel(ctx)
 	changes, ended := make(chan *Record, maxPull), make(chan error, 1) // nil when the values are complete
-	defer func() {
-		stop()
-		<-ended
-	}()
-	go func() {
-		defer close(ended)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() {
 		send := func(rec *Record) error {
 			select {
 			case changes <- rec:
@@ -49,7 +48,7 @@ func (k *Bucket) follow(ctx context.Context, handle func(batch []Entry, loaded b
 		}
 		ended <- stream.Follow(ctx, bucketSubject(k.name, ">"), Start{Newest: true},
 			func(rec Record) error { return send(&rec) }, func() { _ = send(nil) })
-	}()
+	})
 	loaded := false
 	for {
 		var batch []Entry

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
@@ -101,8 +100,8 @@ func (s *Sender) listOpen(ctx context.Context, service approval.Service, open ma
 	}
 	for id, u := range gone {
 		switch record, err := service.Get(ctx, id); {
-		case wire.CodeOf(err) == wire.NotFound:
-			delete(open, id)
+		case err != nil && time.Now().After(u.Expires.Time):
+			delete(open, id) // the store keeps it no longer
 		case err != nil:
 			return false
 		case record.Decision != nil:

@@ -182,8 +182,9 @@ func TestAPipeInThePlaceOfADirectoryIsNotWaitedFor(t *testing.T) {
 func TestLargeDirectoriesAreNotRead(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "docs/a.md", "there")
+	docs := filepath.Join(dir, "docs")
 	for i := range 10_001 {
-		if err := os.Link(filepath.Join(dir, "docs/a.md"), filepath.Join(dir, fmt.Sprintf("docs/%d", i))); err != nil {
+		if err := os.Link(filepath.Join(docs, "a.md"), filepath.Join(docs, fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
