@@ -39,9 +39,15 @@ func TestLongCode(t *testing.T) {
 		{"R", "sapply(a,"},
 		{"Go", "f(\"a.b\")\n"},
 	} {
-		long, short := fastest(c, code.MaxCode), fastest(c, code.MaxCode/4)
-		if long > 13*short && long > 50*time.Millisecond { // in proportion it is 4 times, with the square 16
-			t.Errorf("%s, %q again and again: %v, and a quarter of it %v", c[0], c[1], long, short)
+		for try := 1; ; try++ { // the machine may be busy during one
+			long, short := fastest(c, code.MaxCode), fastest(c, code.MaxCode/4)
+			if long <= 13*short || long <= 50*time.Millisecond { // in proportion it is 4 times, with the square 16
+				break
+			}
+			if try == 3 {
+				t.Errorf("%s, %q again and again: %v, and a quarter of it %v", c[0], c[1], long, short)
+				break
+			}
 		}
 	}
 }
