@@ -13,6 +13,7 @@ from hookrouter import (
     Denied,
     HookRegistry,
     HookResult,
+    NotPermitted,
     PassOn,
     Registration,
     ToolCall,
@@ -203,3 +204,28 @@ async def test_where_a_group_must_allow_a_model_passes_on(tmp_path, monkeypatch)
             await worker.close()
     finally:
         router.kill()
+
+
+@pytest.mark.parametrize("answer", [None, True, ["Allow once"]])
+async def test_an_answer_that_is_no_option_is_a_failure(hook_router, answer):
+    class Odd:
+        async def request_approval(self, prompt, options, timeout, default):
+            return answer
+
+    async with connect() as client, HookRegistry() as hooks:
+        hooks.register("tool:pre", ask)
+        async with answered(client, Odd()):
+            verdict = await hooks.execute("tool:pre", {"n": 1}, timeout=5)
+        assert "Approval error" in verdict.reason
+
+
+async def test_an_approver_without_the_right_to_answer_says_so(tmp_path, monkeypatch):
+    router = Router(tmp_path, auth=True).start()
+    try:
+        for name, value in router.env().items():
+            monkeypatch.setenv(name, value)
+        async with connect(role="agent") as client:
+            with pytest.raises(NotPermitted):
+                await asyncio.wait_for(Approver(client, ScriptedApprover([])).run(), 10)
+    finally:
+        router.stop()

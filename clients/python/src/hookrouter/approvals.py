@@ -69,7 +69,10 @@ class Approver:
         await self._approve(approval, {"error": error or "it failed", "by": self._by} if self._by else {"error": error})
 
     async def run(self) -> None:
-        """Put every approval request to the system, open ones too, until this is cancelled."""
+        """Put every approval request to the system, open ones too, until this is cancelled.
+
+        It raises where the first list is refused, as without the right to answer.
+        """
         if self.system is None:
             raise ValueError("the approver has no approval system")
         transport = self.client.transport
@@ -77,6 +80,7 @@ class Approver:
         again = self._again
         forget = transport.on_reconnect(again.set)
         again.set()
+        listed = False
         try:
             while True:  # what was asked while nobody listened is in the list
                 await again.wait()
@@ -84,10 +88,13 @@ class Approver:
                 try:
                     for entry in await self.open():
                         self._ask(entry)
+                    listed = True
                 except HookRouterError as error:
-                    if _passing(error):
-                        await asyncio.sleep(1)
-                        again.set()
+                    if not (listed or _passing(error)):
+                        raise
+                    self.client.log.warning("approval requests could not be listed; trying again: %s", error)
+                    await asyncio.sleep(1)
+                    again.set()
         finally:
             forget()
             await transport.silence(listener)
@@ -122,6 +129,8 @@ class Approver:
         default: Any = "allow" if entry.get("default") == "allow" else "deny"
         try:
             chosen = await settled(self.system.request_approval(str(entry.get("prompt", "")), options, left, default))
+            if not isinstance(chosen, str):
+                raise TypeError(f"it answered {chosen!r:.100}, which is no option")
         except PassOn as passed:
             try:
                 await self.pass_on(approval, str(passed))

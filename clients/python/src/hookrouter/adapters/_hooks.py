@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import functools
 import inspect
 import json
@@ -10,6 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from .. import _json
 from .._event import new_id
 from ..errors import Denied, HookRouterError
 from ..events import PROMPT_SUBMIT
@@ -218,13 +221,21 @@ def _denial(what: str, error: Exception) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it. What JSON can't hold becomes what its model dumps, or its text."""
-    return json.loads(json.dumps(value, default=_dumped))
+    """Return a value as JSON has it, with all that an SDK may show the model: a text of it could leave something out.
+
+    What JSON can't hold becomes what its model dumps, its fields, its value, or its text. ValueError for keys that
+    are different in Python and the same in JSON.
+    """
+    return _json.decode(json.dumps(value, default=_dumped))
 
 
 def _dumped(value: Any) -> Any:
     dump = getattr(value, "model_dump", None)
-    return dump(mode="json") if callable(dump) else str(value)
+    if callable(dump):
+        return dump(mode="json")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+    return value.value if isinstance(value, enum.Enum) else str(value)
 
 
 def joined(*texts: str) -> str:

@@ -45,6 +45,11 @@ class HookPlugin(BasePlugin):
             parts.append(types.Part(text=prompt.heard.text))
         return types.Content(role=user_message.role, parts=parts)
 
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        """Refuse run_live: its prompts go to the model as they come, and no plugin is asked."""
+        if invocation_context.live_request_queue is not None:
+            raise Denied("run_live was denied: its prompts can't be put behind hooks; use run_async")
+
     async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
         """Refuse an agent that runs code out of the model's text: no tool is called for it, so nobody can be asked."""
         executor = getattr(agent, "code_executor", None)

@@ -148,9 +148,16 @@ def _message(request: ToolCallRequest, returned: Any) -> ToolMessage | None:
     return found[0] if found else None
 
 
+def _alone(request: ToolCallRequest, returned: Any, message: ToolMessage) -> bool:
+    """Report whether the answer is all that a model will see: a command may put other messages beside it."""
+    update = returned.update if isinstance(returned, Command) else None
+    known = request.state.get("messages", []) if isinstance(request.state, dict) else []
+    return update is None or all(m is message or m in known for m in update["messages"])
+
+
 def _content(request: ToolCallRequest, returned: Any) -> Any:
     message = _message(request, returned)
-    if message is None:
+    if message is None or not _alone(request, returned, message):
         return str(returned)
     if message.status == "error":
         raise ToolFailed(message.content, str(message.text))
@@ -161,7 +168,7 @@ def _answer(request: ToolCallRequest, returned: list[Any], outcome: Outcome) -> 
     call, refusal = request.tool_call, outcome.refusal
     if not outcome.denied:
         message = _message(request, returned[0])
-        if message is not None:
+        if message is not None and (not outcome.changed or _alone(request, returned[0], message)):
             return _with(returned[0], message, outcome)
         if not outcome.changed:
             return returned[0]

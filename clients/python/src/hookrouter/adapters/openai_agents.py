@@ -53,7 +53,8 @@ class RouterHooks:
         odd += [type(handoff).__name__ for handoff in agent.handoffs if not isinstance(handoff, Agent)]
         if odd:
             raise ValueError(f"agent {agent.name!r} has what can't be put behind hooks: {', '.join(odd)}")
-        done[id(agent)] = new = agent.clone(tools=[self.tool(tool) for tool in agent.tools])
+        new = agent.clone(tools=[self.tool(tool) for tool in agent.tools], mcp_servers=[])  # a clone shares other lists
+        done[id(agent)] = new
         new.handoffs = [self._guarded(other, done) for other in agent.handoffs]
         return new
 
@@ -67,7 +68,12 @@ class RouterHooks:
                 return f"The call of {tool.name} was denied: its input is not JSON"
             session = getattr(getattr(ctx, "run_config", None), "group_id", None) or ""
             call = {"tool_name": tool.name, "tool_input": given, "tool_call_id": getattr(ctx, "tool_call_id", "")}
-            outcome = await self.hooks.tool(session, call, lambda new: tool.on_invoke_tool(ctx, json.dumps(new)))
+
+            def run(new: dict[str, Any]) -> Any:
+                ctx.tool_arguments = json.dumps(new)  # tools may read them there
+                return tool.on_invoke_tool(ctx, ctx.tool_arguments)
+
+            outcome = await self.hooks.tool(session, call, run)
             if outcome.denied:
                 return outcome.refusal
             if not outcome.text:
