@@ -32,7 +32,7 @@ func blocks(out agenthook.Output) bool {
 		return out.Stderr != ""
 	}
 	for _, word := range []string{
-		`"permissionDecision":"deny"`, `"decision":"block"`, `"decision":"deny"`, `"behavior":"deny"`, `{"deny":"`, `"modifiedResult":`, `"modifiedPrompt":`,
+		`"permissionDecision":"deny"`, `"continue":false`, `"decision":"block"`, `"decision":"deny"`, `"behavior":"deny"`, `{"deny":"`, `"modifiedResult":`, `"modifiedPrompt":`,
 	} {
 		if bytes.Contains(out.Stdout, []byte(word)) {
 			return true

@@ -6,6 +6,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
+// codexStop prevents a compaction, where Codex knows no decision.
+type codexStop struct {
+	Continue      bool   `json:"continue"`
+	StopReason    string `json:"stopReason"`
+	SystemMessage string `json:"systemMessage,omitempty"`
+}
+
 // codex is the dialect of Codex. If a hook answers with a field that it does not know, it
 // ignores the hook and goes on.
 func codex() Dialect {
@@ -22,7 +29,7 @@ func codex() Dialect {
 			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
 			{Native: "SubagentStop", Name: events.AgentComplete, Deny: KeepsOn, Message: true, Copy: subagent},
 			{Native: "Stop", Name: events.PromptComplete, Deny: KeepsOn, Message: true},
-			{Native: "PreCompact", Name: events.ContextPreCompact, Message: true},
+			{Native: "PreCompact", Name: events.ContextPreCompact, Deny: Stops, Message: true},
 			{Native: "PostCompact", Name: events.ContextPostCompact, Message: true},
 			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: time.Second},
 		},
@@ -35,6 +42,9 @@ func codex() Dialect {
 			"Hooks get the environment of Codex, keys included.",
 		},
 		write: func(e Event, a answer) any {
+			if a.deny && e.Native == "PreCompact" {
+				return codexStop{StopReason: a.reason, SystemMessage: a.message}
+			}
 			out := writeClaude(e, a)
 			switch {
 			case a.changed != nil && e.Modify == "tool_input":

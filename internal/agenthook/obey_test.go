@@ -88,3 +88,22 @@ func TestChangesOfAnotherType(t *testing.T) {
 		}
 	}
 }
+
+// denying is a router whose hooks deny.
+type denying struct{ changing }
+
+func (denying) Execute(context.Context, agenthook.Sent) (verdict.Verdict, error) {
+	return verdict.Verdict{Action: verdict.Deny, Reason: "POLICY-NO"}, nil
+}
+
+// Codex compacts unless it reads that it must not continue: it knows no decision there, and rejects
+// an answer that has one.
+func TestADeniedCompactionOfCodex(t *testing.T) {
+	t.Parallel()
+	const document = `{"hook_event_name":"PreCompact","session_id":"s","turn_id":"t","cwd":"/p","model":"m","trigger":"auto"}`
+	h := newCall(t, "codex", "", "")
+	h.Router = denying{}
+	if out, want := h.Answer(t.Context(), []byte(document)), `{"continue":false,"stopReason":"POLICY-NO"}`; strings.TrimSpace(string(out.Stdout)) != want {
+		t.Errorf("%s; want %s", out.Stdout, want)
+	}
+}

@@ -239,6 +239,10 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"mcp__x__get","tool_input":{"pages":["http://a"],"request":{"url":"http://b","q":[{"cmd":"rm","args":["x"]}]},"all":"[\"http://c\"]"}}`,
 			Tool{Name: "mcp__x__get", Class: ClassMCP, Known: true, Server: "x", ServerTool: "get", Command: "rm x", URLs: []string{"http://a", "http://b", `["http://c"]`, "http://c"}},
 		},
+		"relative paths in members that are called like paths, or that look like paths": {
+			`{"tool_name":"mcp__x__ocr","tool_input":{"image_path":"a.png","inputFiles":["b"],"src":".env","to":"../c","css":".5 em","title":"e/f","o":{"log_dir":"d"}}}`,
+			Tool{Name: "mcp__x__ocr", Class: ClassMCP, Known: true, Server: "x", ServerTool: "ocr", Paths: []string{"a.png", "b", "../c", "d"}},
+		},
 		"what is written by an MCP tool": {
 			`{"tool_name":"mcp__x__write","tool_input":{"path":"a","content":"{\"command\":\"ls\",\"file\":\"/b\"}"}}`,
 			Tool{Name: "mcp__x__write", Class: ClassMCP, Known: true, Server: "x", ServerTool: "write", Paths: []string{"a"}},

@@ -15,9 +15,23 @@ type guessed struct {
 	more  bool // there are deeper ones
 }
 
+// pathEnds end the names of members that are paths, as [appendKey] makes them: image_path, inputFile.
+var pathEnds = []string{"path", "paths", "file", "files", "filename", "filenames", "dir", "dirs", "directory", "directories", "folder", "folders"}
+
+func endsAsPath(name string) bool {
+	key := keyOf(name)
+	return slices.ContainsFunc(pathEnds, func(end string) bool { return strings.HasSuffix(key, end) })
+}
+
+// looksLikePath reports whether a text is a path, whatever its member is called: one from the root,
+// from home, from the directory or above it. Other texts may be names, as in a search for .env.
+func looksLikePath(text string) bool {
+	return slices.ContainsFunc([]string{"/", "~/", "./", "../"}, func(start string) bool { return strings.HasPrefix(text, start) })
+}
+
 // guess notes the texts in a value of unknown meaning that look like a path or an address, and what
-// the objects in it name.
-func (m *members) guess(v jsontext.Value) {
+// the objects in it name. isPath says that its member is called like a path.
+func (m *members) guess(v jsontext.Value, isPath bool) {
 	kind := v.Kind()
 	switch {
 	case !m.guesses:
@@ -33,13 +47,13 @@ func (m *members) guess(v jsontext.Value) {
 		case err != nil:
 		case strings.Contains(text, "://"):
 			m.add(&m.maybe.urls, text)
-		case strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~/"):
+		case isPath || looksLikePath(text):
 			m.add(&m.maybe.paths, text)
 		}
 	case '[':
 		m.maybe.level++
 		for e := range elements(v) {
-			m.guess(e)
+			m.guess(e, isPath)
 		}
 		m.maybe.level--
 	case '{':

@@ -55,6 +55,7 @@ const (
 	nestedRole  // objects that name files of their own
 	besideRole  // what a shell is given beside its command: variables, input, another shell
 	sandboxRole // whether a shell leaves the agent's sandbox
+	namedRole   // of a tool whose members nobody knows: the name ends as those of paths do
 )
 
 // memberRoles is by name as [appendKey] makes it.
@@ -108,6 +109,9 @@ func (m *members) readWithin(o Object, depth int) {
 			continue
 		}
 		role := roleOf(name)
+		if role == noRole && m.guesses && endsAsPath(name) {
+			role = namedRole
+		}
 		m.readAs(role, v, depth)
 		if role == noRole && !m.guesses {
 			continue
@@ -151,8 +155,10 @@ func (m *members) readAs(as role, v jsontext.Value, depth int) {
 		m.beside = m.beside || !plain(v)
 	case sandboxRole:
 		m.beside = m.beside || !sandboxed(v)
+	case namedRole:
+		m.guess(v, true)
 	case noRole:
-		m.guess(v)
+		m.guess(v, false)
 	}
 }
 

@@ -87,7 +87,7 @@ var toolVendors = []struct {
 		{listKind, []string{"list_dir"}},
 		{searchKind, []string{"grep_files"}},
 		{lookupKind, []string{"web_search"}},
-		{agentKind, []string{"spawn_agent", "Agent", "send_input"}},
+		{agentKind, []string{"spawn_agent", "Agent", "send_input", "followup_task", "resume_agent", "wait_agent", "interrupt_agent", "close_agent", "list_agents"}},
 		{todoKind, []string{"update_plan"}},
 		{otherKind, []string{"request_user_input", "request_permissions"}},
 		{bundleKind, []string{"multi_tool_use.parallel"}},
@@ -95,6 +95,7 @@ var toolVendors = []struct {
 	// google-gemini/gemini-cli docs/tools and packages/core/src/tools/definitions/base-declarations.ts.
 	{"Gemini CLI", []toolRow{
 		{shellKind, []string{"run_shell_command"}},
+		{terminalKind, []string{"read_background_output", "list_background_processes"}},
 		{readKind, []string{"read_file"}},
 		{readAllKind, []string{"read_many_files"}},
 		{writeKind, []string{"write_file"}},
@@ -103,9 +104,25 @@ var toolVendors = []struct {
 		{searchKind, []string{"glob", "grep_search", "search_file_content"}},
 		{fetchKind, []string{"web_fetch"}},
 		{lookupKind, []string{"google_web_search"}},
-		{agentKind, []string{"codebase_investigator", "cli_help"}},
-		{todoKind, []string{"write_todos", "tracker_create_task", "tracker_update_task", "tracker_get_task", "tracker_list_tasks"}},
-		{otherKind, []string{"save_memory", "ask_user", "activate_skill", "get_internal_docs", "enter_plan_mode", "exit_plan_mode", "update_topic"}},
+		{agentKind, []string{"invoke_agent", "codebase_investigator", "cli_help"}},
+		{todoKind, []string{"write_todos", "tracker_create_task", "tracker_update_task", "tracker_get_task", "tracker_list_tasks", "tracker_add_dependency", "tracker_visualize"}},
+		{otherKind, []string{"save_memory", "ask_user", "activate_skill", "get_internal_docs", "enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"}},
+	}},
+	// QwenLM/qwen-code packages/core/src/tools/tool-names.ts. What its tool_call calls, hooks see in its place.
+	{"Qwen Code", []toolRow{
+		{shellKind, []string{"run_shell_command", "monitor", "exec"}},
+		{terminalKind, []string{"task_stop"}},
+		{readKind, []string{"read_file", "zoom_image", "display_image"}},
+		{writeKind, []string{"write_file"}},
+		{editKind, []string{"edit", "notebook_edit"}},
+		{listKind, []string{"list_directory"}},
+		{searchKind, []string{"glob", "grep_search"}},
+		{fetchKind, []string{"web_fetch"}},
+		{lookupKind, []string{"web_search"}},
+		{agentKind, []string{"agent", "list_agents"}},
+		{todoKind, []string{"todo_write", "task_create", "task_update", "task_list"}},
+		{otherKind, []string{"save_memory", "ask_user_question", "enter_plan_mode", "exit_plan_mode", "tool_search", "lsp"}},
+		{slashKind, []string{"skill"}},
 	}},
 	// github/docs Copilot CLI command reference and hooks reference.
 	{"GitHub Copilot CLI", []toolRow{

@@ -17,11 +17,11 @@ const (
 	maxLevels = 8
 )
 
-// nested are the texts in the input of a tool of an MCP server that may be paths, in whatever
-// members, lists and objects they stand: no two servers name theirs the same way. whole is false
-// where there are too many.
+// nested are the texts in the input of a tool of an MCP server, or of one that isn't known, that may
+// be paths, in whatever members, lists and objects they stand: no two name theirs the same way. Nobody
+// knows whether the tool writes them. whole is false where there are too many.
 func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
-	if tool.Class != events.ClassMCP {
+	if tool.Class != events.ClassMCP && tool.Known {
 		return nil, true
 	}
 	data, err := events.ParseObject(ev.Data)
@@ -49,11 +49,11 @@ func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 			case fileMember.MatchString(member) && isWord(text) && strings.ContainsAny(text, "*?[{"):
 				names, a := filter(text)
 				for _, name := range names {
-					a.path = paths.Resolve(name, tool.Cwd)
+					a.path, a.unsure = paths.Resolve(name, tool.Cwd), true
 					all = append(all, a)
 				}
 			case isPath(text), fileMember.MatchString(member) && isWord(text):
-				all = append(all, access{path: paths.Resolve(text, tool.Cwd), reads: true})
+				all = append(all, access{path: paths.Resolve(text, tool.Cwd), reads: true, unsure: true})
 			}
 			inner, unread := events.Unpacked(member, value)
 			if whole = whole && !unread; inner != nil {
