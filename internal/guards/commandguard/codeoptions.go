@@ -19,9 +19,9 @@ var (
 	commandOptions = map[string]string{
 		"latexmk": "-e -pdflatex -latex -xelatex -lualatex", "erl": "-eval -run -s", "nim": "--eval -e", "memray": "-c", "crystal": "eval", "sbt": "eval", "cdk": "-a --app", "tox": "-x --override",
 		"clojure": "-Sdeps", "clj": "-Sdeps", "pio": "upload", "blender": "--python-expr --python-text --python-console", "west": "flash", "openssl": "-config -engine -provider -provider-path", "rustc": "-Clinker -Clink-arg -Clink-args -Zcodegen-backend", "gcc": "-B -wrapper -fplugin -specs", "g++": "-B -wrapper -fplugin -specs", "cc": "-B -wrapper -fplugin -specs -Xclang", "clang": "-B -Xclang -fplugin -fpass-plugin -load", "clang++": "-B -Xclang -fplugin -fpass-plugin -load",
-		"vim": "-s -c --cmd -S", "nvim": "-s -c --cmd -S -l", "vi": "-s -c", "jupyter": "--existing --ServerApp.token --NotebookApp.token --ServerApp.password", "dvc": "--run",
+		"vim": "-s -c --cmd -S --remote-send --remote-expr", "nvim": "-s -c --cmd -S -l --remote-send --remote-expr", "vi": "-s -c", "jupyter": "--existing --ServerApp.token --NotebookApp.token --ServerApp.password", "dvc": "--run",
 		"nyc": "--hook-command", "patchelf": "--add-needed --set-interpreter --replace-needed", "7z": "-sdel", "py-spy": "--locals",
-		"rsync": "--daemon", "code": "tunnel serve-web chat --open-url", "dlv": "attach connect", "act": "--container-options",
+		"rsync": "--daemon", "code": "tunnel serve-web chat --open-url", "dlv": "attach connect", "act": "--container-options --privileged", "xmake": "l lua", "torchrun": "--no-python --no_python", "accelerate": "--no_python", "deepspeed": "--no_python", "mutmut": "--runner", "netlify": "-c --command", "just": "--chooser", "stack": "-e", "checkov": "--external-checks-git", "xmllint": "--shell", "man": "--html", "mysql": "--init-command --plugin-dir", "mariadb": "--init-command --plugin-dir",
 		"terraform": "-force-copy -migrate-state", "tofu": "-force-copy -migrate-state", "drizzle-kit": "drop --force", "celery": "purge control", "pre-commit": "try-repo", "helm": "--show-secrets",
 	}
 	// fileOptions are further ones that take a file of code.
@@ -47,6 +47,9 @@ func takesCode(c shell.Command) bool {
 	name, args := c.Name(), c.Args()
 	if name == "cmake" && len(args) > 0 && args[0].Text == "-E" {
 		return len(args) < 2 || !slices.Contains(cmakeTools, args[1].Text)
+	}
+	if pipesOut(c) {
+		return true
 	}
 	commands, files := strings.Fields(commandOptions[name]), strings.Fields(fileOptions[name])
 	for i, w := range args {

@@ -12,7 +12,7 @@ import (
 var (
 	// foreignWords are words by which a program runs or brings code from an address.
 	foreignWords = map[string]*regexp.Regexp{
-		"mlflow": namedURL, "streamlit": namedURL, "shadcn": namedURL, "docker": fetchedContext, "podman": fetchedContext,
+		"mlflow": namedURL, "task": namedURL, "nix": regexp.MustCompile(`^(github|gitlab|sourcehut|tarball|git(\+\w+)?|https?)(\+\w+)?:|^--expr$`), "brew": regexp.MustCompile(`://|\.rb$|^[\w-]+/[\w-]+(/[\w@.+-]+)?$`), "streamlit": namedURL, "shadcn": namedURL, "docker": fetchedContext, "podman": fetchedContext,
 		"mvn": mavenElsewhere, "mvnw": mavenElsewhere, "mvnd": mavenElsewhere,
 		"degit": regexp.MustCompile(`^(https?://|git@|[\w-]+:)`),
 	}
@@ -27,8 +27,15 @@ var (
 	secretWords = map[string]*regexp.Regexp{
 		"npm": ranEnv, "pnpm": ranEnv, "yarn": ranEnv, "bun": ranEnv, "opa": regexp.MustCompile(`opa\.runtime`), "php": regexp.MustCompile(`^(-i|--info|--ri)$|phpinfo`),
 		"gradle": regexp.MustCompile(`^(:?[\w:]*:)?properties$`), "gradlew": regexp.MustCompile(`^(:?[\w:]*:)?properties$`),
-		"gcloud": regexp.MustCompile(`^activate$`), "aws": awsSecret, "py-spy": regexp.MustCompile(`^(--locals|-\w*l\w*)$`),
+		"gcloud": regexp.MustCompile(`^(activate|auth/.*token.*)$`), "aws": awsSecret, "py-spy": regexp.MustCompile(`^(--locals|-\w*l\w*)$`),
 	}
+	// mavenPlugin is a goal of a plugin by its full name, and usualPlugin one of those that many use.
+	mavenPlugin = regexp.MustCompile(`^[\w-]+(\.[\w-]+)+:[\w.-]+(:[\w.-]+)?:[\w.@-]+$`)
+	usualPlugin = regexp.MustCompile(`^(org\.(apache|codehaus|mojohaus|springframework|owasp|jacoco|sonarsource|pitest|flywaydb|liquibase|openrewrite|cyclonedx|openapitools|jetbrains|eclipse|graalvm|hibernate|jooq|antlr|openjfx|archunit|wildfly|mybatis|asciidoctor)|io\.(quarkus|micronaut|fabric8|swagger)` +
+		`|com\.(diffplug|spotify|coveo|google|puppycrawl|github\.(spotbugs|eirslett))|net\.(revelc|alchim31))[.:]`)
+	// tellsFound are options of gitleaks that print what it finds, and masksFound one that masks it.
+	tellsFound = regexp.MustCompile(`^(-v|--verbose|-r|--report-path(=.*)?)$`)
+	masksFound = regexp.MustCompile(`^--redact(=.*)?$`)
 	unverified = regexp.MustCompile(`^--(no-verification|help|version)$`)
 	ranEnv     = regexp.MustCompile(`^env$`)
 	awsSecret  = regexp.MustCompile(`^(describe-user-pool-client|list-api-keys|list-functions|get-function.*|describe-launch-template-versions|describe-configuration-settings|describe-vpn-connections|list-access-keys|describe-launch-configurations|list-service-specific-credentials)$`)
@@ -61,6 +68,12 @@ func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 		}
 	case "docker-compose", "podman-compose":
 		return fromInput(c)
+	case "mvn", "mvnw", "mvnd":
+		return has(foreignWords[name]) || slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
+			return mavenPlugin.MatchString(w.Text) && !usualPlugin.MatchString(w.Text)
+		})
+	case "gitleaks":
+		return has(tellsFound) && !has(masksFound)
 	case "trufflehog":
 		return !has(unverified) // else it sends what it finds
 	default:

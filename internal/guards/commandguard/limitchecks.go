@@ -145,10 +145,9 @@ func tracesOwnProcess(c shell.Command) bool { return shell.Option(c, "-p") == sh
 // debugsOwnProcess reports whether a debugger starts the program itself, as a batch: one that runs
 // already, or what is left of one, may hold another's secrets.
 func debugsOwnProcess(c shell.Command) bool {
-	return shell.Option(c, "-batch") == shell.Yes && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return attaches.MatchString(w.Text) })
+	return shell.Option(c, "-batch") == shell.Yes && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return attaches.MatchString(w.Text) }) &&
+		!slices.ContainsFunc(upToArguments(c.Args()), func(w shell.Word) bool { return number.MatchString(w.Text) })
 }
-
-var attaches = regexp.MustCompile(`^--?(p|pid|c|core|x|command|ix|iex|init-\w+|cd|d|directory)(=|$)`)
 
 // rollsBackOneStep reports whether migrations are taken back by single steps, which can be made again, and
 // not all at once.
@@ -169,8 +168,10 @@ func printsVariables(c shell.Command) bool {
 
 var secretVariable = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_url|dsn|cookie|session|hook`)
 
-// keepsSources reports whether tar leaves the files that it stores.
-func keepsSources(c shell.Command) bool { return shell.Option(c, "--remove-files") == shell.No }
+// keepsSources reports whether tar leaves the files that it stores, and unpacks none to where its archive says.
+func keepsSources(c shell.Command) bool {
+	return shell.Option(c, "--remove-files") == shell.No && !(shell.Option(c, "-P") != shell.No || shell.Option(c, "--absolute-names") != shell.No)
+}
 
 // installsNoExtension reports whether an editor installs no extension, which is foreign code.
 func installsNoExtension(c shell.Command) bool {

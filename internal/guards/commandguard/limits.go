@@ -35,6 +35,7 @@ var (
 	servers           = regexp.MustCompile(`^(postgres(ql)?|mysqld?|mariadbd?|mongod|redis-server|nginx|dockerd?|containerd|kubelet|systemd|sshd|launchd|WindowServer|Finder|loginwindow|Xorg)$`)
 	shadow            = regexp.MustCompile(`shadow`)
 	zeroVerb          = regexp.MustCompile(`^zero$`)
+	foreignTable      = regexp.MustCompile(`(?i)\b(executable|url|urlCluster|file|remote\w*|s3\w*|hdfs|mysql|postgresql|mongodb|jdbc|odbc|sqlite|redis)\s*\(`)
 	everyProcess      = regexp.MustCompile(`^1$|^[.^$*]+$`)
 )
 
@@ -60,7 +61,9 @@ var limits = map[string]func(shell.Command) bool{
 	"ab": loadsLocalhost, "hey": loadsLocalhost, "wrk": loadsLocalhost, "k6": loadsLocalhost, "ffmpeg": convertsLocally, "convert": showsNoScreen, "magick": showsNoScreen,
 	"git":  safeGitCommand,
 	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
-	"nc":        func(c shell.Command) bool { return shell.Option(c, "-z") == shell.Yes },
+	"nc": func(c shell.Command) bool {
+		return shell.Option(c, "-z") == shell.Yes && shell.Option(c, "-c") == shell.No && shell.Option(c, "-e") == shell.No
+	},
 	"mysqldump": func(c shell.Command) bool { return shell.Option(c, "--no-data") == shell.Yes },
 	"tshark":    func(c shell.Command) bool { return shell.Option(c, "-r") == shell.Yes },
 	"getent":    func(c shell.Command) bool { return !aimsAt(c, shadow) },
@@ -99,7 +102,7 @@ var limits = map[string]func(shell.Command) bool{
 	"dotnet": func(c shell.Command) bool {
 		return !slices.Equal(c.Verbs(2), []string{"ef", "database"}) || aimsAt(c, updateVerb)
 	},
-	"clickhouse-client": queriesOnly, "truncate": emptiesLogs, "redis-cli": scansOrAsks,
+	"clickhouse-client": func(c shell.Command) bool { return queriesOnly(c) && !aimsAt(c, foreignTable) }, "tmux": leavesSessions, "truncate": emptiesLogs, "redis-cli": scansOrAsks,
 	"openssl": func(c shell.Command) bool {
 		return !slices.Contains(c.Verbs(1), "s_client") || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return r.File.Text == "/dev/null" && !r.Write })
 	},
@@ -125,7 +128,7 @@ var limits = map[string]func(shell.Command) bool{
 	},
 	"open": opensLocalPages, "xdg-open": opensLocalPages, "code": installsNoExtension,
 	"rsync": func(c shell.Command) bool { return !aimsAt(c, remote) },
-	"awk":   readsNoEnvironment, "gawk": readsNoEnvironment, "mawk": readsNoEnvironment, "nawk": readsNoEnvironment, "jq": readsNoEnvironment, "yq": readsNoEnvironment,
+	"awk":   readsNoEnvironment, "gawk": readsNoEnvironment, "mawk": readsNoEnvironment, "nawk": readsNoEnvironment, "jq": func(c shell.Command) bool { return readsNoEnvironment(c) && importsOwn(c) }, "yq": readsNoEnvironment,
 	"chmod": setsSafePermissions, "chown": setsSafePermissions, "chgrp": setsSafePermissions, "docker": safeContainerCommand, "podman": safeContainerCommand, "docker-compose": safeContainerCommand,
 	"kubectl": ofCluster,
 	"hookctl": func(c shell.Command) bool { return len(c.Assigns) == 0 },

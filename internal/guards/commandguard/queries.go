@@ -11,7 +11,7 @@ import (
 
 var (
 	query   = regexp.MustCompile(`(?i)^(-[ce]|--command=|--execute=)?\s*(select|show|describe|desc|explain|with|values|table|pragma|\\[dl]|\.(tables|schema|indexes|headers|mode|databases))`)
-	changes = regexp.MustCompile(`(?i)\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile|pg_shadow|pg_authid|pg_user_mappings?|authentication_string)\b`)
+	changes = regexp.MustCompile(`(?i)\\gexec\b|\b(drop|truncate|delete|update|insert|alter|create|grant|revoke|copy|into|call|do|execute|vacuum|reindex|set|reset|lock|attach|load|replace|merge|rename|kill|shutdown|flush|purge|pg_\w*(file|terminate|cancel|reload|ls)\w*|lo_\w+|dblink\w*|load_file|outfile|dumpfile|pg_shadow|pg_authid|pg_user_mappings?|authentication_string)\b`)
 )
 
 var (

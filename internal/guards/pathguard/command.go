@@ -25,7 +25,7 @@ type invocation struct {
 
 // command finds the files that a command reads and writes.
 func (s *collector) command(c shell.Command) {
-	c = dashed(c)
+	c = cmakeTool(dashed(c))
 	if slices.Contains(patchers, c.Name()) {
 		s.patch(c)
 		return
@@ -96,6 +96,9 @@ func (s *collector) arguments(v *invocation, args []shell.Word, started []string
 		target, next := written.of(w.Text)
 		if option, value, joined := strings.Cut(w.Text, "="); usual && slices.Contains(writing, option) {
 			target, next = value, !joined
+		}
+		if target == "" && !next && !named {
+			target, next = s.writtenByOption(v.Name(), w.Text, before, usual)
 		}
 		switch option := len(w.Text) > 1 && w.Text[0] == '-'; {
 		case named || target != "":

@@ -34,7 +34,7 @@ var builtIn = sync.OnceValues(func() (secrets, settings []paths.Pattern) {
 			// What belongs to the router and to NATS.
 			"**/*.{creds,nk}", "**/{audit,console}.key", "**/jetstream/**", "~/.config/{nats,hookrouter,hook-router,hookctl}/**",
 			"/{,private/}etc/{shadow,gshadow,sudoers}", "/{,private/}etc/{shadow,gshadow}{-,.bak,.old,~}", "/{,private/}etc/sudoers.d/**", "/{,private/}etc/master.passwd", "/var/backups/{shadow,gshadow}*",
-			"/etc/{wireguard,wpa_supplicant}/**", "/etc/networkmanager/system-connections/**", "/etc/krb5.keytab", "/tmp/krb5cc_*", "/etc/mysql/debian.cnf", "/var/lib/tailscale/**", "/proc/kcore", "/dev/{mem,kmem}", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
+			"/etc/{wireguard,wpa_supplicant}/**", "/etc/networkmanager/system-connections/**", "/etc/krb5.keytab", "/tmp/krb5cc_*", "/etc/mysql/debian.cnf", "/var/lib/tailscale/**", "/proc/kcore", "/dev/{mem,kmem}", "/etc/ssh/ssh_host_*_key", "/proc/*/{environ,mem}", "/proc/[0-9]*/fd/*", "/proc/*/{root,cwd}/*/**", "/proc/*/task/**", "/var/run/secrets/**", "/run/secrets/**"),
 		decision.MustPatterns(paths.Parse,
 			"/etc/**", "/private/etc/**", "/usr/**", "/bin/**", "/sbin/**", "/{lib,lib32,lib64}/**", "/boot/**", "/dev/**", "/sys/**", "/proc/**", "/var/spool/cron/**", "/library/**", "/system/**",
 			"C:/Windows/**", "C:/Program Files*/**",

@@ -12,7 +12,7 @@ import (
 
 // interpreters are programs with a language of their own that can name files: in their arguments,
 // and in what the line lets them read.
-var interpreters = strings.Fields("sqlite3 duckdb yq xmllint ed red ex awk gawk mawk nawk make gmake gcc g++ cc c++ clang clang++ cpp as pandoc asciidoctor plantuml" +
+var interpreters = strings.Fields("sqlite3 duckdb jq yq xmllint ed red ex awk gawk mawk nawk make gmake gcc g++ cc c++ clang clang++ cpp as pandoc asciidoctor plantuml" +
 	" tex latex pdftex pdflatex xelatex lualatex latexmk wget gnuplot psql mysql mariadb")
 
 // pathInText is what may be a path in a text: it is in quotes or brackets, or stands by itself.
@@ -42,6 +42,9 @@ func (s *collector) mentions(c shell.Command) {
 			}
 			a := access{reads: true, glob: strings.Contains(text, "*")}
 			s.all = append(s.all, s.found(text, a)...)
+			if c.Name() == "jq" && quoted { // import "x" reads x.json
+				s.all = append(s.all, s.found(text+".json", a)...)
+			}
 			if at := strings.LastIndex(text, ":/"); at > 0 && !strings.HasPrefix(text[at:], "://") { // include::/x
 				s.all = append(s.all, s.found(text[at+1:], a)...)
 			}

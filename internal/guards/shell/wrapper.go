@@ -20,6 +20,7 @@ type wrapper struct {
 	fetches       bool   // the command is the name of a package, with a version
 	dir           string // options that name the directory where the command runs
 	dashes        bool   // the command stands behind a --; without one there is none
+	parted        bool   // a -- may stand between the command and its arguments, which do not see it
 	home          string // options with which it runs in a home directory; * is always
 }
 
@@ -91,7 +92,7 @@ var wrappers = map[string]wrapper{
 	"uv":      {verbs: "run", flags: "qvms", values: "p", long: "with= python= project= directory= extra= group= env-file= all-extras no-sync no-project isolated frozen locked active module script quiet verbose"},
 	"poetry":  {verbs: "run"}, "pipenv": {verbs: "run"}, "pdm": {verbs: "run"}, "hatch": {verbs: "run"}, "rye": {verbs: "run"}, "conda": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"},
 	"docker": container, "podman": container, "docker-compose": container, "podman-compose": container, "nix": {verbs: "-c --command"},
-	"mise": {verbs: "exec x", dashes: true, login: true}, "tox": {verbs: "exec", dashes: true}, "devbox": {verbs: "run", dashes: true}, "stack": {verbs: "exec", free: true}, "cabal": {verbs: "exec", free: true}, "opam": {verbs: "exec", free: true}, "catchsegv": {},
+	"mise": {verbs: "exec x", dashes: true, login: true}, "tox": {verbs: "exec", dashes: true}, "devbox": {verbs: "run", dashes: true}, "stack": {verbs: "exec", free: true, parted: true}, "cabal": {verbs: "exec", free: true, parted: true}, "opam": {verbs: "exec", free: true}, "catchsegv": {},
 	"mamba": {verbs: "run", values: "np", long: "name= prefix= no-capture-output"}, "micromamba": {verbs: "run", values: "np", long: "name= prefix="},
 	"bundle": {verbs: "exec"}, "rbenv": {verbs: "exec"}, "pyenv": {verbs: "exec"}, "asdf": {verbs: "exec"}, "direnv": {verbs: "exec", operands: 1}, "ip": {verbs: "exec", operands: 1},
 	"npm": {verbs: "exec x", fetches: true, flags: "yq", long: "yes no package= quiet"}, "pnpm": {verbs: "exec dlx", names: "node", fetches: true, flags: "r", long: "package= recursive"}, "yarn": {verbs: "exec dlx", names: "node", fetches: true, flags: "q", values: "p"},
@@ -159,6 +160,9 @@ func (w wrapper) behind(words []Word) []Word {
 		words = words[1:]
 	}
 	words = words[min(w.operands, len(words)):]
+	if at := slices.IndexFunc(words, func(word Word) bool { return word.Known && word.Text == "--" }); w.parted && at >= 0 {
+		words = slices.Delete(slices.Clone(words), at, at+1)
+	}
 	if w.fetches && len(words) > 0 {
 		words = slices.DeleteFunc(slices.Clone(words), func(word Word) bool { return word.Known && word.Text == "--" })
 		if name, _, found := strings.Cut(words[0].Text, "@"); found && name != "" {

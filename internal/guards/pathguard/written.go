@@ -1,0 +1,66 @@
+package pathguard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/guards/shell"
+)
+
+var (
+	// writesTo are options by whose names programs are told where to write, whichever program it is.
+	writesTo = regexp.MustCompile(`^--(?:[a-z]+[-_])*(?:(?:out|output|log|report|dump|save|record|write|backup|html|xml|durations)[-_]?(?:file|path|dir|directory|batch|report|to)|out|output|html|destination|declarationDir|generateTrace)$`)
+	// elsewhere is how a path out of the project begins.
+	elsewhere = regexp.MustCompile(`^(/|~|\.\./)`)
+	compilers = strings.Fields("gcc g++ cc c++ clang clang++ cpp")
+	// besides are options of compilers for what they write besides their output. Behind the last the file follows.
+	besides = regexp.MustCompile(`^(?:-(?:-?save-temps|ftime-trace|fdump-[\w-]*|fprofile-(?:dir|generate))=|-Wp,-MM?D,|-M[FJ])(.+)$|^-(?:M[FJ]|aux-info|dumpdir|dumpbase|-?serialize-diagnostics)$`)
+	// profiles are options of gawk that write what it made of its program, with the file joined to them.
+	profiles = regexp.MustCompile(`^(?:-[dop]|--(?:dump-variables|profile|pretty-print)=)(.+)$`)
+	awkNames = strings.Fields("awk gawk")
+)
+
+// writtenByOption is the file that an option of a program names to be written; next says that the word
+// behind it does. A file of a word of its own is found when before is its option; -o is one of those
+// programs of which nobody knows what they do.
+func (s *collector) writtenByOption(name, word, before string, usual bool) (file string, next bool) {
+	switch {
+	case s.contains:
+	case slices.Contains(compilers, name):
+		if m := besides.FindStringSubmatch(word); m != nil {
+			return m[1], m[1] == ""
+		}
+	case slices.Contains(awkNames, name):
+		if m := profiles.FindStringSubmatch(word); m != nil {
+			return m[1], false
+		}
+	}
+	if option, value, joined := strings.Cut(word, "="); joined && elsewhere.MatchString(value) && writesTo.MatchString(option) && !s.contains {
+		return value, false
+	}
+	if elsewhere.MatchString(word) && (writesTo.MatchString(before) || usual && before == "-o") && !s.contains {
+		return word, false
+	}
+	return "", false
+}
+
+// cmakeTools are the commands that the tools of cmake -E are like.
+var cmakeTools = map[string][]string{
+	"copy": {"cp"}, "copy_if_different": {"cp"}, "copy_if_newer": {"cp"}, "copy_directory": {"cp", "-r"}, "copy_directory_if_different": {"cp", "-r"}, "copy_directory_if_newer": {"cp", "-r"},
+	"rename": {"mv"}, "create_symlink": {"ln", "-s"}, "create_hardlink": {"ln"}, "touch": {"touch"}, "touch_nocreate": {"touch"}, "make_directory": {"mkdir"}, "cat": {"cat"}, "tar": {"tar"},
+}
+
+// cmakeTool is what a tool of cmake is like: cmake -E copy a b is cp a b.
+func cmakeTool(c shell.Command) shell.Command {
+	args := c.Args()
+	if c.Name() != "cmake" || len(args) < 2 || args[0].Text != "-E" || cmakeTools[args[1].Text] == nil {
+		return c
+	}
+	var words []shell.Word
+	for _, text := range cmakeTools[args[1].Text] {
+		words = append(words, shell.Word{Text: text, Known: true})
+	}
+	c.Words = append(words, args[2:]...)
+	return dashed(c)
+}
