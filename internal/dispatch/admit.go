@@ -3,7 +3,6 @@ package dispatch
 import (
 	"cmp"
 	"context"
-	"sync"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/freeze"
@@ -130,24 +129,6 @@ func defaulted(req Request) bool {
 	return false
 }
 
-// release frees the slots of the session and the sender.
-func (d *Dispatcher) release(ev *event) {
-	d.sessionSlots.release(ev.owned)
-	d.senderSlots.release(ev.request.Emitter)
-}
-
-// takeSlots takes a slot of the session, whose key is owned, and one of the sender.
-func (d *Dispatcher) takeSlots(sender, owned string) error {
-	if err := d.senderSlots.take(sender); err != nil {
-		return err
-	}
-	err := d.sessionSlots.take(owned)
-	if err != nil {
-		d.senderSlots.release(sender)
-	}
-	return err
-}
-
 func (d *Dispatcher) newEvent(verb string, req Request, hooks []*chain.Entry) *event {
 	ev := &event{request: req, hooks: hooks, data: req.Event.Data, chainID: events.NewID(), admitted: time.Now()}
 	ev.trace = d.observer.Begin(ev.sender())
@@ -223,42 +204,4 @@ func (ev *event) traceparent() string {
 // TooLarge is the error for event data of n bytes.
 func (d *Dispatcher) TooLarge(n int) error {
 	return wire.Errorf(wire.TooLarge, "the data has %d bytes: at most %d are allowed", n, d.opts.MaxData)
-}
-
-// slots counts and bounds the requests in flight for each session, or for each sender.
-type slots struct {
-	limit int
-	of    string // "session" or "agent"
-
-	mu    sync.Mutex // guards taken
-	taken map[string]int
-}
-
-// take takes a slot. An empty name needs none.
-func (s *slots) take(name string) error {
-	if name == "" {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken == nil {
-		s.taken = map[string]int{}
-	}
-	if s.taken[name] >= s.limit {
-		return wire.Errorf(wire.Overloaded, "%d requests of this %s are under way, which is the limit: try again later", s.limit, s.of)
-	}
-	s.taken[name]++
-	return nil
-}
-
-// release gives a slot back.
-func (s *slots) release(name string) {
-	if name == "" {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken[name]--; s.taken[name] <= 0 {
-		delete(s.taken, name)
-	}
 }

@@ -19,6 +19,7 @@ const DirectoryFile = "identities.json"
 type Directory struct {
 	senders map[string]string            // labels by the public key of the account
 	workers map[string][]Identity        // by the ids that they answer for, "*" included
+	users   map[string]string            // labels of workers by their public keys
 	bearers map[[sha256.Size]byte]bearer // by the digests of tokens for the HTTP API
 }
 
@@ -28,7 +29,7 @@ func parseDirectory(text []byte, digests tokens) (*Directory, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("read the identities: %w", err)
 	}
-	d := &Directory{senders: map[string]string{}, workers: map[string][]Identity{}}
+	d := &Directory{senders: map[string]string{}, workers: map[string][]Identity{}, users: map[string]string{}}
 	for _, i := range s.Identities {
 		if err := i.Check(); err != nil {
 			return nil, err
@@ -38,6 +39,7 @@ func parseDirectory(text []byte, digests tokens) (*Directory, error) {
 		case i.Role.apart():
 			d.senders[i.Account] = i.Label()
 		case i.Role == Worker:
+			d.users[i.User] = i.Label()
 			for _, hook := range i.Hooks {
 				d.workers[hook] = append(d.workers[hook], i)
 			}
@@ -54,6 +56,12 @@ func (d *Directory) Sender(account string) (string, error) {
 		return label, nil
 	}
 	return "", wire.Errorf(wire.Unavailable, "the router does not know who sends: the identity was revoked, or is not in its identities.json yet")
+}
+
+// Worker is the label of the worker with a public key.
+func (d *Directory) Worker(user string) (label string, ok bool) {
+	label, ok = d.users[user]
+	return label, ok
 }
 
 // CheckRegistration returns an error with code 403 where the credentials that may

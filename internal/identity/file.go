@@ -48,6 +48,9 @@ func (f *File) Sender(account string) (string, error) {
 	return f.now.Load().Sender(account)
 }
 
+// Worker is [Directory.Worker].
+func (f *File) Worker(user string) (label string, ok bool) { return f.current().Worker(user) }
+
 // CheckRegistration is [Directory.CheckRegistration].
 func (f *File) CheckRegistration(r chain.Registration) error {
 	if f == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/server/embedded"
 )
 
 const (
@@ -16,8 +17,8 @@ const (
 	maxBacklog      = 32 << 20               // bytes of requests that the router has not read; at 64 MiB the server disconnects it
 )
 
-// stopFloods disconnects the accounts of agents and people who flood the router, for everybody
-// else's sake, until ctx ends. If a flood hides who sends it, the NATS server's counters say so:
+// stopFloods disconnects the agents, people and workers who flood the router, for everybody else's
+// sake, until ctx ends. If a flood hides who sends it, the NATS server's counters say so:
 // no message can blame somebody else.
 func (n *Server) stopFloods(ctx context.Context) {
 	defer n.requests.OnReconnect(func() { n.flooded("") })() // perhaps because of its backlog
@@ -30,7 +31,7 @@ func (n *Server) stopFloods(ctx context.Context) {
 			if account == "" {
 				n.holdLoudest(ctx)
 			} else {
-				n.hold(account, "it sends more than the router can answer")
+				n.hold(embedded.Sender{Account: account}, "it sends more than the router can answer")
 			}
 		case <-tick.C:
 			unread = n.checkPending(ctx, unread)
@@ -62,7 +63,7 @@ func (n *Server) checkPending(ctx context.Context, before map[string]bool) (unre
 		switch {
 		case bytes <= maxUnread || !n.isAgent(account):
 		case before[account]:
-			n.hold(account, "it does not read its answers")
+			n.hold(embedded.Sender{Account: account}, "it does not read its answers")
 		default:
 			unread[account] = true
 		}
@@ -76,19 +77,30 @@ func (n *Server) isAgent(account string) bool {
 }
 
 func (n *Server) holdLoudest(ctx context.Context) {
-	for _, account := range n.server.Loudest(ctx) {
-		n.hold(account, "it sends more than the router can read")
+	may := func(who embedded.Sender) bool { _, ok := n.mayHold(who); return ok }
+	for _, who := range n.server.Loudest(ctx, may) {
+		n.hold(who, "it sends more than the router can read")
 	}
 }
 
-func (n *Server) hold(account, reason string) {
-	who, err := n.identities.Sender(account)
-	if err != nil {
-		return // the account of routers and workers
-	}
-	if err := n.server.Hold(account, floodHold); err != nil {
-		n.log.Error("disconnecting a flood failed", "sender", who, "error", err)
+func (n *Server) hold(who embedded.Sender, reason string) {
+	label, ok := n.mayHold(who)
+	if !ok {
 		return
 	}
-	n.log.Warn("a flood is disconnected", "sender", who, "reason", reason, "for", floodHold)
+	if err := n.server.Hold(who, floodHold); err != nil {
+		n.log.Error("disconnecting a flood failed", "sender", label, "error", err)
+		return
+	}
+	n.log.Warn("a flood is disconnected", "sender", label, "reason", reason, "for", floodHold)
+}
+
+// mayHold returns the label of a sender that may be disconnected: one with an account of its own, or
+// a worker.
+func (n *Server) mayHold(who embedded.Sender) (label string, ok bool) {
+	if who.User == "" {
+		label, err := n.identities.Sender(who.Account)
+		return label, err == nil
+	}
+	return n.identities.Worker(who.User)
 }

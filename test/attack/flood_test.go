@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -257,5 +258,55 @@ func TestABusyAgentIsNotDisconnected(t *testing.T) {
 	all.Wait()
 	if n := nc.Stats().Reconnects; n != 0 {
 		t.Errorf("it was disconnected %d times", n)
+	}
+}
+
+// Requests to begin turns or to end a session count among those of the session and of the agent,
+// over NATS and HTTP: without the limit, two agents with tokens take every place of the router.
+func TestTurnsHaveTheLimitsOfEvents(t *testing.T) {
+	t.Parallel()
+	b := newAuthBus(t, router.Options{MaxPerAgent: 2, MaxPerSession: 1}, identity.Identity{Name: "slow", Role: identity.Worker, Hooks: []string{"slow"}})
+	h := &httpBus{authBus: b}
+	h.coder, h.rival = h.token("coder", time.Time{}), h.token("rival", time.Time{})
+	testkit.Eventually(t, "the HTTP API is open", func() bool { return b.s.AgentAddr() != "" })
+	h.url = "http://" + b.s.AgentAddr()
+	ctx := testkit.Within(t, testkit.Patience)
+	workers, err := worker.New(b.client("slow"), worker.Options{})
+	ok(t, err)
+	called, release := make(chan struct{}, 2), make(chan struct{})
+	defer close(release)
+	hang := func(context.Context, events.Event) (worker.Result, error) {
+		called <- struct{}{}
+		<-release
+		return worker.Continue()
+	}
+	_, err = workers.Register(ctx, worker.Registration{ID: "slow", Events: []string{"tool:pre"}, TimeoutMS: 30_000}, hang)
+	ok(t, err)
+	coder := b.conn("coder").Conn()
+	both := func(what, session, want string) {
+		t.Helper()
+		for _, verb := range []string{"turn", "end"} {
+			body := `{"session_id":"` + session + `"}`
+			m, err := coder.RequestWithContext(ctx, "hooks.session."+verb, []byte(body))
+			if err != nil || m.Header.Get("Nats-Service-Error-Code") != want {
+				t.Errorf("%s, %s over NATS: %+v, %v", what, verb, m, err)
+			}
+			if status, text := h.post("/v1/session/"+verb, h.coder, body); fmt.Sprint(status) != cmp.Or(want, "200") {
+				t.Errorf("%s, %s over HTTP: %d %s", what, verb, status, text)
+			}
+		}
+	}
+	hold := func(session string) {
+		t.Helper()
+		ok(t, coder.PublishMsg(&nats.Msg{Subject: "hooks.execute.tool.pre", Reply: coder.NewInbox(), Data: []byte(`{"session_id":"` + session + `"}`)}))
+		testkit.Receive(t, "a call", called)
+	}
+	hold("s1")
+	both("a busy session", "s1", "429")
+	both("another session", "s2", "")
+	hold("s3")
+	both("a busy agent", "s2", "429")
+	if status, text := h.post("/v1/session/turn", h.rival, `{"session_id":"s1"}`); status != 200 {
+		t.Errorf("another agent: %d %s", status, text)
 	}
 }

@@ -3,6 +3,8 @@ package attack
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -46,4 +48,55 @@ func TestAWorkerTakesNoPlacesOfAgents(t *testing.T) {
 			t.Fatalf("%+v, %v; want that the agent is served", x, err)
 		}
 	}
+}
+
+// A worker registers its hook over and over: an operator's order to freeze waits behind none of it.
+func TestAWorkerThatRegistersDelaysNoOrder(t *testing.T) {
+	t.Parallel()
+	const sent = 2_000
+	b := newAuthBus(t, router.Options{}, identity.Identity{Name: "eager", Role: identity.Worker, Hooks: []string{"eager"}})
+	oscar, nc, ctx := b.conn("oscar").Conn(), b.conn("eager").Conn(), testkit.Within(t, testkit.Patience)
+	var answered atomic.Int64
+	inbox := nc.NewInbox()
+	_, err := nc.Subscribe(inbox, func(*nats.Msg) { answered.Add(1) })
+	ok(t, err)
+	for i := range sent {
+		body := fmt.Appendf(nil, `{"events":["x:%d"],"instance":"i%d"}`, i, i%500)
+		ok(t, nc.PublishMsg(&nats.Msg{Subject: "hooks.register.eager", Reply: inbox, Data: body}))
+	}
+	ok(t, nc.Flush())
+	m, err := oscar.RequestWithContext(ctx, "hooks.freeze", []byte(`{"agent":"rival","reason":"now"}`))
+	if err != nil || m.Header.Get("Nats-Service-Error-Code") != "" {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	if n := answered.Load(); n > sent/2 {
+		t.Errorf("%d of %d registrations were answered before the order", n, sent)
+	}
+}
+
+// A worker sends as fast as its connections take it: it is disconnected, and agents are served.
+func TestAFloodOfAWorkerEnds(t *testing.T) {
+	testkit.From(t, testkit.CI) // the flood takes the machine from the other tests
+	b := newAuthBus(t, router.Options{}, identity.Identity{Name: "flooder", Role: identity.Worker, Hooks: []string{"flood"}})
+	b.guard()
+	requests := []byte(strings.Repeat("PUB hooks.registry _INBOX_x.y 0\r\n\r\n", 1_000))
+	ended := make(chan struct{}, 2)
+	for range cap(ended) {
+		flooder := b.byHand("flooder")
+		go func() {
+			for {
+				if _, err := flooder.nc.Write(requests); err != nil {
+					ended <- struct{}{}
+					return
+				}
+			}
+		}()
+	}
+	for range cap(ended) {
+		testkit.Receive(t, "the flood to end", ended)
+	}
+	testkit.Eventually(t, "an agent to be served", func() bool {
+		x, err := b.agent("coder").Execute(testkit.Within(t, testkit.Patience), events.ToolPre, command("ls"))
+		return err == nil && x.Permitted()
+	})
 }

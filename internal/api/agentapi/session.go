@@ -53,19 +53,27 @@ func readOwn(header wire.Header, data []byte) (session string, err error) {
 
 // Turn begins a turn of a session of the sender.
 func (a *API) Turn(ctx context.Context, sender string, header wire.Header, data []byte) error {
-	session, err := readOwn(header, data)
-	if err != nil {
+	return a.ofOwn(sender, header, data, func(name string) error {
+		_, err := a.o.Sessions.Begin(ctx, name, "")
 		return err
-	}
-	_, err = a.o.Sessions.Begin(ctx, sessionkey.Of(sender, session), "")
-	return err
+	})
 }
 
 // EndSession ends a session of the sender; no hook is called.
 func (a *API) EndSession(ctx context.Context, sender string, header wire.Header, data []byte) error {
+	return a.ofOwn(sender, header, data, func(name string) error { return a.o.Sessions.End(ctx, name) })
+}
+
+// ofOwn serves a request about a session of the sender, with the slots of an event of that session.
+func (a *API) ofOwn(sender string, header wire.Header, data []byte, do func(name string) error) error {
 	session, err := readOwn(header, data)
 	if err != nil {
 		return err
 	}
-	return a.o.Sessions.End(ctx, sessionkey.Of(sender, session))
+	release, err := a.TakeSlots(sender, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return do(sessionkey.Of(sender, session))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nkeys"
@@ -76,9 +77,6 @@ type Server struct {
 	leave []func() // leaves the queue groups of agents; nil outside of them. Used by Start and then Run only.
 }
 
-// maxOperators bounds the requests of workers and operators in flight. Further ones wait.
-const maxOperators = 256
-
 // maxOfWorkers bounds the events of workers in flight: one worker must not take the router from
 // agents.
 const maxOfWorkers = 16
@@ -94,7 +92,7 @@ func Start(o Options) (*Server, error) {
 	if s.service, err = service.Start(o.Conn, "hook-router", o.Version, o.Metadata); err != nil {
 		return nil, err
 	}
-	for _, e := range s.operatorEndpoints() {
+	for _, e := range slices.Concat(s.operatorEndpoints(), s.workerEndpoints()) {
 		if _, err := s.service.Add(s.queued(e)); err != nil {
 			return nil, errors.Join(err, s.service.Stop(context.Background()))
 		}
@@ -107,77 +105,6 @@ func Start(o Options) (*Server, error) {
 
 // InFlight returns the number of agents' requests in flight, and its limit.
 func (s *Server) InFlight() (n, limit int) { return len(s.agents.InFlight), cap(s.agents.InFlight) }
-
-// operatorEndpoints are the endpoints for workers, people and operators.
-func (s *Server) operatorEndpoints() []service.Endpoint {
-	of := s.conn.Of
-	list := []service.Endpoint{
-		{Name: "handlers", Subject: of("handlers"), Handle: s.handlers},
-		{Name: "handlers-of", Subject: of("handlers", ">"), Handle: s.handlers},
-		{Name: "registry", Subject: of("registry"), Handle: s.list},
-		{Name: "registry-accept", Subject: of("registry", "accept"), Handle: s.acceptRegistry},
-		{Name: "explain", Subject: of("explain", ">"), Handle: s.explain},
-		{Name: "register", Subject: of("register", "*"), Handle: s.register, Data: s.opts.Registry.Counts},
-		{Name: "unregister", Subject: of("unregister", "*"), Handle: s.unregister},
-		{Name: "approvals", Subject: of("approvals"), Handle: s.pending},
-		{Name: "approval", Subject: of("approval", "*"), Handle: s.showApproval},
-		{Name: "approve", Subject: of("approve", "*"), Handle: s.approve},
-		{Name: "reveal", Subject: of("reveal", "*"), Handle: s.reveal},
-		{Name: "session-turn", Subject: of("session", "turn"), Handle: s.ofSender(s.agents.Turn)},
-		{Name: "session-end", Subject: of("session", "end"), Handle: s.ofSender(s.agents.EndSession)},
-		{Name: "session-close", Subject: of("session", "close"), Handle: s.closeSession},
-		{Name: "session-show", Subject: of("session", "show"), Handle: s.showSession},
-		{Name: "session-revoke", Subject: of("session", "revoke"), Handle: s.revoke},
-		{Name: "freeze", Subject: of("freeze"), Handle: s.freeze},
-		{Name: "thaw", Subject: of("thaw"), Handle: s.thaw},
-		{Name: "frozen", Subject: of("frozen"), Handle: s.frozen},
-		{Name: "guards", Subject: of("guards"), Handle: s.guards},
-		{Name: "guard-pin", Subject: of("guard", "pin"), Handle: s.pin},
-		{Name: "guard-unpin", Subject: of("guard", "unpin"), Handle: s.unpin},
-		{Name: "hook-disable", Subject: of("hook", "disable"), Handle: s.disable},
-		{Name: "hook-enable", Subject: of("hook", "enable"), Handle: s.enable},
-		{Name: "policy-get", Subject: of("policy", "get"), Handle: s.getPolicy},
-		{Name: "policy-push", Subject: of("policy", "push"), Handle: s.pushPolicy},
-	}
-	if s.opts.ServerKey != nil {
-		list = append(list, service.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})
-	}
-	limiter, shares := service.NewLimiter(maxOperators), s.shares(maxOperators/2)
-	for i := range list {
-		list[i].Limiter, list[i].Wait, list[i].Shares = limiter, true, shares
-		list[i].Handle = s.requireSender(list[i].Handle)
-	}
-	return list
-}
-
-// requireSender refuses requests that hide who sent them, so that the log can name who changed
-// what.
-func (s *Server) requireSender(handle func(context.Context, *service.Request) error) func(context.Context, *service.Request) error {
-	if s.opts.Identities == nil && !s.opts.Accounts {
-		return handle
-	}
-	return func(ctx context.Context, req *service.Request) error {
-		if _, err := req.Sender(s.shortestAccount()); err != nil {
-			return err
-		}
-		return handle(ctx, req)
-	}
-}
-
-// agentEndpoints are the endpoints for agents.
-func (s *Server) agentEndpoints() []service.Endpoint {
-	of := s.conn.Of
-	list := []service.Endpoint{
-		{Name: "emit", Subject: of("emit", ">"), Handle: s.decide("emit"), Data: func() any { return s.dispatch.Counters() }},
-		{Name: "execute", Subject: of("execute", ">"), Handle: s.decide("execute")},
-		{Name: "collect", Subject: of("collect", ">"), Handle: s.decide("collect")},
-		{Name: "contributions", Subject: of("contributions", ">"), Handle: s.contributions},
-	}
-	for i := range list {
-		list[i].Limiter, list[i].Shares = s.agents.InFlight, s.ofAgents
-	}
-	return list
-}
 
 // shares bounds what one sender has in flight; nil where senders are not proven.
 func (s *Server) shares(limit int) *service.Shares {

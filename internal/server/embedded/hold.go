@@ -7,38 +7,37 @@ import (
 	"github.com/nats-io/jwt/v2"
 )
 
-// Hold ends an account's connections and refuses new ones for a while. What floods the server
-// takes processors and memory before any program sees it, and only the server can stop that.
-// Nothing is stored: a restart ends it, and so do new claims of the account. The error says that
-// there is no such account.
-func (s *Server) Hold(account string, d time.Duration) error {
+// Hold ends a sender's connections and refuses new ones for a while. What floods the server takes
+// processors and memory before any program sees it, and only the server can stop that. Nothing is
+// stored: a restart ends it, and so do new claims of the account. The error says that there is no
+// such account.
+func (s *Server) Hold(who Sender, d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held == nil || s.held[account] != nil {
+	if s.held == nil || s.held[who] != nil {
 		return nil // stopped, or on hold already
 	}
-	// The server closes a connection that does not read only after its write deadline. Without
-	// imports, what it sends until then is delivered to nobody.
-	block := func(claims *jwt.AccountClaims) { claims.Limits.Conn, claims.Imports = 0, nil }
-	if err := s.limit(account, block); err != nil {
+	s.held[who] = time.AfterFunc(d, func() { s.letIn(who) })
+	if err := s.limit(who.Account); err != nil {
+		s.held[who].Stop()
+		delete(s.held, who)
 		return err
 	}
-	s.held[account] = time.AfterFunc(d, func() { s.letIn(account) })
 	return nil
 }
 
-func (s *Server) letIn(account string) {
+func (s *Server) letIn(who Sender) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held == nil {
 		return
 	}
-	delete(s.held, account)
-	_ = s.limit(account, func(*jwt.AccountClaims) {}) // it was there before
+	delete(s.held, who)
+	_ = s.limit(who.Account) // it was there before
 }
 
-// limit applies an account's stored claims with a change.
-func (s *Server) limit(account string, change func(*jwt.AccountClaims)) error {
+// limit applies an account's stored claims, without what is on hold. The caller holds mu.
+func (s *Server) limit(account string) error {
 	a, err := s.LookupAccount(account)
 	if err != nil {
 		return fmt.Errorf("account %s: %w", account, err)
@@ -51,7 +50,17 @@ func (s *Server) limit(account string, change func(*jwt.AccountClaims)) error {
 	if err != nil {
 		return fmt.Errorf("account %s: %w", account, err)
 	}
-	change(claims)
+	for who := range s.held {
+		switch {
+		case who.Account != account:
+		case who.User != "":
+			claims.RevokeAt(who.User, time.Now().AddDate(1, 0, 0)) // whatever the clock said when it was made
+		default:
+			// The server closes a connection that does not read only after its write deadline. Without
+			// imports, what it sends until then is delivered to nobody.
+			claims.Limits.Conn, claims.Imports = 0, nil
+		}
+	}
 	s.UpdateAccountClaims(a, claims)
 	return nil
 }

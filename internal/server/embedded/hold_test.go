@@ -74,7 +74,7 @@ func TestAnAccountOnHoldIsLetInAgain(t *testing.T) {
 	if !served(loud) || !served(quiet) {
 		t.Fatal("not served before")
 	}
-	if err := s.Hold(accounts["loud"], 200*time.Millisecond); err != nil {
+	if err := s.Hold(embedded.Sender{Account: accounts["loud"]}, 200*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Closed(t, "the connection to end", closed)

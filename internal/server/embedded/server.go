@@ -61,7 +61,7 @@ type Server struct {
 	bus  string       // public key or name of the routers' account
 
 	mu   sync.Mutex             // guards held, and changes of accounts
-	held map[string]*time.Timer // accounts on hold, and what lets them in again; nil once stopped
+	held map[Sender]*time.Timer // who is on hold, and what lets them in again; nil once stopped
 }
 
 // Start starts a server and waits until it accepts connections. The error says what the operator
@@ -127,7 +127,7 @@ func start(options *server.Options, o Options) (*Server, error) {
 		ns.WaitForShutdown()
 		return nil, err
 	}
-	return &Server{Server: ns, bus: cmp.Or(o.Auth.Routers, globalAccount), held: map[string]*time.Timer{}}, nil
+	return &Server{Server: ns, bus: cmp.Or(o.Auth.Routers, globalAccount), held: map[Sender]*time.Timer{}}, nil
 }
 
 func ready(ns *server.Server, log *logger, o Options) error {

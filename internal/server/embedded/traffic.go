@@ -2,8 +2,10 @@ package embedded
 
 import (
 	"context"
+	"maps"
 	"time"
 
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 )
 
@@ -14,9 +16,17 @@ const (
 	maxRead      = 4096     // connections
 )
 
-// Loudest lists the accounts that send more than 5,000 messages or 32 MiB a second, and at least
-// half as much as the one that sends most. It looks for a quarter of a second, or until ctx ends.
-func (s *Server) Loudest(ctx context.Context) (accounts []string) {
+// Sender is who sends: an account, or a user of the routers' account, which workers share.
+type Sender struct {
+	Account string
+	User    string // public key; empty for all users of the account
+}
+
+// Loudest lists the senders of more than 5,000 messages or 32 MiB a second, and at least half as much
+// as the one that sends most, among those that may be named. What users of the routers' account
+// received is subtracted: they may have answered it. It looks for a quarter of a second, or until ctx
+// ends.
+func (s *Server) Loudest(ctx context.Context, may func(Sender) bool) (senders []Sender) {
 	before := map[uint64]server.ConnInfo{}
 	for _, c := range s.connections(server.ByInMsgs) {
 		before[c.Cid] = *c
@@ -26,20 +36,40 @@ func (s *Server) Loudest(ctx context.Context) (accounts []string) {
 	case <-ctx.Done():
 		return nil
 	}
-	sent, most := map[string]float64{}, sample.Seconds()
+	sent, most := map[Sender]float64{}, sample.Seconds()
 	for _, c := range s.connections(server.ByInMsgs) {
-		messages, bytes := c.InMsgs-before[c.Cid].InMsgs, c.InBytes-before[c.Cid].InBytes
-		sent[c.Account] += max(float64(messages)/loudMessages, float64(bytes)/loudBytes)
+		was := before[c.Cid]
+		messages, bytes := c.InMsgs-was.InMsgs, c.InBytes-was.InBytes
+		if c.Account == s.bus {
+			messages, bytes = messages-(c.OutMsgs-was.OutMsgs), bytes-(c.OutBytes-was.OutBytes)
+		}
+		if loud := max(float64(messages)/loudMessages, float64(bytes)/loudBytes); loud > 0 {
+			sent[s.sender(c)] += loud
+		}
 	}
+	maps.DeleteFunc(sent, func(who Sender, _ float64) bool { return !may(who) })
 	for _, n := range sent {
 		most = max(most, n)
 	}
-	for account, n := range sent {
+	for who, n := range sent {
 		if n >= sample.Seconds() && 2*n >= most {
-			accounts = append(accounts, account)
+			senders = append(senders, who)
 		}
 	}
-	return accounts
+	return senders
+}
+
+// sender is who has a connection. The server verified the JWT; what else a client says of its user is
+// a claim.
+func (s *Server) sender(c *server.ConnInfo) Sender {
+	who := Sender{Account: c.Account}
+	if c.Account != s.bus {
+		return who
+	}
+	if claims, err := jwt.DecodeUserClaims(c.JWT); err == nil {
+		who.User = claims.Subject
+	}
+	return who
 }
 
 // Pending returns how many bytes wait in the server for the clients of each account to read them,

@@ -1,0 +1,99 @@
+package nats
+
+import (
+	"context"
+
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
+)
+
+// maxOperators bounds the requests of agents, people and operators in flight that are no events, and
+// maxRegistering those that workers may send. Further ones wait. A worker that floods delays no
+// order to freeze.
+const (
+	maxOperators   = 256
+	maxRegistering = 256
+)
+
+// workerEndpoints are the endpoints that workers may use, and operators.
+func (s *Server) workerEndpoints() []service.Endpoint {
+	of := s.conn.Of
+	return s.waiting(maxRegistering, []service.Endpoint{
+		{Name: "registry", Subject: of("registry"), Handle: s.list},
+		{Name: "register", Subject: of("register", "*"), Handle: s.register, Data: s.opts.Registry.Counts},
+		{Name: "unregister", Subject: of("unregister", "*"), Handle: s.unregister},
+		{Name: "policy-get", Subject: of("policy", "get"), Handle: s.getPolicy},
+	})
+}
+
+// operatorEndpoints are the other endpoints for people, operators and agents' sessions.
+func (s *Server) operatorEndpoints() []service.Endpoint {
+	of := s.conn.Of
+	list := []service.Endpoint{
+		{Name: "handlers", Subject: of("handlers"), Handle: s.handlers},
+		{Name: "handlers-of", Subject: of("handlers", ">"), Handle: s.handlers},
+		{Name: "registry-accept", Subject: of("registry", "accept"), Handle: s.acceptRegistry},
+		{Name: "explain", Subject: of("explain", ">"), Handle: s.explain},
+		{Name: "approvals", Subject: of("approvals"), Handle: s.pending},
+		{Name: "approval", Subject: of("approval", "*"), Handle: s.showApproval},
+		{Name: "approve", Subject: of("approve", "*"), Handle: s.approve},
+		{Name: "reveal", Subject: of("reveal", "*"), Handle: s.reveal},
+		{Name: "session-turn", Subject: of("session", "turn"), Handle: s.ofSender(s.agents.Turn)},
+		{Name: "session-end", Subject: of("session", "end"), Handle: s.ofSender(s.agents.EndSession)},
+		{Name: "session-close", Subject: of("session", "close"), Handle: s.closeSession},
+		{Name: "session-show", Subject: of("session", "show"), Handle: s.showSession},
+		{Name: "session-revoke", Subject: of("session", "revoke"), Handle: s.revoke},
+		{Name: "freeze", Subject: of("freeze"), Handle: s.freeze},
+		{Name: "thaw", Subject: of("thaw"), Handle: s.thaw},
+		{Name: "frozen", Subject: of("frozen"), Handle: s.frozen},
+		{Name: "guards", Subject: of("guards"), Handle: s.guards},
+		{Name: "guard-pin", Subject: of("guard", "pin"), Handle: s.pin},
+		{Name: "guard-unpin", Subject: of("guard", "unpin"), Handle: s.unpin},
+		{Name: "hook-disable", Subject: of("hook", "disable"), Handle: s.disable},
+		{Name: "hook-enable", Subject: of("hook", "enable"), Handle: s.enable},
+		{Name: "policy-push", Subject: of("policy", "push"), Handle: s.pushPolicy},
+	}
+	if s.opts.ServerKey != nil {
+		list = append(list, service.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})
+	}
+	return s.waiting(maxOperators, list)
+}
+
+// waiting returns endpoints that share a limit of requests in flight, half of it for one sender, and
+// whose further requests wait.
+func (s *Server) waiting(limit int, list []service.Endpoint) []service.Endpoint {
+	limiter, shares := service.NewLimiter(limit), s.shares(limit/2)
+	for i := range list {
+		list[i].Limiter, list[i].Wait, list[i].Shares = limiter, true, shares
+		list[i].Handle = s.requireSender(list[i].Handle)
+	}
+	return list
+}
+
+// requireSender refuses requests that hide who sent them, so that the log can name who changed
+// what.
+func (s *Server) requireSender(handle func(context.Context, *service.Request) error) func(context.Context, *service.Request) error {
+	if s.opts.Identities == nil && !s.opts.Accounts {
+		return handle
+	}
+	return func(ctx context.Context, req *service.Request) error {
+		if _, err := req.Sender(s.shortestAccount()); err != nil {
+			return err
+		}
+		return handle(ctx, req)
+	}
+}
+
+// agentEndpoints are the endpoints for agents.
+func (s *Server) agentEndpoints() []service.Endpoint {
+	of := s.conn.Of
+	list := []service.Endpoint{
+		{Name: "emit", Subject: of("emit", ">"), Handle: s.decide("emit"), Data: func() any { return s.dispatch.Counters() }},
+		{Name: "execute", Subject: of("execute", ">"), Handle: s.decide("execute")},
+		{Name: "collect", Subject: of("collect", ">"), Handle: s.decide("collect")},
+		{Name: "contributions", Subject: of("contributions", ">"), Handle: s.contributions},
+	}
+	for i := range list {
+		list[i].Limiter, list[i].Shares = s.agents.InFlight, s.ofAgents
+	}
+	return list
+}
