@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -22,11 +23,15 @@ type message struct {
 	Type     string `json:"type"`
 	Approval struct {
 		ID     string `json:"id"`
+		Agent  string `json:"agent"` // proven; empty for none
 		Hook   string `json:"hook"`
 		Prompt string `json:"prompt"`
 		Links  []link `json:"links"`
 	} `json:"approval"`
 }
+
+// who names the agent that waits, for people.
+func (m message) who() string { return cmp.Or(m.Approval.Agent, "An unauthenticated agent") }
 
 type link struct {
 	Option string `json:"option"`

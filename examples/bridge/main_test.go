@@ -67,29 +67,56 @@ func deliver(b *bridge, body, key string, at time.Time) int {
 
 func TestRoomsAreToldWithButtons(t *testing.T) {
 	b, chat, _ := start(t)
-	const body = `{"type":"approval:required","approval":{"id":"q1","hook":"guard","prompt":"<!channel> Deploy?","links":[{"option":"Allow once","url":"https://h.test/answer#q1.0.x"},{"option":"Deny","url":"https://h.test/answer#q1.1.x"}]}}`
+	const body = `{"type":"approval:required","approval":{"id":"q1","agent":"nats agent/coder","hook":"guard","prompt":"<!channel> Deploy?","links":[{"option":"Allow once","url":"https://h.test/answer#q1.0.x"},{"option":"Deny","url":"https://h.test/answer#q1.1.x"}]}}`
 	if code := deliver(b, body, secret, time.Now()); code != http.StatusOK {
 		t.Fatalf("status %d", code)
 	}
 	if len(chat.got) != 2 || !strings.HasPrefix(chat.got[0], "/ ") || !strings.HasPrefix(chat.got[1], "/slack ") {
 		t.Fatalf("told %q", chat.got)
 	}
-	for _, want := range []string{`"topic":"agents"`, `"label":"Deny","url":"https://h.test/answer#q1.1.x"`} {
+	for _, want := range []string{`"topic":"agents"`, `"title":"nats agent/coder waits for you (guard)"`, `"label":"Deny","url":"https://h.test/answer#q1.1.x"`} {
 		if !strings.Contains(chat.got[0], want) {
 			t.Errorf("ntfy got no %s: %s", want, chat.got[0])
 		}
 	}
 	var sent struct {
 		Blocks []struct {
-			Text     struct{ Type string }
-			Elements []struct{ Value string }
+			Text     struct{ Type, Text string }
+			Elements []struct{ Value, URL string }
 		}
 	}
 	if err := json.Unmarshal([]byte(strings.SplitN(chat.got[1], " ", 3)[2]), &sent); err != nil {
 		t.Fatal(err)
 	}
-	if sent.Blocks[0].Text.Type != "plain_text" || len(sent.Blocks[1].Elements) != 2 || sent.Blocks[1].Elements[0].Value != "https://h.test/answer#q1.0.x" {
-		t.Errorf("Slack got %s", chat.got[1])
+	if sent.Blocks[0].Text.Type != "plain_text" || !strings.HasPrefix(sent.Blocks[0].Text.Text, "nats agent/coder waits. guard asks: ") || len(sent.Blocks[1].Elements) != 2 {
+		t.Fatalf("Slack got %s", chat.got[1])
+	}
+	allow, deny := sent.Blocks[1].Elements[0], sent.Blocks[1].Elements[1]
+	if allow.URL != "https://h.test/answer#q1.0.x" || allow.Value != "" || deny.Value != "https://h.test/answer#q1.1.x" || deny.URL != "" {
+		t.Errorf("the buttons of Slack are %+v and %+v; want one that opens the page, and one that answers", allow, deny)
+	}
+}
+
+func TestSlackTakes25ButtonsInARow(t *testing.T) {
+	var m message
+	for range 60 {
+		m.Approval.Links = append(m.Approval.Links, link{"Deny", "https://h.test/answer#x"})
+	}
+	blocks, _ := slackMessage(m)["blocks"].([]map[string]any)
+	if len(blocks) != 4 {
+		t.Fatalf("%d blocks; want the text and three rows", len(blocks))
+	}
+	for _, block := range blocks[1:] {
+		if row, _ := block["elements"].([]map[string]any); len(row) == 0 || len(row) > 25 {
+			t.Errorf("a row of %d buttons", len(row))
+		}
+	}
+}
+
+func TestAButtonThatOpensThePageAnswersNothing(t *testing.T) {
+	b, chat, router := start(t)
+	if code := press(b, b.slackKey, "U1", "", chat.URL+"/reply"); code != http.StatusOK || len(chat.got)+len(router.got) > 0 {
+		t.Errorf("%d, told %q, answered %q", code, chat.got, router.got)
 	}
 }
 

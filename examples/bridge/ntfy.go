@@ -13,7 +13,7 @@ func ntfyMessage(topic string, m message) map[string]any {
 		actions = append(actions, map[string]string{"action": "view", "label": l.Option, "url": l.URL})
 	}
 	return map[string]any{
-		"topic": topic[strings.LastIndexByte(topic, '/')+1:], "title": "An agent waits for you (" + m.Approval.Hook + ")",
+		"topic": topic[strings.LastIndexByte(topic, '/')+1:], "title": m.who() + " waits for you (" + m.Approval.Hook + ")",
 		"message": m.Approval.Prompt, "priority": 4, "tags": []string{"raised_hand"}, "actions": actions,
 	}
 }

@@ -9,23 +9,37 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
+// maxButtons is how many buttons Slack takes in a row.
+const maxButtons = 25
+
+// denies reports whether an option surely denies.
+func denies(option string) bool { return !strings.Contains(strings.ToLower(option), "allow") }
+
 // slackMessage is an approval request in Slack's Block Kit. What hooks wrote is plain text:
-// no markup, no links, no mentions.
+// no markup, no links, no mentions. A button that denies answers at once; the others open the
+// page that shows all of what is asked, since Slack may cut it.
 func slackMessage(m message) map[string]any {
 	text := func(s string) map[string]any { return map[string]any{"type": "plain_text", "text": cut(s, 2900)} }
 	var buttons []map[string]any
 	for i, l := range m.Approval.Links {
-		buttons = append(buttons, map[string]any{
-			"type": "button", "action_id": fmt.Sprintf("answer-%d", i), "value": l.URL,
-			"text": map[string]any{"type": "plain_text", "text": cut(l.Option, 70)},
-		})
+		button := map[string]any{
+			"type": "button", "action_id": fmt.Sprintf("answer-%d", i), "text": map[string]any{"type": "plain_text", "text": cut(l.Option, 70)},
+		}
+		if denies(l.Option) {
+			button["value"] = l.URL
+		} else {
+			button["url"] = l.URL
+		}
+		buttons = append(buttons, button)
 	}
-	blocks := []map[string]any{{"type": "section", "text": text(m.Approval.Hook + " asks: " + m.Approval.Prompt)}}
-	if len(buttons) > 0 {
-		blocks = append(blocks, map[string]any{"type": "actions", "elements": buttons})
+	asks := m.who() + " waits. " + m.Approval.Hook + " asks: " + m.Approval.Prompt
+	blocks := []map[string]any{{"type": "section", "text": text(asks)}}
+	for row := range slices.Chunk(buttons, maxButtons) {
+		blocks = append(blocks, map[string]any{"type": "actions", "elements": row})
 	}
 	return map[string]any{"text": "An agent waits for a person", "blocks": blocks}
 }
@@ -53,6 +67,9 @@ func (b *bridge) slackAction(w http.ResponseWriter, r *http.Request) {
 	if err != nil || json.Unmarshal([]byte(form.Get("payload")), &press) != nil || len(press.Actions) != 1 {
 		http.Error(w, "this is not a button press", http.StatusBadRequest)
 		return
+	}
+	if press.Actions[0].Value == "" {
+		return // the button opened the page
 	}
 	text := b.answer(r, press.User.ID, press.Actions[0].Value)
 	if strings.HasPrefix(press.Reply, b.slackAnswersBelow) {

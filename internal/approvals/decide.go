@@ -48,8 +48,20 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 }
 
 // Decide makes a decision the only one of its approval request. If another was first, the error
-// names it. The nonce tells equal decisions apart: the same nonce means a retry.
+// names it. One that allows what is past denies, with an error. The nonce tells equal decisions
+// apart: the same nonce means a retry.
 func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
+	if !decision.Granted || !s.past(ctx, r) {
+		return s.decide(ctx, r, decision, nonce)
+	}
+	denial := approval.Revoked(time.Now())
+	if _, err := s.decide(ctx, r, denial, nonce); err != nil {
+		return approval.Decision{}, err
+	}
+	return approval.Decision{}, tooLate(denial)
+}
+
+func (s *Service) decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
 	err := s.log.Decide(ctx, r.FirstSegment(), r.ID, s.decisionRecord(r, decision, nonce))
 	if err != nil {
 		first, readErr := s.readDecision(ctx, r.FirstSegment(), r.ID) // an append that timed out may have been the first
@@ -77,6 +89,21 @@ func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.D
 	return decision, nil
 }
 
+// past reports whether an approval request is from before its session ended or was revoked. An
+// answer does not wait for a session whose state can't be read.
+func (s *Service) past(ctx context.Context, r *held.Event) bool {
+	if r.Session == "" || s.options.Past == nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
+	defer cancel()
+	past, err := s.options.Past(ctx, r)
+	if err != nil {
+		s.options.Log.Warn("session not read; an answer to what it asked counts, revoked or not", "approval_id", r.ID, "error", err)
+	}
+	return err == nil && past
+}
+
 // remember passes a decision that holds for its session to [Options.Remember].
 func (s *Service) remember(ctx context.Context, r *held.Event, decision approval.Decision) error {
 	if !decision.Granted || r.Needs != nil || !approval.Remembered(decision.Option) || r.Session == "" || s.options.Remember == nil {
@@ -100,7 +127,7 @@ func (s *Service) unlabel(ctx context.Context, r *held.Event, decision approval.
 // unlabelTimeout bounds unlabel.
 const unlabelTimeout = 5 * time.Second
 
-// rememberTimeout bounds remember: waiters wait for it too.
+// rememberTimeout bounds remember and past: waiters wait for them too.
 const rememberTimeout = 500 * time.Millisecond
 
 // expire decides an approval request whose deadline has passed.
@@ -134,7 +161,7 @@ func tooLate(d approval.Decision) error {
 		return wire.Errorf(wire.Gone, "the time for an answer was over at %s: the default holds, which is to %s", d.Decided, verb(d))
 	}
 	if d.DecidedBy == approval.ByOutdated {
-		return wire.Errorf(wire.Conflict, "nobody is asked this any more: the session has seen more since, and its event is judged anew")
+		return wire.Errorf(wire.Conflict, "nobody is asked this any more: the session has seen more since, ended, or had its approvals revoked, and its event is judged anew")
 	}
 	if d.Option == "" {
 		return wire.Errorf(wire.Conflict, "already decided by %s at %s, without an answer: %s", d.DecidedBy, d.Decided, verb(d))

@@ -36,6 +36,9 @@ type Options struct {
 	// Remember is called with a decision that holds for the session, before waiters are
 	// notified. It may be called more than once. Nil for none.
 	Remember func(context.Context, *held.Event, approval.Decision) error
+	// Past reports whether the session of an approval request ended, or its approvals were revoked,
+	// since a person was asked: then nobody can allow it any more. Nil says that none did.
+	Past func(context.Context, *held.Event) (bool, error)
 	// Unlabel is called once with each decision of this replica that removes labels, before
 	// waiters are notified. Nil for none.
 	Unlabel func(context.Context, *held.Event, approval.Decision) error

@@ -67,7 +67,7 @@ func (d *Dispatcher) Waits(ctx context.Context, s *held.Event) {
 	d.log.InfoContext(ctx, "approval waits for others", "approval_id", s.ID, "event_id", s.EventID, "chain_id", s.ChainID, "by", last.By, "progress", s.Progress)
 	q := d.approvals.Masked(s.Request)
 	if d.opts.Notify != nil {
-		d.opts.Notify(ctx, approval.Notice{Request: q})
+		d.opts.Notify(ctx, approval.Notice{Request: q, Emitter: s.Emitter})
 	}
 	d.report(ctx, approval.EventReviewed, s.Session, q.Append(nil))
 }

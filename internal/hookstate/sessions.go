@@ -11,16 +11,20 @@ import (
 // Sessions are values of one type, one for each session or whatever else has a name,
 // below one prefix of a store. A value that is not there is the zero T.
 type Sessions[T any] struct {
-	store  Store
-	prefix string
+	store   Store
+	prefix  string
+	senders *senders // nil for no bound
 }
 
 // Of returns the values below a prefix. Without a store they are kept in this process.
 func Of[T any](store Store, prefix string) Sessions[T] {
-	if store == nil {
-		store = &Memory{}
+	switch store.(type) {
+	case nil:
+		return Sessions[T]{&Memory{}, prefix, nil}
+	case *Memory: // nobody else needs it
+		return Sessions[T]{store, prefix, nil}
 	}
-	return Sessions[T]{store, prefix}
+	return Sessions[T]{store, prefix, &senders{}}
 }
 
 // Get reads a session's value.
@@ -34,9 +38,12 @@ func (s Sessions[T]) Get(ctx context.Context, session string) (T, error) {
 }
 
 // Update changes a session's value at once. change reports whether it changed it, and
-// is called again where somebody else was faster.
+// is called again where somebody else was faster. A session is named "sender\nid": new ones of one
+// sender are bounded by [MaxNew].
 func (s Sessions[T]) Update(ctx context.Context, session string, change func(*T) (changed bool)) error {
-	return s.store.Update(ctx, s.key(session), func(old []byte) ([]byte, error) {
+	begins := false
+	err := s.store.Update(ctx, s.key(session), func(old []byte) ([]byte, error) {
+		begins = false
 		value, err := decode[T](old)
 		if err != nil {
 			return nil, err
@@ -44,13 +51,31 @@ func (s Sessions[T]) Update(ctx context.Context, session string, change func(*T)
 		if !change(&value) {
 			return nil, ErrUnchanged
 		}
+		if old == nil {
+			begins = true
+			if err := s.senders.check(session); err != nil {
+				return nil, err
+			}
+		}
 		return json.Marshal(value)
 	})
+	if err == nil && begins {
+		s.senders.add(session, 1)
+	}
+	return err
 }
 
 // Forget removes a session's value.
 func (s Sessions[T]) Forget(ctx context.Context, session string) error {
-	return s.store.Update(ctx, s.key(session), func([]byte) ([]byte, error) { return nil, nil })
+	ends := false
+	err := s.store.Update(ctx, s.key(session), func(old []byte) ([]byte, error) {
+		ends = old != nil
+		return nil, nil
+	})
+	if err == nil && ends {
+		s.senders.add(session, -1)
+	}
+	return err
 }
 
 // Each calls yield with all values, in no order, until it returns false. Values that

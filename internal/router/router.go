@@ -105,7 +105,7 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 			return r.dispatch.Reviewed(ctx, s, review)
 		},
 		Waits:    func(ctx context.Context, s *held.Event) { r.dispatch.Waits(ctx, s) },
-		Remember: r.sessions.Remember,
+		Remember: r.sessions.Remember, Past: r.sessions.Past,
 		Unlabel: func(ctx context.Context, s *held.Event, d approval.Decision) error {
 			return r.dispatch.Unlabel(ctx, s, d)
 		},

@@ -72,13 +72,19 @@ func (s *Store) dropOfTree(ctx context.Context, root string, past bool, match fu
 	return dropped, err
 }
 
+// Past reports whether the session of an approval request ended, or its approvals were revoked,
+// since a person was asked.
+func (s *Store) Past(ctx context.Context, q *held.Event) (bool, error) {
+	epoch, err := s.Epoch(ctx, sessionkey.Of(q.Emitter, q.Session))
+	return epoch != q.Epoch, err
+}
+
 // past reports whether a decision on an approval request grants nothing in a scope any more: the
 // session, or the root of a lineage, ended since the event arrived, or approvals of the session
 // were revoked since a person was asked.
 func (s *Store) past(ctx context.Context, q *held.Event, scope string) (bool, error) {
 	own := sessionkey.Of(q.Emitter, q.Session)
-	epoch, err := s.Epoch(ctx, own)
-	if err != nil || epoch != q.Epoch {
+	if past, err := s.Past(ctx, q); err != nil || past {
 		return true, err
 	}
 	names := []string{own}

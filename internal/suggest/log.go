@@ -35,6 +35,7 @@ type Question struct {
 	By      string // who decided; see [approval.Decision]
 	Silent  bool   // nobody decided: the time was over, or the approval system failed
 	Several bool   // it took several people, whom no rule replaces
+	Merged  bool   // several hooks asked at once, and rules judge each question alone
 
 	ShadowRule, ShadowDecision string
 }
@@ -80,6 +81,7 @@ func (l *Log) Add(r *query.Record) {
 			q.Session, q.Event, q.Asked = r.Session, r.Event, r.Time
 			q.Facts.Hook, q.Facts.Prompt = cmp.Or(r.HookName, r.Hook), r.Prompt
 			q.ShadowRule, q.ShadowDecision = r.ShadowRule, r.ShadowDecision
+			q.Merged = strings.Contains(r.Hook, "+") // which parts their ids, and is in none
 		}
 	case audit.ApprovalDecided:
 		q := l.question(r.ApprovalID)

@@ -30,6 +30,7 @@ type Report struct {
 	Unknown   int `json:"unknown"`   // of which the log does not have the data
 	Labeled   int `json:"labeled"`   // in sessions with labels, from which nothing is learned
 	Several   int `json:"several"`   // that took several people, whom no rule replaces
+	Merged    int `json:"merged"`    // that several hooks asked at once: a rule answers one of them
 
 	Saved       int          `json:"saved"`       // that the rules together would have answered
 	Contradicts int          `json:"contradicts"` // denials by people that they would have allowed; none
@@ -128,6 +129,8 @@ func (s *suggester) count(q *Question) bool {
 		r.Unknown++
 	case q.Several:
 		r.Several++
+	case q.Merged && q.Granted:
+		r.Merged++
 	case len(q.Facts.Labels) > 0:
 		r.Labeled++
 	case !q.Granted || q.ShadowRule != "": // a denial refuses; what a rule is tried out for is learned
@@ -217,7 +220,7 @@ func (s *suggester) replay() {
 	}
 	all = all.Enforced()
 	for _, q := range s.log.Questions() {
-		if q.Unknown != "" || !matches(all, q.Facts) {
+		if q.Unknown != "" || q.Merged || !matches(all, q.Facts) {
 			continue
 		}
 		s.report.Saved++

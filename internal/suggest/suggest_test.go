@@ -25,6 +25,7 @@ type asked struct {
 	redacted             bool
 	failed               bool
 	several              []string // who allowed it together
+	merged               bool     // another hook asked, too
 	data                 string   // in place of all that
 }
 
@@ -65,6 +66,9 @@ func logOf(t testing.TB, list ...asked) *suggest.Log {
 		base := audit.Record{ChainID: "c" + id, Session: session, EventID: "e" + id}
 		r := base
 		r.Kind, r.Hook, r.Action = audit.ApprovalRequested, "command-guard", "requested"
+		if a.merged {
+			r.Hook = "command-guard+path-guard"
+		}
 		r.Detail = audit.ApprovalRequest{ApprovalID: id, HookName: or(a.hook, "Commands"), Prompt: or(a.prompt, "Run this command?\n\n"+a.command), Options: []string{"Allow", "Deny"}}
 		put(r)
 		r = base
@@ -181,6 +185,7 @@ func TestWhatIsSuggested(t *testing.T) {
 		"no directory":                  {times(9, asked{command: "acme status", data: `{"tool_name":"Bash","tool_input":{"command":"acme status"}}`}), ""},
 		"without a sandbox":             {times(9, asked{command: "acme status", data: `{"tool_name":"Bash","cwd":"/repo","tool_input":{"command":"acme status","dangerouslyDisableSandbox":true}}`}), ""},
 		"several people":                {times(9, asked{command: "acme status", several: []string{"ann", "bob"}}), ""},
+		"several hooks":                 {times(9, asked{command: "acme status", merged: true, hook: "Commands and Paths"}), ""},
 		"a question that hides":         {times(9, asked{command: "acme status", prompt: "\u202eacme status"}), ""},
 		"a question with a *":           {times(9, asked{command: "acme status", prompt: "* acme status"}), ""},
 	} {

@@ -44,7 +44,8 @@ type lateReceiver struct {
 // unanswered is an open approval request, and how many of the late receivers know it.
 type unanswered struct {
 	approval.Request
-	told int
+	told  int
+	agent string // the proven sender, once somebody was told
 }
 
 // listAgain is the wait before open requests are listed again after a failure.
@@ -115,11 +116,12 @@ func (s *Sender) follow(ctx context.Context, open map[string]*unanswered, n appr
 	u, known := open[n.Request.ID]
 	switch {
 	case n.Decision == nil && !known:
-		open[n.Request.ID] = &unanswered{n.Request, 0}
+		open[n.Request.ID] = &unanswered{Request: n.Request}
 	case n.Decision == nil:
 		u.Request = n.Request
 	case n.Decision != nil && known:
 		delete(open, n.Request.ID)
+		n.Emitter = u.agent
 		s.offerLate(ctx, s.later[:u.told], n)
 	}
 }
@@ -148,11 +150,15 @@ func (s *Sender) tellLate(ctx context.Context, service approval.Service, open ma
 		if u.told == first {
 			continue
 		}
-		if record, err := service.Get(ctx, id); err == nil && record.Decision != nil {
+		record, err := service.Get(ctx, id)
+		if err == nil && record.Decision != nil {
 			delete(open, id)
 			continue
 		}
-		s.offerLate(ctx, s.later[first:u.told], approval.Notice{Request: u.Request})
+		if err == nil {
+			u.agent = record.Emitter
+		}
+		s.offerLate(ctx, s.later[first:u.told], approval.Notice{Request: u.Request, Emitter: u.agent})
 	}
 }
 

@@ -45,7 +45,7 @@ func (p *people) Pending(context.Context, approval.Filter) ([]approval.Request, 
 func (p *people) Get(_ context.Context, id string) (approval.Record, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return approval.Record{Decision: p.decided[id]}, nil
+	return approval.Record{Decision: p.decided[id], Emitter: "nats agent/coder"}, nil
 }
 
 // decide decides a request, and tells it where that is not lost.
@@ -63,18 +63,18 @@ func (p *people) decide(q approval.Request, told bool) {
 type inbox struct {
 	start time.Time
 	mu    sync.Mutex
-	got   []string // "host 5m0s kind id"
+	got   []string // "host 5m0s kind id agent"
 }
 
 func (b *inbox) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, _ := io.ReadAll(r.Body)
 	var m struct {
 		Type     string
-		Approval struct{ ID string }
+		Approval struct{ ID, Agent string }
 	}
 	_ = json.Unmarshal(body, &m)
 	b.mu.Lock()
-	b.got = append(b.got, strings.Join([]string{r.URL.Host, time.Since(b.start).Truncate(time.Minute).String(), m.Type, m.Approval.ID}, " "))
+	b.got = append(b.got, strings.Join([]string{r.URL.Host, time.Since(b.start).Truncate(time.Minute).String(), m.Type, m.Approval.ID, m.Approval.Agent}, " "))
 	b.mu.Unlock()
 	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 }
@@ -110,10 +110,10 @@ func TestASecondPersonIsToldWhenTheFirstDoesNotAnswer(t *testing.T) {
 		following.Wait()
 		stop()
 		want := []string{
-			"second.test 0s approval:required old",
-			"second.test 5m0s approval:required slow",
-			"second.test 10m0s approval:resolved slow",
-			"third.test 13m0s approval:required old",
+			"second.test 0s approval:required old nats agent/coder",
+			"second.test 5m0s approval:required slow nats agent/coder",
+			"second.test 10m0s approval:resolved slow nats agent/coder",
+			"third.test 13m0s approval:required old nats agent/coder",
 		}
 		slices.Sort(box.got)
 		slices.Sort(want)
@@ -144,7 +144,7 @@ func TestALostDecisionIsToldLate(t *testing.T) {
 		cancel()
 		following.Wait()
 		stop()
-		want := []string{"second.test 1m0s approval:required told", "second.test 2m0s approval:resolved told"}
+		want := []string{"second.test 1m0s approval:required told nats agent/coder", "second.test 2m0s approval:resolved told nats agent/coder"}
 		if !slices.Equal(box.got, want) {
 			t.Errorf("the receiver was sent %q; want %q", box.got, want)
 		}

@@ -78,9 +78,10 @@ func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 func (s *Sender) encode(ctx context.Context, kind string, n approval.Notice) (m message, ok bool) {
 	news := struct {
 		approval.Request
+		Agent string `json:"agent,omitempty"` // proven
 		Links []link `json:"links,omitempty"`
 		*approval.Decision
-	}{Request: n.Request}
+	}{Request: n.Request, Agent: n.Emitter}
 	news.Prompt = cut(news.Prompt)
 	news.Reviews = slices.Clone(news.Reviews)
 	for i := range news.Reviews {

@@ -108,6 +108,7 @@ func TestReceiversAreToldTheQuestionAndTheDecision(t *testing.T) {
 		kind, want string
 	}{
 		"an approval request": {approval.Notice{Request: question}, "approval:required", "{" + asked + "}"},
+		"of a proven agent":   {approval.Notice{Request: question, Emitter: "nats agent/coder"}, "approval:required", "{" + asked + `,"agent":"nats agent/coder"}`},
 		"a decision": {
 			approval.Notice{Request: question, Decision: &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "ann", Note: "fine", Decided: question.Expires}},
 			"approval:resolved", "{" + asked + `,"option":"Allow","granted":true,"decided_by":"ann","note":"fine","decided":"2026-01-02T03:09:05.000Z"}`,

@@ -47,7 +47,7 @@ const (
 const (
 	Unauthenticated = "unauthenticated" // the connection proves nothing
 	ByTimeout       = "timeout"         // nobody answered in time
-	ByOutdated      = "outdated"        // the session got labels before anybody answered
+	ByOutdated      = "outdated"        // the session got labels, ended or had its approvals revoked before anybody answered
 	byRule          = "rule "           // before the rule's name
 )
 
@@ -114,6 +114,13 @@ func TimedOut(q Request, now time.Time) Decision {
 func Outdated(seen []string, now time.Time) Decision {
 	note := "Since this was asked, the session has seen more: " + strings.Join(seen, ", ") + ". Try again, so that it is judged anew"
 	return Decision{DecidedBy: ByOutdated, Note: clip(note, MaxNote), Decided: At(now)}
+}
+
+// Revoked ends an approval request whose session ended, or had its approvals revoked, since a
+// person was asked. Its event may be judged and asked about again, as after [Outdated].
+func Revoked(now time.Time) Decision {
+	const note = "Since this was asked, the session ended, or its approvals were revoked. Try again, so that it is judged anew"
+	return Decision{DecidedBy: ByOutdated, Note: note, Decided: At(now)}
 }
 
 // Reason says why an agent must not go on, in the words of the wire protocol; empty if it may.

@@ -158,6 +158,9 @@ type Notice struct {
 	Decision *Decision // nil if the request was opened, or reviewed if it has reviews
 	// Lost says that earlier notices were dropped because the reader was slow: list again.
 	Lost bool
+	// Emitter is the proven sender of the event; empty if there is none, or where it is not known:
+	// see [Service.Get].
+	Emitter string
 }
 
 // Service keeps approval requests and accepts answers. Its errors say what was wrong with an

@@ -141,6 +141,56 @@ func TestAnApprovalIsNotReplayed(t *testing.T) {
 	}
 }
 
+// TestARevocationHoldsForWhoWaits: a person allows what was asked before the session was revoked or
+// ended. Neither the agent that waits nor one that sends the event again is permitted.
+func TestARevocationHoldsForWhoWaits(t *testing.T) {
+	t.Parallel()
+	for name, void := range map[string]func(*testing.T, nats.InProcessConnProvider, *approver.Approver) error{
+		"revoked": func(t *testing.T, _ nats.InProcessConnProvider, person *approver.Approver) error {
+			_, err := person.Revoke(testkit.Within(t, testkit.Patience), "s1", "", "")
+			return err
+		},
+		"ended": func(t *testing.T, s nats.InProcessConnProvider, _ *approver.Approver) error {
+			return client(t, s).EndSession(testkit.Within(t, testkit.Patience))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := natstest.Server(t)
+			routertest.Start(t, s, router.Options{}, natsx.Options{Inbox: "_INBOX_router"})
+			guard(t, s, worker.Registration{ID: "guard"}, denies)
+			attacker, ctx := natstest.Conn(t, s), testkit.Within(t, testkit.Patience)
+			send := func(wait string) (v verdict.Verdict) {
+				header := nats.Header{"ce-specversion": {"1.0"}, "ce-id": {"deploy"}, "ce-source": {"/attacker"}, "ce-type": {"tool:pre"}, "ce-subject": {"s1"}, "Hook-Wait-Ms": {wait}, "Hook-Retry": {"1"}}
+				m, err := attacker.RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks.execute.tool.pre", Header: header, Data: command("deploy")})
+				if err == nil {
+					err = json.Unmarshal(m.Data, &v)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				return v
+			}
+			asked := send("1")
+			waits := make(chan verdict.Verdict, 1)
+			go func() { waits <- send("3000") }()
+			person := approver.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}))
+			if err := void(t, s, person); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := person.Answer(ctx, asked.Approval.ID, approval.Answer{Option: "Allow once"}); err == nil {
+				t.Error("the person is not told that it is too late")
+			}
+			if v := <-waits; v.Action == verdict.Continue {
+				t.Errorf("who waits got %+v", v)
+			}
+			if v := send("1"); v.Action != verdict.Pending || v.Approval.ID == asked.Approval.ID {
+				t.Errorf("who sends it again got %+v; want a question of its own", v)
+			}
+		})
+	}
+}
+
 // TestReplaysAreInTheLog: as long as an approval holds, each permission is on record.
 func TestReplaysAreInTheLog(t *testing.T) {
 	t.Parallel()

@@ -12,10 +12,14 @@
 //
 // # Repositories that can't be trusted
 //
-// The settings of a repository may name programs for git to run, and an agent may be
-// able to write them. Those that a status could run are switched off: the monitor of
-// files, hooks, filters, submodules, repositories within directories of a tree, and
-// the fetching of objects that are missing. A file that a filter would change may
-// therefore be shown as modified. Filters are looked up just before: who changes the
-// settings in between has a filter run, with the rights of the worker.
+// The settings of a repository may name programs for git to run, and places to look at, and an
+// agent may be able to write them at any time. So git never reads them. It works on a copy of
+// what the repository has for the index and the refs, with the settings of it that are harmless,
+// and the worker decides which directory the files are in. Links are not followed out of the
+// repository; a linked worktree counts if its repository knows it. Only objects are read in
+// place.
+//
+// Without filters, a file that one would change may be shown as modified. The copy is in the
+// user's cache directory, or that for temporary files where there is none: keep it from an
+// agent in a sandbox.
 package gitstatus

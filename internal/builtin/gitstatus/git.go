@@ -2,56 +2,70 @@ package gitstatus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/process"
 )
 
-// noRepository is git's exit code where there is no repository, or one that belongs
-// to somebody else.
-const noRepository = 128
+// cannotRead is git's exit code where it can't make sense of a repository.
+const cannotRead = 128
 
-// maxFilters bounds the filters of a repository that are switched off.
-const maxFilters = 200
+// harmless are the settings of a repository that git gets: those about the files' form, and
+// which branch follows which.
+var harmless = regexp.MustCompile(`^(core\.(filemode|ignorecase|symlinks|autocrlf|eol|precomposeunicode|trustctime|checkstat)|branch\..*\.(remote|merge)|remote\..*\.fetch)$`)
 
-// safe are the settings that keep git from running programs of the repository's, and
-// its output as it is read here.
-var safe = []string{
-	"core.fsmonitor", "false",
-	"core.hooksPath", "/dev/null",
-	"core.quotePath", "true",
-	"core.untrackedCache", "false",
-	"safe.bareRepository", "explicit",
-	"status.submoduleSummary", "false",
-	"status.showStash", "false",
-	"color.ui", "false",
-	"color.status", "false",
+// unreadable are those without which git would misread the repository.
+var unreadable = regexp.MustCompile(`^extensions\.(objectformat|refstorage)$`)
+
+// always are the settings that make git's output as it is read here.
+var always = []string{"core.quotePath", "true", "status.showStash", "false", "color.ui", "false", "color.status", "false"}
+
+// git is the program, and the directory that it looks at. With only, it tells of files in that
+// directory, else of all in its repository.
+type git struct {
+	program, dir string
+	only         bool
 }
 
-// git is the program, and the directory that it looks at.
-type git struct{ program, dir string }
-
 // status returns what git status says in short: the branch, and a line for each file
-// that changed; "" where there is no repository.
+// that changed; "" where there is no repository that it can read.
 func (g git) status(ctx context.Context) (string, error) {
 	if g.dir != "" && !isDir(g.dir) {
 		return "", nil
 	}
-	off, err := g.filters(ctx)
+	repo, err := find(g.dir)
+	if err != nil || repo == nil {
+		return "", err
+	}
+	defer repo.common.Close()
+	dir, err := private()
 	if err != nil {
 		return "", err
 	}
-	out, err := g.run(ctx, off, "status", "--short", "--branch", "--ignore-submodules=all", "--untracked-files=normal")
+	defer os.RemoveAll(dir)
+	if err := repo.copyTo(dir); err != nil {
+		return "", fmt.Errorf("git status: %w", err)
+	}
+	settings, readable, err := g.settings(ctx, repo, dir)
+	if err != nil || !readable {
+		return "", err
+	}
+	args := []string{"status", "--short", "--branch", "--ignore-submodules=all", "--untracked-files=normal"}
+	if g.only {
+		args = append(args, "--", ".")
+	}
+	out, err := g.run(ctx, repo, dir, settings, nil, args...)
 	switch {
 	case err != nil:
 		return "", err
 	case out.Cut:
 		return string(out.Text[:strings.LastIndexByte(string(out.Text), '\n')+1]), nil
-	case out.Code == noRepository:
+	case out.Code == cannotRead:
 		return "", nil
 	case out.Code != 0:
 		return "", fmt.Errorf("git status: exit code %d", out.Code)
@@ -64,37 +78,57 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// filters are the settings that switch the filters of all files off.
-func (g git) filters(ctx context.Context) (settings []string, err error) {
-	out, err := g.run(ctx, nil, "config", "--includes", "--null", "--name-only", "--get-regexp", `^filter\.`)
-	if err != nil {
-		return nil, err
-	}
-	names := strings.Split(strings.TrimRight(string(out.Text), "\x00"), "\x00")
-	if out.Cut || len(names) > maxFilters {
-		return nil, errors.New("git status: the repository has too many filters to switch off")
-	}
-	for _, name := range names {
-		switch i := strings.LastIndexByte(name, '.'); {
-		case i < 0:
-		case name[i:] == ".required":
-			settings = append(settings, name, "false")
-		default:
-			settings = append(settings, name, "")
+// private makes a directory for copies, where the user keeps caches if there is such a place:
+// agents in a sandbox often may write to the one for temporary files.
+func private() (string, error) {
+	if cache, err := os.UserCacheDir(); err == nil {
+		parent := filepath.Join(cache, "hook-worker")
+		if os.MkdirAll(parent, 0o700) == nil {
+			if dir, err := os.MkdirTemp(parent, "git-status-"); err == nil {
+				return dir, nil
+			}
 		}
 	}
-	return settings, nil
+	return os.MkdirTemp("", "hook-worker-git-status-")
 }
 
-// run runs git with the safe settings and more of them, names and values in turn.
-func (g git) run(ctx context.Context, more []string, args ...string) (process.Output, error) {
-	settings := slices.Concat(safe, more)
+// settings are the harmless ones of a repository, names and values in turn, and whether git can
+// read it with them.
+func (g git) settings(ctx context.Context, repo *repository, dir string) (settings []string, readable bool, err error) {
+	config, err := read(repo.common, "config", maxSmall)
+	if err != nil {
+		return nil, false, ignoreMissing(err)
+	}
+	out, err := g.run(ctx, repo, dir, nil, config, "config", "--file", "-", "--no-includes", "--null", "--list")
+	if err != nil || out.Cut || out.Code != 0 {
+		return nil, false, err
+	}
+	for setting := range strings.SplitSeq(string(out.Text), "\x00") {
+		name, value, given := strings.Cut(setting, "\n")
+		switch {
+		case unreadable.MatchString(name):
+			return nil, false, nil
+		case !harmless.MatchString(name):
+		case given:
+			settings = append(settings, name, value)
+		default: // a name alone is true
+			settings = append(settings, name, "true")
+		}
+	}
+	return settings, true, nil
+}
+
+// run runs git on the copy of a repository, with settings, names and values in turn, and no others.
+func (g git) run(ctx context.Context, repo *repository, dir string, settings []string, input []byte, args ...string) (process.Output, error) {
+	settings = slices.Concat(settings, always)
 	env := process.Environ(process.DefaultEnv,
+		"GIT_DIR="+dir, "GIT_WORK_TREE="+repo.tree, "GIT_OBJECT_DIRECTORY="+filepath.Join(repo.place, "objects"),
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "LC_ALL=C",
 		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)/2),
 	)
 	for i := 0; i+1 < len(settings); i += 2 {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i/2, settings[i]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i/2, settings[i+1]))
 	}
-	return process.Program{Path: g.program, Args: append([]string{"--no-pager"}, args...), Dir: g.dir, Env: env}.Run(ctx)
+	return process.Program{Path: g.program, Args: append([]string{"--no-pager"}, args...), Dir: g.dir, Env: env, Input: input}.Run(ctx)
 }

@@ -25,8 +25,9 @@ const (
 
 // Options of the builtin. The zero Options are its defaults.
 type Options struct {
-	// Dir is the directory that git looks at, found from the worker's directory. Empty
-	// means the event's cwd, or where the agent does not tell it the worker's.
+	// Dir is the directory that git looks at, found from the worker's directory: only files in
+	// it are told. Empty means the repository of the event's cwd, or where the agent does not
+	// tell it of the worker's directory.
 	Dir string `json:"dir"`
 	// MaxFiles bounds the files that are listed; 0 means [DefaultMaxFiles].
 	MaxFiles int `json:"max_files"`
@@ -66,7 +67,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		if path == "" {
 			return chain.Result{}, nil
 		}
-		text, err := git{path, o.place(s.Worker.Dir, ev)}.status(ctx)
+		text, err := git{path, o.place(s.Worker.Dir, ev), o.Dir != ""}.status(ctx)
 		if err != nil || text == "" {
 			return chain.Result{}, err
 		}

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -100,43 +97,18 @@ func Test(ctx context.Context, b *bundle.Bundle, dir string, acts bool) error {
 
 // try writes the files of a bundle, builds its hooks and runs its tests.
 func (f *Follower) try(ctx context.Context, b *bundle.Bundle) error {
-	dir := f.files(b)
-	err := os.RemoveAll(dir)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
+	if err := f.write(b); err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = b.Write(dir)
-	}
-	if err != nil {
-		return fmt.Errorf("write its files: %w", err)
-	}
-	return Test(ctx, b, dir, f.Acts)
+	return Test(ctx, b, f.files(b), f.Acts)
 }
 
-// files is the directory of a bundle's files.
-func (f *Follower) files(b *bundle.Bundle) string {
-	return filepath.Join(f.Dir, fmt.Sprintf("%s.%s.%d.files", f.Name, b.Use, b.Serial))
-}
-
-// sweep removes the files of bundles that do not run. The caller holds mu.
-func (f *Follower) sweep() {
-	dirs, err := filepath.Glob(filepath.Join(f.Dir, f.Name+".*.files"))
-	if err != nil {
-		return
+// build builds the hooks of a bundle from files as they were signed.
+func (f *Follower) build(b *bundle.Bundle, host kind.Worker) (*workerfile.File, error) {
+	if err := f.write(b); err != nil {
+		return nil, err
 	}
-	for _, dir := range dirs {
-		if f.own(dir) && !slices.ContainsFunc(slices.Collect(maps.Values(f.running)), func(b *bundle.Bundle) bool { return f.files(b) == dir }) {
-			_ = os.RemoveAll(dir) // else it stays
-		}
-	}
-}
-
-// own reports whether files are of this policy: the names of others may begin with its name.
-func (f *Follower) own(dir string) bool {
-	use, serial, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(dir), f.Name+"."), ".files"), ".")
-	_, err := strconv.ParseUint(serial, 10, 64)
-	return err == nil && (use == string(bundle.Enforce) || use == string(bundle.Shadow))
+	return load(b, f.files(b), f.Acts, host)
 }
 
 // compose gives the hooks of what runs and of what is being taken over.
@@ -150,7 +122,7 @@ func (f *Follower) compose() (*workerfile.File, error) {
 	all := &workerfile.File{}
 	enforced, shadow := of[bundle.Enforce], of[bundle.Shadow]
 	if enforced != nil {
-		file, err := load(enforced, f.files(enforced), f.Acts, f.Host)
+		file, err := f.build(enforced, f.Host)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +131,7 @@ func (f *Follower) compose() (*workerfile.File, error) {
 	if shadow != nil && (enforced == nil || shadow.Serial > enforced.Serial) {
 		host := f.Host
 		host.States = &hookstate.Memory{} // what it remembers counts nowhere else
-		file, err := load(shadow, f.files(shadow), f.Acts, host)
+		file, err := f.build(shadow, host)
 		if err != nil {
 			all.Close()
 			return nil, err

@@ -1,11 +1,17 @@
 package follow
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/hookrouter/hookrouter/internal/bundle"
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // TestSweepKeepsFilesOfOthers has policies whose names begin alike share a directory.
@@ -30,5 +36,65 @@ func TestSweepKeepsFilesOfOthers(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Errorf("%s is gone", name)
 		}
+	}
+}
+
+// TestFilesThatSomebodyChangedAreNotUsed has the files of the policy that runs replaced, and its
+// hooks built again, as for a policy in shadow.
+func TestFilesThatSomebodyChangedAreNotUsed(t *testing.T) {
+	t.Parallel()
+	secret, _, err := note.GenerateKey(rand.Reader, "policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := note.NewSigner(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Seal(key, bundle.Statement{Name: "p", Serial: 1, Use: bundle.Enforce, Created: time.Now()}, []bundle.File{
+		{Name: "worker.yaml", Text: "hooks: [{id: judge, events: [\"tool:pre\"], rego: {files: [rules], query: data.judge.result}}]\n"},
+		{Name: "rules/judge.rego", Text: "package judge\nresult := {\"action\": \"deny\", \"reason\": \"no\"}\n"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weak := []byte("package judge\nresult := {\"action\": \"continue\"}\n")
+	for name, change := range map[string]func(dir string) error{
+		"a file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "rules", "judge.rego"), weak, 0o600) },
+		"a file more": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "rules", "x.rego"), []byte("package judge\nresult := {}\n"), 0o600)
+		},
+		"a file less": func(dir string) error { return os.Remove(filepath.Join(dir, "rules", "judge.rego")) },
+		"a link": func(dir string) error {
+			other := filepath.Join(filepath.Dir(dir), "other")
+			if err := os.Rename(dir, other); err != nil {
+				return err
+			}
+			return os.Symlink(other, dir)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := New(Options{Dir: t.TempDir(), Name: "p"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.try(t.Context(), b); err != nil {
+				t.Fatal(err)
+			}
+			f.running[bundle.Enforce] = b
+			if err := change(f.files(b)); err != nil {
+				t.Fatal(err)
+			}
+			file, err := f.compose()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			result, err := file.Hooks[0].Handler(t.Context(), events.Event{Name: events.ToolPre, Data: json.RawMessage(`{}`)})
+			if err != nil || !result.Denied() || !intact(b, f.files(b)) {
+				t.Errorf("%+v, %v", result, err)
+			}
+		})
 	}
 }

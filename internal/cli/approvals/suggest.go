@@ -180,6 +180,7 @@ func (d suggested) show(p *term.Printer) {
 		{d.Unknown, "not counted: their data is masked, or not in the log"},
 		{d.Labeled, "not counted: in sessions with labels"},
 		{d.Several, "not counted: they needed several people, whom no rule replaces"},
+		{d.Merged, "not counted: several hooks asked at once, and a rule answers one"},
 	} {
 		if n.n > 0 {
 			p.Print("%s\n", p.Paint(term.Dim, fmt.Sprintf("%5d %s", n.n, n.what)))

@@ -197,6 +197,28 @@ func TestDiffOfARevision(t *testing.T) {
 	}
 }
 
+// TestDiffReadsARevisionAsItWasCommitted has attributes that change what git archive says of it.
+func TestDiffReadsARevisionAsItWasCommitted(t *testing.T) {
+	t.Parallel()
+	f, _ := recorded(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "policy.yaml")
+	const hidden = "hooks:\n  - id: judge\n    events: [\"tool:pre\"]\n    cel: {rules: [{when: '\"$Format:%s$\" == \"one\"', deny: no}]}\n"
+	for name, text := range map[string]string{"policy.yaml": hidden, ".gitattributes": "policy.yaml export-subst\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"add", "."}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-q", "-m", "one"}} {
+		if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
+		}
+	}
+	if o := f.Run("policy", "diff", "--base", "main", path); o.Code != cli.ExitOK {
+		t.Errorf("the file differs from itself: %+v", o)
+	}
+}
+
 // A pull request can write any command into a worker file, and call it replay_safe.
 func TestDiffRunsNoCommandsOfAFileUnlessItIsTrusted(t *testing.T) {
 	t.Parallel()

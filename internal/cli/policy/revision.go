@@ -1,22 +1,21 @@
 package policy
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/process"
 )
 
-// maxArchive bounds the directory of a worker file at a revision, in bytes.
-const maxArchive = 64 << 20
+// maxContent bounds the directory of a worker file at a revision, in bytes.
+const maxContent = 64 << 20
 
 // revision is a worker file in a Git repository, as git:REV:PATH names it.
 type revision struct{ rev, path string }
@@ -35,65 +34,107 @@ func parseRevision(text string) (r revision, given bool, err error) {
 }
 
 // checkout writes the directory of the file, as it is in the revision, to an empty
-// directory, and returns where the file is there, and the commit that it is from.
+// directory, and returns where the file is there, and the commit that it is from. The files are
+// as they were committed: attributes and settings of the repository change nothing.
 func (r revision) checkout(ctx context.Context, to string) (path, commit string, err error) {
-	git, err := process.Find("", "git")
-	if err != nil {
-		return "", "", err
-	}
-	var told bytes.Buffer
-	out, err := process.Program{
-		Path: git, Args: []string{"-C", filepath.Dir(r.path), "archive", "--format=tar", r.rev, "--", "."},
-		Env: process.Environ(process.DefaultEnv), Stderr: &told, MaxOutput: maxArchive,
-	}.Run(ctx)
-	switch {
-	case err != nil:
-		return "", "", err
-	case out.Cut:
-		return "", "", fmt.Errorf("the directory of %s has more than %d MB in %s", r.path, maxArchive>>20, r.rev)
-	case out.Code != 0:
-		return "", "", fmt.Errorf("read %s in %s: %s", r.path, r.rev, strings.TrimSpace(told.String()))
-	}
-	if commit, err = untar(out.Text, to); err != nil {
+	path = filepath.Join(to, filepath.Base(r.path))
+	if commit, err = r.write(ctx, to); err != nil {
 		return "", "", fmt.Errorf("read %s in %s: %w", r.path, r.rev, err)
 	}
-	path = filepath.Join(to, filepath.Base(r.path))
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", "", fmt.Errorf("there is no %s in %s", r.path, r.rev)
 	}
 	return path, commit, nil
 }
 
-// untar writes the regular files of an archive below a directory. What would leave it is an
-// error; links are left out. The commit is the one that Git names in the archive; empty for none.
-func untar(archive []byte, to string) (commit string, err error) {
-	root, err := os.OpenRoot(to)
+func (r revision) write(ctx context.Context, to string) (commit string, err error) {
+	head, err := r.git(ctx, nil, "rev-parse", "--verify", "--end-of-options", r.rev+"^{commit}")
 	if err != nil {
 		return "", err
 	}
-	defer root.Close()
-	for in := tar.NewReader(bytes.NewReader(archive)); ; {
-		head, err := in.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return commit, nil
-		case err != nil:
-			return "", err
-		case head.Typeflag == tar.TypeXGlobalHeader:
-			commit = head.PAXRecords["comment"]
-			continue
-		case head.Typeflag != tar.TypeReg:
-			continue
-		}
-		content, err := io.ReadAll(in)
-		if err == nil {
-			err = root.MkdirAll(filepath.Dir(head.Name), 0o700)
-		}
-		if err == nil {
-			err = root.WriteFile(head.Name, content, os.FileMode(head.Mode)&0o700|0o400)
-		}
-		if err != nil {
-			return "", err
+	commit = strings.TrimSpace(string(head))
+	list, err := r.git(ctx, nil, "ls-tree", "-r", "-z", commit, "--", ".")
+	if err != nil {
+		return "", err
+	}
+	files, wanted := blobs(list)
+	content, err := r.git(ctx, wanted, "cat-file", "--batch")
+	if err != nil {
+		return "", err
+	}
+	return commit, place(to, files, content)
+}
+
+// git runs git in the directory of the file, and returns what it prints.
+func (r revision) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
+	git, err := process.Find("", "git")
+	if err != nil {
+		return nil, err
+	}
+	var told bytes.Buffer
+	out, err := process.Program{
+		Path: git, Args: append([]string{"-C", filepath.Dir(r.path)}, args...),
+		Env: process.Environ(process.DefaultEnv, "GIT_NO_REPLACE_OBJECTS=1"), Input: input, Stderr: &told, MaxOutput: maxContent,
+	}.Run(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Cut:
+		return nil, fmt.Errorf("its directory has more than %d MB", maxContent>>20)
+	case out.Code != 0:
+		return nil, errors.New(strings.TrimSpace(told.String()))
+	}
+	return out.Text, nil
+}
+
+// blob is a file of a commit.
+type blob struct {
+	name       string
+	executable bool
+}
+
+// blobs reads what git ls-tree lists: the regular files, and the lines that ask for their content.
+func blobs(list []byte) (files []blob, wanted []byte) {
+	for entry := range strings.SplitSeq(string(list), "\x00") {
+		about, name, _ := strings.Cut(entry, "\t")
+		if mode := strings.Fields(about); len(mode) == 3 && (mode[0] == "100644" || mode[0] == "100755") {
+			files = append(files, blob{name, mode[0] == "100755"})
+			wanted = append(append(wanted, mode[2]...), '\n')
 		}
 	}
+	return files, wanted
+}
+
+// place writes files below a directory, with the content that git cat-file printed. What would
+// leave the directory is an error.
+func place(to string, files []blob, content []byte) error {
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, file := range files {
+		line, rest, _ := bytes.Cut(content, []byte("\n"))
+		words := strings.Fields(string(line)) // hash, type, size
+		if len(words) != 3 {
+			return fmt.Errorf("%s: %s", file.name, line)
+		}
+		size, err := strconv.Atoi(words[2])
+		if err != nil || size < 0 || size >= len(rest) {
+			return fmt.Errorf("%s: its content is cut", file.name)
+		}
+		mode := fs.FileMode(0o600)
+		if file.executable {
+			mode = 0o700
+		}
+		name := filepath.FromSlash(file.name)
+		if err = root.MkdirAll(filepath.Dir(name), 0o700); err == nil {
+			err = root.WriteFile(name, rest[:size], mode)
+		}
+		if err != nil {
+			return err
+		}
+		content = rest[size+1:]
+	}
+	return nil
 }

@@ -40,6 +40,7 @@ var networked = []string{ast.HTTPSend.Name, ast.NetLookupIPAddr.Name}
 
 // New builds the hook. The error is a [*kind.FieldError].
 func New(s kind.Section, c Config) (kind.Hook, error) {
+	withoutFiles()
 	l := loader{dir: s.Worker.Dir, capabilities: capabilities(c.AllowNet), version: ast.RegoV1}
 	if c.V0 {
 		l.version = ast.RegoV0

@@ -42,7 +42,7 @@
 // # Network
 //
 // http.send, net.lookup_ip_addr and remote schemas reach the hosts of Config.AllowNet,
-// and where it has none, those functions do not exist.
+// and where it has none, those functions do not exist. No schema may refer to a file.
 //
 // # Concurrency
 //

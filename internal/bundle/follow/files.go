@@ -1,0 +1,86 @@
+package follow
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hookrouter/hookrouter/internal/bundle"
+)
+
+// write writes the files of a bundle, unless they are there as they were signed: another worker
+// may run from them.
+func (f *Follower) write(b *bundle.Bundle) error {
+	dir := f.files(b)
+	if intact(b, dir) {
+		return nil
+	}
+	err := os.RemoveAll(dir)
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		_, err = b.Write(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("write its files: %w", err)
+	}
+	return nil
+}
+
+// intact reports whether a directory holds the files of a bundle and nothing else.
+func intact(b *bundle.Bundle, dir string) bool {
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return false
+	}
+	found := 0
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		i := slices.IndexFunc(b.Files, func(file bundle.File) bool { return file.Name == filepath.ToSlash(name) })
+		if err != nil || i < 0 || !entry.Type().IsRegular() {
+			return errChanged
+		}
+		if text, err := os.ReadFile(path); err != nil || string(text) != b.Files[i].Text { //nolint:gosec // below a directory of this worker
+			return errChanged
+		}
+		found++
+		return nil
+	})
+	return err == nil && found == len(b.Files)
+}
+
+var errChanged = errors.New("it is not what was signed")
+
+// files is the directory of a bundle's files.
+func (f *Follower) files(b *bundle.Bundle) string {
+	return filepath.Join(f.Dir, fmt.Sprintf("%s.%s.%d.files", f.Name, b.Use, b.Serial))
+}
+
+// sweep removes the files of bundles that do not run. The caller holds mu.
+func (f *Follower) sweep() {
+	dirs, err := filepath.Glob(filepath.Join(f.Dir, f.Name+".*.files"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		if f.own(dir) && !slices.ContainsFunc(slices.Collect(maps.Values(f.running)), func(b *bundle.Bundle) bool { return f.files(b) == dir }) {
+			_ = os.RemoveAll(dir) // else it stays
+		}
+	}
+}
+
+// own reports whether files are of this policy: the names of others may begin with its name.
+func (f *Follower) own(dir string) bool {
+	use, serial, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(dir), f.Name+"."), ".files"), ".")
+	_, err := strconv.ParseUint(serial, 10, 64)
+	return err == nil && (use == string(bundle.Enforce) || use == string(bundle.Shadow))
+}
