@@ -47,7 +47,7 @@ func (g git) status(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(dir) //nolint:errcheck // a cache
 	if err := repo.copyTo(dir); err != nil {
 		return "", fmt.Errorf("git status: %w", err)
 	}

@@ -90,8 +90,11 @@ func (r *repository) copyTo(dir string) error {
 	}
 	defer to.Close()
 	for _, file := range [][2]string{
-		{filepath.Join(r.own, "HEAD"), "HEAD"}, {filepath.Join(r.own, "index"), "index"},
-		{"packed-refs", "packed-refs"}, {"shallow", "shallow"}, {"info/exclude", "info/exclude"},
+		{filepath.Join(r.own, "HEAD"), "HEAD"},
+		{filepath.Join(r.own, "index"), "index"},
+		{"packed-refs", "packed-refs"},
+		{"shallow", "shallow"},
+		{"info/exclude", "info/exclude"},
 	} {
 		if err := r.copyFile(to, file[0], file[1]); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -57,10 +57,10 @@ func cmakeTool(c shell.Command) shell.Command {
 	if c.Name() != "cmake" || len(args) < 2 || args[0].Text != "-E" || cmakeTools[args[1].Text] == nil {
 		return c
 	}
-	var words []shell.Word
+	c.Words = nil
 	for _, text := range cmakeTools[args[1].Text] {
-		words = append(words, shell.Word{Text: text, Known: true})
+		c.Words = append(c.Words, shell.Word{Text: text, Known: true})
 	}
-	c.Words = append(words, args[2:]...)
+	c.Words = append(c.Words, args[2:]...)
 	return dashed(c)
 }
