@@ -65,13 +65,14 @@ func TestATruncatedBody(t *testing.T) {
 func TestASlowClient(t *testing.T) {
 	t.Parallel()
 	b := known(t)
-	r, stop := routertest.Start(t, natstest.Server(t), router.Options{MaxInFlight: 1})
+	r, stop := routertest.Start(t, natstest.Server(t), router.Options{MaxInFlight: 2})
 	t.Cleanup(stop)
 	s := httptest.NewServer(httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities(), BodyTimeout: 500 * time.Millisecond}).Handler())
 	t.Cleanup(s.Close)
 	b.url = s.URL
 	slow := map[*net.TCPConn]int{
 		b.raw(b.head("2") + "{"): http.StatusRequestTimeout,
+		b.raw(b.head("3") + "{"): http.StatusRequestTimeout,
 		b.raw(strings.Replace(b.head("2"), "POST "+tool, "GET /v1/pending/none", 1) + "{"): http.StatusNotFound, // nobody reads the body
 	}
 	if got := b.post(tool, `{}`); got.code != http.StatusOK {

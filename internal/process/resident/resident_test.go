@@ -229,7 +229,7 @@ func TestALateAnswerIsForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := askFor(t, p, call{}, 20*time.Millisecond); err == nil || !strings.Contains(err.Error(), "has not answered in time") {
+	if got, err := askFor(t, p, call{}, 200*time.Millisecond); err == nil || !strings.Contains(err.Error(), "has not answered in time") {
 		t.Fatalf("result %s, %v", got, err)
 	}
 	if got, err := ask(t, p, call{Print: `{"id":"OLD","result":"late"}` + "\n" + `{"id":"ID","result":"PID"}` + "\n"}); err != nil || got != first {

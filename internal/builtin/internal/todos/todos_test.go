@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookrouter/hookrouter/internal/builtin/internal/todos"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -161,9 +162,11 @@ func TestLongListsCostLittle(t *testing.T) {
 	if list, changed := after(t, `{"tool_name":"TodoWrite","tool_input":{"todos":[`+items.String()[1:]+`]}}`); !changed || len(list) != todos.MaxTodos || list[99].ID != "99" {
 		t.Errorf("%d tasks, changed %v", len(list), changed)
 	}
-	took := time.Since(began)
-	t.Log(took)
-	if took > 2*time.Second {
+	most := 2 * time.Second
+	if testkit.RaceFlags != nil {
+		most *= 5
+	}
+	if took := time.Since(began); took > most {
 		t.Errorf("it took %v", took)
 	}
 }
