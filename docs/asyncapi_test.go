@@ -459,7 +459,7 @@ func fields(v any) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name != "" && !slices.Contains(names, name) {
+		if name != "" && name != "-" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -19,43 +19,51 @@ type listed struct {
 }
 
 // Pending returns the requests that are open in the store now, oldest first unless the filter
-// says otherwise, and their total. A limit leaves the same room to each proven sender, so that a
-// flood does not hide what others ask.
+// says otherwise, and their total. The bounds of the filter leave the same number to each proven
+// sender, so that a flood does not hide what others ask.
 func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
 	if err := s.sync(ctx); err != nil {
 		return nil, 0, err
 	}
 	s.mu.Lock()
-	list := make([]listed, 0, s.open)
+	open := make([]listed, 0, s.open)
 	for _, e := range s.entries {
 		if e.pending() && (f.Session == "" || e.request.Session == f.Session) {
-			list = append(list, listed{e.request, e.emitter, 0})
+			open = append(open, listed{e.request, e.emitter, 0})
 		}
 	}
 	s.mu.Unlock()
-	total := len(list)
-	byAge := func(a, b listed) int {
+	byAge := func(a, b approval.Request) int {
 		if f.Newest {
 			a, b = b, a
 		}
 		return cmp.Or(a.Created.Compare(b.Created.Time), strings.Compare(a.ID, b.ID))
 	}
-	slices.SortFunc(list, byAge)
-	if f.Limit > 0 && total > f.Limit {
-		seen := map[string]int{}
-		for i, one := range list {
-			list[i].before = seen[one.sender]
-			seen[one.sender]++
+	slices.SortFunc(open, func(a, b listed) int { return byAge(a.Request, b.Request) })
+	seen := map[string]int{}
+	for i, one := range open {
+		open[i].before = seen[one.sender]
+		seen[one.sender]++
+	}
+	slices.SortStableFunc(open, func(a, b listed) int { return cmp.Compare(a.before, b.before) })
+	list, size := []approval.Request{}, 0
+	var text []byte
+	for _, one := range open {
+		if f.Limit > 0 && len(list) == f.Limit {
+			break
 		}
-		slices.SortStableFunc(list, func(a, b listed) int { return cmp.Compare(a.before, b.before) })
-		list = list[:f.Limit]
-		slices.SortFunc(list, byAge)
+		q := s.Masked(one.Request)
+		if f.Room > 0 {
+			text = q.Append(text[:0])
+			if size+len(text)+len(",") > f.Room {
+				continue // a shorter one may fit
+			}
+			size += len(text) + len(",")
+		}
+		list = append(list, q)
 	}
-	requests := make([]approval.Request, len(list))
-	for i := range list {
-		requests[i] = s.Masked(list[i].Request)
-	}
-	return requests, total, nil
+	slices.SortFunc(list, byAge)
+	return list, len(open), nil
 }
 
 // syncTimeout bounds how long a list waits for earlier writes.

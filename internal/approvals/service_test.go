@@ -516,6 +516,8 @@ func TestPending(t *testing.T) {
 		{approval.Filter{Session: "s1", Limit: 2}, 3, "oldest old"},
 		{approval.Filter{Session: "s1", Newest: true}, 3, "young old oldest"},
 		{approval.Filter{Session: "s1", Newest: true, Limit: 1}, 3, "young"},
+		{approval.Filter{Session: "s1", Room: 1 << 20}, 3, "oldest old young"},
+		{approval.Filter{Session: "s1", Room: 1}, 3, ""},
 		{approval.Filter{Session: "s3"}, 0, ""},
 		{approval.Filter{Limit: 1}, 4, "oldest"},
 	} {

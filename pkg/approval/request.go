@@ -150,6 +150,7 @@ type Filter struct {
 	Session string `json:"session_id,omitempty"` // only of this session
 	Limit   int    `json:"limit,omitempty"`      // maximum number; 0 means as many as fit into a message
 	Newest  bool   `json:"newest,omitempty"`     // newest first, and with a limit the newest; false means oldest first
+	Room    int    `json:"-"`                    // maximum bytes of the requests as JSON, for a service in this process; 0 for no bound
 }
 
 // Notice reports an approval request that was opened, reviewed or decided.

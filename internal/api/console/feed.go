@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +15,7 @@ const (
 	feedRetry   = time.Second           // after a failed read
 	feedTimeout = 5 * time.Second       // for reading a list
 	feedList    = 200                   // approval requests in a message
-	feedBytes   = 1 << 20               // of prompts and options in a message
+	feedBytes   = 1 << 20               // of them in a message
 )
 
 // feed watches the approvals and notifies long polls and sockets of changes.
@@ -94,7 +93,7 @@ func (f *feed) tell(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)
 	defer cancel()
-	list, total, err := f.list(ctx)
+	list, total, err := f.approvals.Pending(ctx, approval.Filter{Limit: feedList, Room: feedBytes})
 	if err != nil {
 		return err
 	}
@@ -103,36 +102,12 @@ func (f *feed) tell(ctx context.Context) error {
 		Approvals []approval.Request `json:"approvals"`
 		Total     int                `json:"total"`
 		Now       approval.Time      `json:"now"` // countdowns are by the router's clock
-	}{"approvals", list, total, approval.At(time.Now())})
+	}{"approvals", append([]approval.Request{}, list...), total, approval.At(time.Now())}) // [], not null
 	if err != nil {
 		return err
 	}
 	f.each(func(out *outbox) { out.list(text) })
 	return nil
-}
-
-// list returns the open requests that fit into a message, and their total.
-func (f *feed) list(ctx context.Context) (list []approval.Request, total int, err error) {
-	for limit := feedList; ; {
-		if list, total, err = f.approvals.Pending(ctx, approval.Filter{Limit: limit}); err != nil {
-			return nil, 0, err
-		}
-		fit := fitting(list)
-		if fit == 0 || fit == len(list) {
-			return append([]approval.Request{}, list[:fit]...), total, nil // [], not null
-		}
-		limit = fit // which chooses of every sender
-	}
-}
-
-// fitting returns how many requests of the beginning of a list fit into a message.
-func fitting(list []approval.Request) (n int) {
-	for size := 0; n < len(list); n++ {
-		if size += len(list[n].Prompt) + len(strings.Join(list[n].Options, "")); size > feedBytes {
-			break
-		}
-	}
-	return n
 }
 
 func (f *feed) decided(notice approval.Notice) {

@@ -17,11 +17,11 @@ type memory struct {
 	mu       sync.Mutex
 	records  []approval.Record // in the order they were asked
 	watchers map[chan approval.Notice]struct{}
-	who      []string // of each answer that decided
-	fails    error    // of every call
-	lists    int      // calls of Pending
-	limit    int      // of the last one
-	afterGet func()   // once, when a record was read
+	who      []string        // of each answer that decided
+	fails    error           // of every call
+	lists    int             // calls of Pending
+	filter   approval.Filter // of the last list
+	afterGet func()          // once, when a record was read
 }
 
 func newMemory() *memory { return &memory{watchers: map[chan approval.Notice]struct{}{}} }
@@ -97,7 +97,7 @@ func (m *memory) Pending(_ context.Context, f approval.Filter) (list []approval.
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lists++
-	m.limit = f.Limit
+	m.filter = f
 	for _, r := range m.records {
 		if r.Decision != nil || f.Session != "" && r.Session != f.Session {
 			continue

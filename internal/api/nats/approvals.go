@@ -17,33 +17,19 @@ func (s *Server) pending(ctx context.Context, req *service.Request) error {
 	if err := readBody(req, &filter); err != nil {
 		return err
 	}
-	room := int(s.conn.MaxPayload()) - agentapi.HeaderRoom
-	for {
-		list, total, err := s.opts.Approvals.Pending(ctx, filter)
-		if err != nil {
-			return err
-		}
-		body, fit := appendRequests(list, room)
-		if fit == 0 || fit == len(list) {
-			return req.Reply(wire.Header{wire.HeaderTotal: {strconv.Itoa(total)}}, body)
-		}
-		filter.Limit = fit // which chooses of every sender
+	filter.Room = int(s.conn.MaxPayload()) - agentapi.HeaderRoom
+	list, total, err := s.opts.Approvals.Pending(ctx, filter)
+	if err != nil {
+		return err
 	}
-}
-
-// appendRequests encodes the first requests that have room, and returns how many they are.
-func appendRequests(list []approval.Request, room int) (body []byte, fit int) {
-	body = []byte{'['}
+	body := []byte{'['}
 	for i, q := range list {
-		before := len(body)
 		if i > 0 {
 			body = append(body, ',')
 		}
-		if body = q.Append(body); len(body) > room {
-			return append(body[:before], ']'), i
-		}
+		body = q.Append(body)
 	}
-	return append(body, ']'), len(list)
+	return req.Reply(wire.Header{wire.HeaderTotal: {strconv.Itoa(total)}}, append(body, ']'))
 }
 
 // showApproval answers with an approval request in full.
