@@ -171,6 +171,8 @@ func (s *Signer) sign(ctx context.Context, last bool) error {
 			if s.abandoned != "" {
 				continue
 			}
+		}
+		if int64(state.Last) > s.size() { // what another router has signed, nobody signs again
 			if err := s.advance(ctx, int64(state.Last), last); err != nil {
 				return err
 			}

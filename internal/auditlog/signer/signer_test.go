@@ -75,9 +75,11 @@ func (f *fixture) sign(upgraded bool) {
 }
 
 // last is the last checkpoint of the live segment.
-func (f *fixture) last() audit.Checkpoint {
+func (f *fixture) last() audit.Checkpoint { return f.lastOf(f.log.Live()) }
+
+func (f *fixture) lastOf(segment store.Segment) audit.Checkpoint {
 	f.Helper()
-	last, err := f.log.LastCheckpoint(f.Context(), f.log.Live())
+	last, err := f.log.LastCheckpoint(f.Context(), segment)
 	if err != nil {
 		f.Fatal(err)
 	}
