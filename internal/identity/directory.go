@@ -2,6 +2,7 @@ package identity
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,6 +22,9 @@ type Directory struct {
 	workers map[string][]Identity        // by the ids that they answer for, "*" included
 	users   map[string]string            // labels of workers by their public keys
 	bearers map[[sha256.Size]byte]bearer // by the digests of tokens for the HTTP API
+	listed  map[string]Identity          // all, by name
+	digests tokens
+	digest  [sha256.Size]byte // of the file
 }
 
 // parseDirectory reads an identities.json, with the digests of its tokens.
@@ -29,11 +33,15 @@ func parseDirectory(text []byte, digests tokens) (*Directory, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("read the identities: %w", err)
 	}
-	d := &Directory{senders: map[string]string{}, workers: map[string][]Identity{}, users: map[string]string{}}
+	d := &Directory{
+		senders: map[string]string{}, workers: map[string][]Identity{}, users: map[string]string{},
+		listed: map[string]Identity{}, digests: digests, digest: sha256.Sum256(text),
+	}
 	for _, i := range s.Identities {
 		if err := i.Check(); err != nil {
 			return nil, err
 		}
+		d.listed[i.Name] = i
 		switch {
 		case !i.Revoked.IsZero():
 		case i.Role.apart():
@@ -48,6 +56,9 @@ func parseDirectory(text []byte, digests tokens) (*Directory, error) {
 	err := d.admit(s.Identities, digests)
 	return d, err
 }
+
+// Digest is that of the identities.json, as "sha256:<hex>".
+func (d *Directory) Digest() string { return "sha256:" + hex.EncodeToString(d.digest[:]) }
 
 // Sender is the label of whoever sends from an account, such as "agent/coder". The error
 // has code 503: a router may learn of an identity a moment after it was added.

@@ -3,8 +3,10 @@ package identity_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -127,5 +129,41 @@ func TestKeysAreTheOwnersAlone(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestReportSaysWhatChanged(t *testing.T) {
+	t.Parallel()
+	a := authority(t, identity.Identity{Name: "coder", Role: identity.Agent}, identity.Identity{Name: "idle", Role: identity.Agent})
+	f, err := identity.OpenFile(filepath.Join(a.Dir(), identity.DirectoryFile), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var digests, got []string
+	f.Report(func(digest string, changes []identity.Difference) {
+		digests = append(digests, digest)
+		for _, c := range changes {
+			got = append(got, c.Action+" "+c.Identity.Label())
+		}
+	})
+	reviewer := identity.Identity{Name: "reviewer", Role: identity.Agent}
+	for _, change := range []func() (identity.Identity, error){
+		func() (identity.Identity, error) { return a.Add(reviewer) },
+		func() (identity.Identity, error) { return a.AddToken("coder", time.Time{}) },
+		func() (identity.Identity, error) { return a.Rotate("coder", time.Time{}) },
+		func() (identity.Identity, error) { return a.Revoke("reviewer") },
+		func() (identity.Identity, error) { return a.Rotate("reviewer", time.Now().Add(time.Hour)) },
+	} {
+		if _, err := change(); err != nil {
+			t.Fatal(err)
+		}
+		f.Bearer("") // reads the files again
+	}
+	want := []string{"added agent/reviewer", "rotated agent/coder", "rotated agent/coder", "revoked agent/reviewer", "rotated agent/reviewer"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if n := len(slices.Compact(digests)); n != len(want)+1 {
+		t.Errorf("%d digests in a row differ of %d readings", n, len(want)+1)
 	}
 }

@@ -25,8 +25,9 @@ type File struct {
 	now  atomic.Pointer[Directory]
 	next atomic.Int64 // when it is looked at again, Unix nanoseconds
 
-	mu   sync.Mutex // guards what follows, and that one reads at a time
-	seen [2]fs.FileInfo
+	mu     sync.Mutex // guards what follows, and that one reads at a time
+	seen   [2]fs.FileInfo
+	report func(digest string, changes []Difference)
 }
 
 // OpenFile reads an identities.json. log may be nil.
@@ -37,6 +38,19 @@ func OpenFile(path string, log *slog.Logger) (*File, error) {
 	f := &File{path: path, log: log}
 	err := f.read()
 	return f, err
+}
+
+// Report calls f with what each reading of the files changed, one call at a time, and with the
+// digest of identities.json, as "sha256:<hex>"; now for the first time, without changes. f must
+// not block. A nil File never changes.
+func (f *File) Report(report func(digest string, changes []Difference)) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.report = report
+	report(f.now.Load().Digest(), nil)
 }
 
 // Sender is [Directory.Sender]. An account that is unknown may have been added just now.
@@ -146,6 +160,12 @@ func (f *File) read() error {
 		return fmt.Errorf("%s: %w", f.path, err)
 	}
 	f.seen = seen
-	f.now.Store(d)
+	old := f.now.Swap(d)
+	if f.report == nil {
+		return nil
+	}
+	if changes := d.since(old); len(changes) > 0 {
+		f.report(d.Digest(), changes)
+	}
 	return nil
 }

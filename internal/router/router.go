@@ -172,6 +172,7 @@ func (r *Router) Run(ctx context.Context, up func()) error {
 	recording, stopRecording := context.WithCancel(context.WithoutCancel(ctx))
 	var records sync.WaitGroup
 	records.Go(func() { r.audit.Run(recording) })
+	r.opts.Identities.Report(r.recordIdentities)
 	defer records.Wait() // once nothing is left to record
 	defer stopRecording()
 

@@ -3,15 +3,20 @@ package server_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/server"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/agent"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -98,4 +103,50 @@ func TestAWorkerEmitsOnlyThatAPolicyFailed(t *testing.T) {
 	if _, err := a.Emit(short, "tool:pre", map[string]any{}); err == nil {
 		t.Error("it emits events of an agent")
 	}
+}
+
+// The log says who has credentials, and when they changed.
+func TestChangesOfCredentialsAreRecorded(t *testing.T) {
+	t.Parallel()
+	n, home := guarded(t)
+	conn, err := natsx.Connect(natsx.Options{URL: n.ClientURL(), Role: "keeper", Getenv: in(home)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	log, err := query.Open(t.Context(), conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.New(as(t, n, home, "agent"), agent.Options{Session: "s1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := func(want string) {
+		t.Helper()
+		testkit.Eventually(t, "the record of "+want, func() bool {
+			if _, err := a.Emit(t.Context(), "tool:pre", map[string]any{}); err != nil { // the router looks who sent it
+				t.Fatal(err)
+			}
+			list, _, err := log.Newest(t.Context(), query.Filter{Kinds: []audit.Kind{audit.IdentityKind}}, 1)
+			return err == nil && len(list) == 1 && list[0].Action+" "+list[0].Name == want && strings.HasPrefix(list[0].Digest, "sha256:")
+		})
+	}
+	recorded("loaded ")
+	change := func(do func(*identity.Authority) (identity.Identity, error)) {
+		t.Helper()
+		err := identity.Change(filepath.Join(home, "data", "auth"), func(a *identity.Authority) error {
+			_, err := do(a)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(func(a *identity.Authority) (identity.Identity, error) {
+		return a.Add(identity.Identity{Name: "coder", Role: identity.Agent})
+	})
+	recorded("added agent/coder")
+	change(func(a *identity.Authority) (identity.Identity, error) { return a.Revoke("coder") })
+	recorded("revoked agent/coder")
 }

@@ -246,6 +246,19 @@ func (p Policy) write(w *events.ObjectWriter) {
 	w.Text("by", p.By)
 }
 
+// Identity is what a router read of somebody's credentials: the detail of [IdentityKind].
+type Identity struct {
+	Name     string          // role and name, such as "agent/coder"; empty of "loaded"
+	Digest   string          // of identities.json, as "sha256:<hex>"
+	Identity json.RawMessage // its entry there, as it is now; nil: none any more
+}
+
+func (i Identity) write(w *events.ObjectWriter) {
+	w.Text("name", i.Name)
+	w.String("digest", i.Digest)
+	raw(w, "identity", i.Identity)
+}
+
 func labels(w *events.ObjectWriter, list []string) {
 	if len(list) > 0 {
 		w.Texts("labels", list)

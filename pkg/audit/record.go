@@ -56,6 +56,9 @@ const (
 	LabelsKind Kind = "labels"
 	// PolicyKind: an operator pushed a signed policy for workers, or rolled one back.
 	PolicyKind Kind = "policy"
+	// IdentityKind: a router read that credentials were added, changed, rotated, revoked or
+	// removed; or, at its start (loaded), which ones there are.
+	IdentityKind Kind = "identity"
 	// LogKind: something about the log itself: settings that drifted, records that
 	// were lost, two histories.
 	LogKind Kind = "log"
@@ -82,7 +85,8 @@ type Record struct {
 }
 
 // Detail is what a kind of record adds to it: [Call], [Chain], [Injection], [ApprovalRequest],
-// [Decision], [Review], [Replay], [Display], [Change], [Freeze], [Labels], [Policy] or [Note].
+// [Decision], [Review], [Replay], [Display], [Change], [Freeze], [Labels], [Policy], [Identity] or
+// [Note].
 type Detail interface {
 	write(w *events.ObjectWriter)
 }

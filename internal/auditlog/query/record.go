@@ -121,6 +121,10 @@ type Record struct {
 	Use    string `json:"use"`
 	Commit string `json:"commit"`
 
+	// Of identities: whose, and the digest of all.
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+
 	// Of registrations, and of the log itself.
 	Revision     int64           `json:"revision"`
 	By           string          `json:"by"`

@@ -174,6 +174,9 @@ func (p *parts) order(r *query.Record) {
 		p.text("after ", r.Was)
 		p.text("from commit ", r.Commit)
 		p.text("by ", r.By)
+	case audit.IdentityKind:
+		p.text("", r.Name)
+		p.text("", r.Digest)
 	case audit.LogKind:
 		p.text("", r.Reason)
 		if r.Lost > 0 {

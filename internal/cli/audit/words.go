@@ -18,7 +18,8 @@ var kinds = []string{
 	string(audit.HookResult), string(audit.HookError), string(audit.HookTimeout), string(audit.HookSkipped),
 	string(audit.ChainResult), string(audit.ChainRefused), string(audit.InjectionKind), string(audit.DisplayKind),
 	string(audit.ApprovalRequested), string(audit.ApprovalDecided), string(audit.ApprovalRevoked), string(audit.ApprovalRevealed), string(audit.ApprovalReviewed),
-	string(audit.ApprovalReplayed), string(audit.RegistrationKind), string(audit.FreezeKind), string(audit.LabelsKind), string(audit.PolicyKind), string(audit.LogKind),
+	string(audit.ApprovalReplayed), string(audit.RegistrationKind), string(audit.FreezeKind), string(audit.LabelsKind), string(audit.PolicyKind),
+	string(audit.IdentityKind), string(audit.LogKind),
 }
 
 // actions are those of records, of all kinds.
@@ -28,6 +29,7 @@ var actions = []string{
 	"unregistered", "lost", "accepted", "pinned", "unpinned", "disabled", "enabled", "restored", "drifted", "alarm", "skipped",
 	"delivered", "dropped", "shown", "suppressed", "requested", "joined", "served", "refused", "pending",
 	"deadline", "expired", "removed", "kept", "pass", "pushed", "rolled_back",
+	"loaded", "added", "rotated",
 }
 
 // checkAction refuses an action that no record has.

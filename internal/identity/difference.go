@@ -1,0 +1,50 @@
+package identity
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Difference is how an identity differs from what it was when the files were read before.
+type Difference struct {
+	// Action is "added", "changed" (what it may do, or how long it holds), "rotated" (its
+	// credentials or its token), "revoked" or "removed".
+	Action   string
+	Identity Identity // as it is now; of "removed", as it was
+}
+
+// since lists how the identities differ from those of an older directory, by name.
+func (d *Directory) since(old *Directory) (changes []Difference) {
+	for name, now := range d.listed {
+		was, known := old.listed[name]
+		if !known {
+			was = Identity{Name: name}
+		}
+		if action := compare(was, now, known, d.digests[name] != old.digests[name]); action != "" {
+			changes = append(changes, Difference{action, now})
+		}
+	}
+	for name, was := range old.listed {
+		if _, still := d.listed[name]; !still {
+			changes = append(changes, Difference{"removed", was})
+		}
+	}
+	slices.SortFunc(changes, func(a, b Difference) int { return strings.Compare(a.Identity.Name, b.Identity.Name) })
+	return changes
+}
+
+// compare is the action of a change; empty for none.
+func compare(was, now Identity, known, otherToken bool) string {
+	switch {
+	case !now.Revoked.IsZero() && (was.Revoked.IsZero() || !known):
+		return "revoked"
+	case !known:
+		return "added"
+	case was.User != now.User || was.Account != now.Account || otherToken:
+		return "rotated"
+	case !reflect.DeepEqual(was, now):
+		return "changed"
+	}
+	return ""
+}
