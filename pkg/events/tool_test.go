@@ -171,6 +171,10 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"Bash","tool_input":{"command":"ls","env":{},"stdin":"","shell":"/bin/bash"}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls"},
 		},
+		"a shell that reads the command in another way": {
+			`{"tool_name":"exec_command","tool_input":{"cmd":"ls","shell":"/usr/bin/fish"}}`,
+			Tool{Name: "exec_command", Class: ClassShell, Known: true, Partial: true, Command: "ls"},
+		},
 		"a script in the arguments of a shell": {
 			`{"tool_name":"Bash","tool_input":{"command":"bash","args":["-c","ls | wc"]}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls | wc"},
@@ -348,8 +352,10 @@ func TestCommandOfWords(t *testing.T) {
 	for words, want := range map[string]string{
 		`["bash","-lc","ls | wc -l"]`:                   `ls | wc -l`,
 		`["/usr/bin/zsh","-c","ls"]`:                    `ls`,
-		`["pwsh","-Command","ls"]`:                      `ls`,
-		`["cmd.exe","/c","dir"]`:                        `dir`,
+		`["pwsh","-Command","echo \"a\\\"; ri x #\""]`:  `pwsh -Command 'echo "a\"; ri x #"'`,
+		`["fish","-c","(rm x)"]`:                        `fish -c '(rm x)'`,
+		`["cmd.exe","/c","dir"]`:                        `cmd.exe /c dir`,
+		`["bash","-C","ls"]`:                            `bash -C ls`,
 		`["rm","-rf","/tmp/a b","it's",""]`:             `rm -rf '/tmp/a b' 'it'\''s' ''`,
 		`["bash","-c","$0 $1 /","rm","-rf"]`:            `bash -c '$0 $1 /' rm -rf`,
 		`["bash","--rcfile=/tmp/evil","-c","ls"]`:       `bash --rcfile=/tmp/evil -c ls`,

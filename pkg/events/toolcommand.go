@@ -52,7 +52,7 @@ func argumentsOf(v jsontext.Value) (a arguments, ok bool) {
 
 // behind is the line of a command with the arguments.
 func (a arguments) behind(command string) string {
-	if isShell(command) && len(a.words) > 0 {
+	if likeBash(command) && len(a.words) > 0 {
 		return commandLine(append([]string{command}, a.words...))
 	}
 	return command + " " + a.line
@@ -100,9 +100,10 @@ func (m *members) joinArguments() {
 
 // commandLine is the line that runs these words, or the script that they give to
 // a shell. Only the plain form is taken for that: what else stands beside a shell's
-// script (another flag, arguments, a shell from elsewhere) may be what matters.
+// script (another flag, arguments, a shell from elsewhere, one with other rules of
+// quoting) may be what matters.
 func commandLine(words []string) string {
-	if len(words) == 3 && isShell(words[0]) && slices.Contains(scriptFlags, strings.ToLower(words[1])) {
+	if len(words) == 3 && likeBash(words[0]) && slices.Contains(scriptFlags, words[1]) {
 		return words[2]
 	}
 	return quoteWords(words)
@@ -121,14 +122,24 @@ func quoteWords(words []string) string {
 }
 
 var (
-	shells      = []string{"sh", "bash", "zsh", "dash", "ksh", "fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "pwsh.exe"}
+	bashShells  = []string{"sh", "bash", "zsh", "dash", "ksh"}
+	otherShells = []string{"fish", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "pwsh.exe"}
 	shellDirs   = []string{"", "/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"}
-	scriptFlags = []string{"-c", "-lc", "-ic", "-lic", "-ilc", "/c", "-command"}
+	scriptFlags = []string{"-c", "-lc", "-ic", "-lic", "-ilc"}
 )
 
+// isShell reports whether a word names a shell.
 func isShell(word string) bool {
+	return isProgram(word, bashShells) || isProgram(word, otherShells)
+}
+
+// likeBash reports whether a word names a shell that reads a line as guards do. To the others, what
+// bash takes for a quoted word may be a command.
+func likeBash(word string) bool { return isProgram(word, bashShells) }
+
+func isProgram(word string, names []string) bool {
 	at := strings.LastIndexByte(word, '/') + 1
-	return slices.Contains(shells, word[at:]) && slices.Contains(shellDirs, word[:at])
+	return slices.Contains(names, word[at:]) && slices.Contains(shellDirs, word[:at])
 }
 
 // appendWord quotes a word where a shell would not read it as it is.

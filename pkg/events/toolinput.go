@@ -163,14 +163,14 @@ func (m *members) readAs(as role, v jsontext.Value, depth int) {
 }
 
 // plain reports whether a value beside a command changes nothing: it is empty, or the name
-// of a shell.
+// of a shell like bash.
 func plain(v jsontext.Value) bool {
 	switch v.Kind() {
 	case '{', '[':
 		return len(bytes.Trim(v, "{}[] \t\r\n")) == 0
 	case '"':
 		text, err := unquote(v)
-		return err == nil && (text == "" || isShell(text))
+		return err == nil && (text == "" || likeBash(text))
 	}
 	return v.Kind() != '0'
 }
