@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -155,11 +156,19 @@ func checkTool(name string) string {
 // version is the member of a request's _meta that names the revision, from 2026-07-28 on.
 const version = "io.modelcontextprotocol/protocolVersion"
 
+// callParams are the parameters that a tools/call may have.
+var callParams = append([]string{"name", "arguments", "task"}, protocolParams...)
+
 // parseCall reads what a tools/call is to run.
 func parseCall(m message) (c *call, err error) {
-	params, err := m.params("name", "arguments", "task", "_meta", "inputResponses", "requestState")
+	params, err := m.params(callParams...)
 	if err != nil {
 		return nil, err
+	}
+	for name := range params.All() {
+		if !slices.Contains(callParams, name) {
+			return nil, fmt.Errorf("hooks would not see its parameter %q", clip(name))
+		}
 	}
 	c = &call{input: []byte("{}")}
 	c.tool, _ = params.GetString("name")

@@ -48,6 +48,7 @@ func TestAmbiguous(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","Name":"y"}}`, "another one"},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","Arguments":{"path":"/"}}}`, "another one"},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":1,"a":2}}}`, "twice"},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{},"input":{"path":"/"}}}`, "would not see"},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":"{}"}}`, "must be an object"},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x\u0000"}}`, "the tool's name"},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`, "the tool's name"},

@@ -145,6 +145,23 @@ func TestHTTPMirroredHeaders(t *testing.T) {
 	}
 }
 
+// Hooks judge the uri of a read; a gateway must not see another name in its place.
+func TestTheHeaderNamesTheResourceThatIsRead(t *testing.T) {
+	t.Parallel()
+	headers := make(chan http.Header, 10)
+	url, _ := handled(t, func(w http.ResponseWriter, r *http.Request, _ string) {
+		headers <- r.Header
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"contents":[],"resultType":"complete"}}`)
+	})
+	s := open(t, start(t).url, "", at(url))
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"name":"file:///public","uri":"file:///secret","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`)
+	s.next()
+	if h := testkit.Receive(t, "a request", headers); h.Get("Mcp-Name") != "file:///secret" {
+		t.Errorf("%v", h)
+	}
+}
+
 // A response on a stream that broke, or on that of another request, is judged as any other.
 func TestHTTPStreams(t *testing.T) {
 	t.Parallel()

@@ -77,11 +77,12 @@ func (r *remote) setHeader(req *http.Request, m message) {
 		return
 	}
 	req.Header.Set("Mcp-Method", m.method)
-	for _, member := range []string{"name", "uri"} {
-		if name, ok := params.GetString(member); ok {
-			req.Header.Set("Mcp-Name", plain(name))
-			break
-		}
+	member := "name"
+	if strings.HasPrefix(m.method, "resources/") {
+		member = "uri"
+	}
+	if name, ok := params.GetString(member); ok {
+		req.Header.Set("Mcp-Name", plain(name))
 	}
 }
 

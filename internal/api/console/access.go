@@ -49,7 +49,7 @@ func newAccess(token string, people []Person, key []byte) access {
 // try returns the owner of a token or a session. It counts wrong ones by address and answers 429
 // instead of 401 after too many. A right one is never refused.
 func (a *access) try(r *http.Request, token string) (who string, err error) {
-	if who = a.ofSession(token, time.Now()); who != "" {
+	if who, _ = a.ofSession(token, time.Now()); who != "" {
 		return who, nil
 	}
 	given := sha256.Sum256([]byte(token))

@@ -23,19 +23,21 @@ func (a *access) session(who string, now time.Time) (session string, end time.Ti
 	return text + "." + a.sign(text), end
 }
 
-// ofSession returns the owner of a session; empty if it is invalid or over.
-func (a *access) ofSession(session string, now time.Time) (who string) {
+// ofSession returns the owner of a session and when it ends; the owner is empty if the session is
+// invalid or over.
+func (a *access) ofSession(session string, now time.Time) (who string, end time.Time) {
 	last := strings.LastIndexByte(session, '.')
 	if last < 0 || !hmac.Equal([]byte(session[last+1:]), []byte(a.sign(session[:last]))) {
-		return ""
+		return "", time.Time{}
 	}
-	end, encoded, _ := strings.Cut(session[:last], ".")
-	unix, err := strconv.ParseInt(end, 10, 64)
-	if err != nil || !now.Before(time.Unix(unix, 0)) {
-		return ""
+	seconds, encoded, _ := strings.Cut(session[:last], ".")
+	unix, err := strconv.ParseInt(seconds, 10, 64)
+	end = time.Unix(unix, 0)
+	if err != nil || !now.Before(end) {
+		return "", time.Time{}
 	}
 	text, _ := base64.RawURLEncoding.DecodeString(encoded) // the signature is valid
-	return string(text)
+	return string(text), end
 }
 
 func (a *access) sign(text string) string {
@@ -84,7 +86,7 @@ func (c *Console) may(people []string, who string) bool {
 // openSession answers POST /v1/session. A session can't open another one, so that it ends.
 func (c *Console) openSession(w http.ResponseWriter, r *http.Request) {
 	token, _ := bearer(r)
-	if c.access.ofSession(token, time.Now()) != "" {
+	if owner, _ := c.access.ofSession(token, time.Now()); owner != "" {
 		c.refuse(w, r, errNeedsToken)
 		return
 	}

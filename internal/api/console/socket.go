@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -105,14 +106,26 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = conn.CloseNow() }()
 	gone := conn.CloseRead(context.Background()) // ends with the connection
-	if c.serve(gone, conn, out) {
-		stop := context.AfterFunc(c.grace, func() { _ = conn.CloseNow() })
-		defer stop()
-		_ = conn.Close(websocket.StatusGoingAway, "the router is stopping")
+	token, _ := bearer(r)
+	if _, end := c.access.ofSession(token, time.Time{}); !end.IsZero() {
+		var cancel func()
+		gone, cancel = context.WithDeadline(gone, end)
+		defer cancel()
 	}
+	code, why := websocket.StatusGoingAway, "the router is stopping"
+	if !c.serve(gone, conn, out) {
+		if !errors.Is(gone.Err(), context.DeadlineExceeded) {
+			return
+		}
+		code, why = websocket.StatusPolicyViolation, "the session is over"
+	}
+	stop := context.AfterFunc(c.grace, func() { _ = conn.CloseNow() })
+	defer stop()
+	_ = conn.Close(code, why)
 }
 
-// serve sends until the connection is gone or the console closes, which it announces.
+// serve sends until the connection is gone, its session is over, or the console closes, which it
+// reports.
 func (c *Console) serve(gone context.Context, conn *websocket.Conn, out *outbox) (closing bool) {
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
@@ -127,7 +140,7 @@ func (c *Console) serve(gone context.Context, conn *websocket.Conn, out *outbox)
 				return false
 			}
 		case <-out.ready:
-			for text := out.next(); text != nil && c.ctx.Err() == nil; text = out.next() {
+			for text := out.next(); text != nil && c.ctx.Err() == nil && gone.Err() == nil; text = out.next() {
 				err := c.within(func(ctx context.Context) error { return conn.Write(ctx, websocket.MessageText, text) })
 				if err != nil {
 					return false

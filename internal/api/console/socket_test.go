@@ -2,11 +2,15 @@ package console_test
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -394,5 +398,27 @@ func TestCloseSaysGoodbye(t *testing.T) {
 	_, _, err := conn.Read(t.Context())
 	if websocket.CloseStatus(err) != websocket.StatusGoingAway {
 		t.Errorf("the socket ended with %v", err)
+	}
+}
+
+func TestASocketEndsWithItsSession(t *testing.T) {
+	key := []byte("0123456789abcdef0123456789abcdef")
+	text := strconv.FormatInt(time.Now().Add(2*time.Second).Unix(), 10) + "." + base64.RawURLEncoding.EncodeToString([]byte(console.Who))
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(text))
+	short := text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	c := console.New(console.Options{Approvals: newMemory(), SessionKey: key})
+	t.Cleanup(c.Close)
+	conn, r, err := websocket.Dial(t.Context(), serve(t, c).URL+"/v1/events", //nolint:bodyclose // Dial has read it
+		&websocket.DialOptions{Subprotocols: []string{"hookrouter.v1", "hookrouter.bearer." + short}})
+	if err != nil {
+		t.Fatal(r, err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	receive(t, conn)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, _, err := conn.Read(ctx); websocket.CloseStatus(err) != websocket.StatusPolicyViolation {
+		t.Errorf("after the session: %v", err)
 	}
 }

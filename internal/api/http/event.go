@@ -77,7 +77,8 @@ type outcome struct {
 	sent   func(error)   // call it once body was sent
 }
 
-// decide has a request decided. While it waits for a person it takes no slot.
+// decide has a request decided. While it waits for a person it takes no slot. A sender whose access
+// ended meanwhile gets no answer.
 func (c *call) decide(verb string, decide func(context.Context) (*dispatch.Answer, error)) (*outcome, error) {
 	ctx, end, err := c.agents.Begin()
 	if err != nil {
@@ -98,6 +99,10 @@ func (c *call) decide(verb string, decide func(context.Context) (*dispatch.Answe
 	maps.Copy(o.header, wire.Echo(c.r.Header))
 	if !answer.Pending() {
 		o.sent = func(err error) { answer.Sent(err); end() }
+		if err := c.valid(); err != nil {
+			o.sent(err)
+			return nil, wire.Errorf(http.StatusUnauthorized, "%v", err)
+		}
 		return o, nil
 	}
 	later := make(chan []byte, 1)

@@ -52,7 +52,7 @@ type call struct {
 	*Server
 	w      http.ResponseWriter
 	r      *http.Request
-	token  string
+	who    func() (label string, ok bool) // sends it; ok is false once the access has ended
 	sender string
 
 	reading *semaphore.Weighted // bytes of bodies of the sender; nil for a stranger
@@ -92,7 +92,8 @@ func (c *call) authorize() error {
 	if !ok || !strings.EqualFold(scheme, "Bearer") || len(c.r.Header.Values("Authorization")) > 1 {
 		return wire.Errorf(http.StatusUnauthorized, "no access: send the token that hookctl auth add --http printed, as Authorization: Bearer TOKEN")
 	}
-	c.token = strings.TrimSpace(token)
+	token = strings.TrimSpace(token)
+	c.who = func() (string, bool) { return c.o.Identities.Bearer(token) }
 	if err := c.valid(); err != nil {
 		err = c.wrong.Wrong(c.r.RemoteAddr, err.Error())
 		if wire.CodeOf(err) == wire.Overloaded {
@@ -107,9 +108,10 @@ func (c *call) authorize() error {
 
 var errToken = errors.New("the token is wrong, or it has ended: hookctl auth list says which agents have one, hookctl auth rotate makes a new one")
 
-// valid checks the token again: it may have ended while a person was asked.
+// valid identifies the sender again: the access may have ended while hooks ran or a person was
+// asked.
 func (c *call) valid() error {
-	label, ok := c.o.Identities.Bearer(c.token)
+	label, ok := c.who()
 	if !ok {
 		return errToken
 	}

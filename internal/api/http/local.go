@@ -13,7 +13,6 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
 	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
-	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -39,12 +38,11 @@ func (s *Server) Local(label func() (_ string, ok bool), key Signer) *http.Serve
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		}()
-		who, ok := label()
-		if !ok {
+		c := &localCall{call: &call{Server: s, w: w, r: r, who: label}, key: key}
+		if c.valid() != nil {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		c := &localCall{call: &call{Server: s, w: w, r: r, sender: agentapi.Sender(who)}, key: key}
 		if err := c.answer(r.Context()); err != nil {
 			w.WriteHeader(max(wire.FromError(err).Code, http.StatusBadRequest))
 		}

@@ -12,6 +12,7 @@ import (
 	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 var zero time.Time
@@ -44,6 +45,32 @@ func TestTokens(t *testing.T) {
 	}
 	if got := b.post(tool, `{}`, "Authorization", "Bearer "+turned.Token()); got.code != http.StatusOK {
 		t.Errorf("the new token: %+v", got)
+	}
+}
+
+// A token that ends while hooks run permits nothing, as a NATS connection that ends.
+func TestATokenEndsWhileHooksRun(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{tool: `"code":401`, "/v1/agents/claude-code": `"permissionDecision":"deny"`} {
+		b := start(t, router.Options{})
+		b.add("other", zero)
+		entered, leave := make(chan struct{}), make(chan struct{})
+		b.on("tool:pre", func() (worker.Result, error) {
+			close(entered)
+			<-leave
+			return worker.Continue()
+		})
+		got := make(chan reply, 1)
+		r := b.request(http.MethodPost, path, `{"hook_event_name":"PreToolUse","session_id":"s1","tool_name":"Bash","tool_input":{"command":"ls"}}`)
+		go func() { got <- b.do(r) }()
+		testkit.Closed(t, "the call of the hook", entered)
+		if _, err := b.authority.Revoke("coder"); err != nil {
+			t.Fatal(err)
+		}
+		close(leave)
+		if got := testkit.Receive(t, "the answer", got); !strings.Contains(got.body, want) {
+			t.Errorf("%s: %+v; want %s", path, got, want)
+		}
 	}
 }
 
