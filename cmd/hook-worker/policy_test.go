@@ -205,6 +205,45 @@ func (r *rollout) store(raw []byte) {
 	}
 }
 
+// A store that was lost and filled again counts its revisions from 1: a worker that knew the old
+// one takes over what is pushed nevertheless.
+func TestAStoreThatWasMadeAnew(t *testing.T) {
+	t.Parallel()
+	r := newRollout(t)
+	one := r.push(deployPolicy("one"))
+	first := r.stored()
+	two := r.push(deployPolicy("two"))
+	second := r.stored()
+	js, err := r.NC.JetStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bucket = "KV_hooks_policies"
+	info, err := js.StreamInfo(bucket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lose := func() {
+		if err := js.DeleteStream(bucket); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill := func(raw []byte) {
+		if _, err := js.AddStream(&info.Config); err != nil {
+			t.Fatal(err)
+		}
+		r.store(raw) // at revision 1
+	}
+	lose()
+	fill(first)
+	stderr, _ := r.worker(t.TempDir())
+	says(t, stderr, `"policy taken over","policy":"`+one)
+	lose()
+	says(t, stderr, `"msg":"policy not asked for`)
+	fill(second)
+	says(t, stderr, `"policy taken over","policy":"`+two)
+}
+
 type workerStatus struct{ Policy, Shadow, Refused, Why string }
 
 // status is that of the one worker.

@@ -10,25 +10,34 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/bundle"
 )
 
-// write writes the files of a bundle, unless they are there as they were signed: another worker
-// may run from them.
+// write puts the files of a bundle in their directory, all at once, unless they are there as
+// they were signed: other workers may share the directory of policies, and load from it meanwhile.
 func (f *Follower) write(b *bundle.Bundle) error {
 	dir := f.files(b)
 	if intact(b, dir) {
+		touch(dir)
 		return nil
 	}
-	err := os.RemoveAll(dir)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err == nil {
-		_, err = b.Write(dir)
-	}
+	made, err := os.MkdirTemp(f.Dir, filepath.Base(dir)+".*")
 	if err != nil {
+		return fmt.Errorf("write its files: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(made) }() // gone where it was renamed
+	if _, err := b.Write(made); err != nil {
+		return fmt.Errorf("write its files: %w", err)
+	}
+	if os.Rename(made, dir) == nil || intact(b, dir) {
+		return nil
+	}
+	if err = os.RemoveAll(dir); err == nil {
+		err = os.Rename(made, dir)
+	}
+	if err != nil && !intact(b, dir) {
 		return fmt.Errorf("write its files: %w", err)
 	}
 	return nil
@@ -65,14 +74,32 @@ func (f *Follower) files(b *bundle.Bundle) string {
 	return filepath.Join(f.Dir, fmt.Sprintf("%s.%s.%d.files", f.Name, b.Use, b.Serial))
 }
 
-// sweep removes the files of bundles that do not run. The caller holds mu.
+// unused is how long no worker used files before they are removed.
+const unused = time.Hour
+
+func touch(dir string) { _ = os.Chtimes(dir, time.Time{}, time.Now()) } // else it is written anew
+
+// use keeps the files of the bundles that run from being removed by a worker that shares the
+// directory.
+func (f *Follower) use() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, b := range f.running {
+		touch(f.files(b))
+	}
+}
+
+// sweep removes the files of bundles that no worker runs. The caller holds mu.
 func (f *Follower) sweep() {
-	dirs, err := filepath.Glob(filepath.Join(f.Dir, f.Name+".*.files"))
+	dirs, err := filepath.Glob(filepath.Join(f.Dir, f.Name+".*.files*"))
 	if err != nil {
 		return
 	}
 	for _, dir := range dirs {
-		if f.own(dir) && !slices.ContainsFunc(slices.Collect(maps.Values(f.running)), func(b *bundle.Bundle) bool { return f.files(b) == dir }) {
+		if !f.own(dir) || slices.ContainsFunc(slices.Collect(maps.Values(f.running)), func(b *bundle.Bundle) bool { return f.files(b) == dir }) {
+			continue
+		}
+		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > unused {
 			_ = os.RemoveAll(dir) // else it stays
 		}
 	}
@@ -80,7 +107,8 @@ func (f *Follower) sweep() {
 
 // own reports whether files are of this policy: the names of others may begin with its name.
 func (f *Follower) own(dir string) bool {
-	use, serial, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(dir), f.Name+"."), ".files"), ".")
+	rest, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), f.Name+"."), ".files")
+	use, serial, _ := strings.Cut(rest, ".")
 	_, err := strconv.ParseUint(serial, 10, 64)
 	return err == nil && (use == string(bundle.Enforce) || use == string(bundle.Shadow))
 }

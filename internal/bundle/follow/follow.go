@@ -60,6 +60,8 @@ type Follower struct {
 	settled chan error                    // gets the outcome
 	refused map[bundle.Use]Refusal
 
+	composed *bundle.Bundle // the offered one, as Read saw it; used by package serve only
+
 	// Used by Run only.
 	seen    map[bundle.Use]uint64    // the last revision that was considered
 	retryAt map[bundle.Use]time.Time // when a refused one is tried again
@@ -151,6 +153,7 @@ func (f *Follower) Run(ctx context.Context) {
 		for _, use := range uses {
 			f.ask(ctx, use)
 		}
+		f.use()
 		select {
 		case <-time.After(f.Poll):
 		case <-ctx.Done():
@@ -172,6 +175,7 @@ func (f *Follower) ask(ctx context.Context, use bundle.Use) {
 			f.Log.Warn("policy not asked for; keeping the previous hooks", "policy", f.Name, "error", err)
 		}
 		f.lost = err
+		clear(f.seen) // routers may come back with another store, whose revisions mean nothing here
 		return
 	}
 	f.lost = nil

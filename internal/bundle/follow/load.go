@@ -115,7 +115,7 @@ func (f *Follower) build(b *bundle.Bundle, host kind.Worker) (*workerfile.File, 
 func (f *Follower) compose() (*workerfile.File, error) {
 	f.mu.Lock()
 	of := map[bundle.Use]*bundle.Bundle{bundle.Enforce: f.running[bundle.Enforce], bundle.Shadow: f.running[bundle.Shadow]}
-	if f.next != nil {
+	if f.composed = f.next; f.next != nil {
 		of[f.next.Use] = f.next
 	}
 	f.mu.Unlock()

@@ -19,13 +19,21 @@ func TestSweepKeepsFilesOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	f := &Follower{Options: Options{Dir: dir, Name: "a"}, running: map[bundle.Use]*bundle.Bundle{}}
-	gone := []string{"a.enforce.1.files", "a.shadow.2.files"}
+	gone := []string{"a.enforce.1.files", "a.shadow.2.files", "a.enforce.1.files.123"}
 	kept := []string{"a.b.enforce.1.files", "a.enforce.enforce.3.files", "a.enforce.1x.shadow.1.files", "ab.enforce.1.files"}
 	for _, name := range append(gone, kept...) {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
+		if err := os.Chtimes(filepath.Join(dir, name), time.Time{}, time.Now().Add(-2*unused)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	const used = "a.enforce.7.files" // by another worker
+	if err := os.Mkdir(filepath.Join(dir, used), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	kept = append(kept, used)
 	f.sweep()
 	for _, name := range gone {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {

@@ -38,7 +38,7 @@ func (f *Follower) offer(ctx context.Context, b *bundle.Bundle) error {
 func (f *Follower) Read() (*workerfile.File, error) {
 	file, err := f.compose()
 	if err != nil {
-		f.settle(err)
+		f.settle(f.composed, err)
 	}
 	return file, err
 }
@@ -46,25 +46,27 @@ func (f *Follower) Read() (*workerfile.File, error) {
 // Applying is called before the hooks that Read returned are registered. The function that it
 // returns is called with the outcome.
 func (f *Follower) Applying(*workerfile.File) func(error) {
+	of := f.composed
 	return func(err error) {
 		if err == nil {
-			f.take()
+			f.take(of)
 		}
-		f.settle(err)
+		f.settle(of, err)
 	}
 }
 
-// take marks the offered bundle as running, and keeps it on disk. If that fails, it runs
-// nevertheless.
-func (f *Follower) take() {
+// take marks a bundle as running if it is the offered one, and keeps it on disk, unless a worker
+// that shares the directory kept a newer one. If that fails, it runs nevertheless.
+func (f *Follower) take(b *bundle.Bundle) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	b := f.next
-	if b == nil {
+	if b == nil || b != f.next {
 		return
 	}
 	f.running[b.Use], f.newest[b.Use] = b, b
-	if err := atomicfile.Write(f.kept(b.Use), b.Raw, 0o600); err != nil {
+	if raw, err := os.ReadFile(f.kept(b.Use)); err == nil && f.newer(raw, b) {
+		f.Log.Warn("another worker keeps a newer version in the same directory", "policy", b.Short())
+	} else if err := atomicfile.Write(f.kept(b.Use), b.Raw, 0o600); err != nil {
 		f.Log.Error("policy not kept on disk; it runs, and is lost when the worker ends", "policy", b.Short(), "error", err)
 	}
 	if shadow := f.running[bundle.Shadow]; b.Use == bundle.Enforce && shadow != nil && shadow.Serial <= b.Serial {
@@ -74,11 +76,17 @@ func (f *Follower) take() {
 	f.sweep()
 }
 
-// settle sends the outcome of an offer.
-func (f *Follower) settle(err error) {
+// newer reports whether a kept bundle is a later version than one.
+func (f *Follower) newer(raw []byte, than *bundle.Bundle) bool {
+	b, err := bundle.Open(raw, f.Keys...)
+	return err == nil && b.Name == f.Name && b.Use == than.Use && b.Serial > than.Serial
+}
+
+// settle sends the outcome of an offer, if it is about the offered bundle.
+func (f *Follower) settle(of *bundle.Bundle, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.next == nil {
+	if of == nil || of != f.next {
 		return
 	}
 	select {

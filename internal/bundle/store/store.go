@@ -52,6 +52,9 @@ func (s *Store) Get(ctx context.Context, name string, use bundle.Use, serial uin
 // Put stores a bundle in the place of one with a revision, 0 for none. The error has code
 // 409 where there is another meanwhile.
 func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint64) (revision uint64, err error) {
+	if err := s.complete(ctx, b.Name, b.Use, at); err != nil {
+		return 0, err
+	}
 	revision, err = s.bucket.Update(ctx, newest(b.Name, b.Use), raw, at)
 	if errors.Is(err, natsx.ErrRevision) {
 		return 0, Conflict(b.Name)
@@ -69,6 +72,26 @@ func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint
 		}
 	}
 	return revision, nil
+}
+
+// complete keeps the bundle of a revision for a rollback, if whoever put it ended before that.
+func (s *Store) complete(ctx context.Context, name string, use bundle.Use, at uint64) error {
+	if use != bundle.Enforce || at == 0 {
+		return nil
+	}
+	now, err := s.Get(ctx, name, use, 0)
+	if err != nil || now.Revision != at {
+		return err
+	}
+	was, err := bundle.Claimed(now.Raw)
+	if err != nil {
+		return nil //nolint:nilerr // nobody can roll back to it
+	}
+	if kept, err := s.Get(ctx, name, use, was.Serial); err != nil || kept.Raw != nil {
+		return err
+	}
+	_, err = s.bucket.Put(ctx, archived(name, was.Serial), now.Raw)
+	return err
 }
 
 // Conflict is the error, with code 409, where another policy of a name was pushed meanwhile.

@@ -1,8 +1,12 @@
 package store_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/internal/bundle/store"
@@ -13,6 +17,11 @@ import (
 
 func open(t *testing.T) *store.Store {
 	t.Helper()
+	return store.New(openBucket(t))
+}
+
+func openBucket(t *testing.T) *natsx.Bucket {
+	t.Helper()
 	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +31,7 @@ func open(t *testing.T) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store.New(bucket)
+	return bucket
 }
 
 func get(t *testing.T, s *store.Store, name string, use bundle.Use, serial uint64) store.Entry {
@@ -97,6 +106,42 @@ func TestKept(t *testing.T) {
 	for serial, want := range map[uint64]string{1: "", 2: "", 3: "3", store.Kept + 2: fmt.Sprint(store.Kept + 2)} {
 		if got := string(get(t, s, "prod", bundle.Enforce, serial).Raw); got != want {
 			t.Errorf("serial %d: %q; want %q", serial, got, want)
+		}
+	}
+}
+
+// A router that is killed between the two writes of a push loses no version: the next push completes
+// it.
+func TestAPushThatWasCutShortIsKept(t *testing.T) {
+	t.Parallel()
+	bucket := openBucket(t)
+	s := store.New(bucket)
+	secret, _, err := note.GenerateKey(rand.Reader, "policy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := note.NewSigner(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := func(serial uint64) *bundle.Bundle {
+		b, err := bundle.Seal(key, bundle.Statement{Name: "prod", Serial: serial, Use: bundle.Enforce, Created: time.Now()}, []bundle.File{{Name: "worker.yaml", Text: fmt.Sprint(serial)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	one, two := version(1), version(2)
+	at, err := bucket.Update(t.Context(), "enforce.prod", one.Raw, 0) // and nothing after it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Put(t.Context(), two.Statement, two.Raw, at); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []*bundle.Bundle{one, two} {
+		if got := get(t, s, "prod", bundle.Enforce, b.Serial); string(got.Raw) != string(b.Raw) {
+			t.Errorf("version %d is lost: %q", b.Serial, got.Raw)
 		}
 	}
 }
