@@ -89,9 +89,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		return v, nil, err
 	}
 	if open != nil { // a repeated event waits for the request it has
-		if err := d.endSession(ctx, ev); err != nil {
-			return v, nil, err
-		}
+		ev.ended = true // before that was stored: another end would make the answer outdated
 		if err := d.record(ctx, ev, d.requested(ev, out, v, open, true)); err != nil {
 			return v, nil, err
 		}

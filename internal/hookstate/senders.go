@@ -2,7 +2,6 @@ package hookstate
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 )
@@ -19,17 +18,9 @@ type senders struct {
 	count map[string]int
 }
 
-// senderOf is whose a session is: its name up to a line break. Senders are proven or share one
-// name, so there are few.
-func senderOf(session string) (sender string, known bool) {
-	sender, _, known = strings.Cut(session, "\n")
-	return sender, known
-}
-
 // check returns an error for one more value of a sender that has too many.
-func (s *senders) check(session string) error {
-	sender, known := senderOf(session)
-	if s == nil || !known {
+func (s *senders) check(sender string) error {
+	if s == nil || sender == "" {
 		return nil
 	}
 	s.mu.Lock()
@@ -44,9 +35,8 @@ func (s *senders) check(session string) error {
 }
 
 // add counts values that are new, or gone.
-func (s *senders) add(session string, n int) {
-	sender, known := senderOf(session)
-	if s == nil || !known {
+func (s *senders) add(sender string, n int) {
+	if s == nil || sender == "" {
 		return
 	}
 	s.mu.Lock()

@@ -40,3 +40,25 @@ func TestOneSenderDoesNotFillTheStore(t *testing.T) {
 		t.Error("it took one too many")
 	}
 }
+
+// What several senders share has no sender in its name: who begins it is named otherwise.
+func TestOneSenderDoesNotFillTheStoreWithWhatIsShared(t *testing.T) {
+	t.Parallel()
+	store := shared{&hookstate.Memory{}}
+	sessions := hookstate.Of[int](store, "limits.x")
+	count := func(sender, name string) error {
+		return sessions.By(sender).Update(t.Context(), name, func(n *int) bool { *n++; return true })
+	}
+	var failed error
+	for i := 0; failed == nil && i < 2*hookstate.MaxNew; i++ {
+		failed = count("nats agent/a", fmt.Sprint("all ", i))
+	}
+	if failed == nil || store.Len() != hookstate.MaxNew {
+		t.Errorf("%d values are kept, %v; want %d, and an error", store.Len(), failed, hookstate.MaxNew)
+	}
+	for _, err := range []error{count("nats agent/a", "all 0"), count("nats agent/b", "all new"), count("nats agent/a", "session nats agent/a\ns1")} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

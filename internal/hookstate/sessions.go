@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
@@ -14,17 +15,34 @@ type Sessions[T any] struct {
 	store   Store
 	prefix  string
 	senders *senders // nil for no bound
+	by      string   // who begins values whose names have no sender; empty for nobody
 }
 
 // Of returns the values below a prefix. Without a store they are kept in this process.
 func Of[T any](store Store, prefix string) Sessions[T] {
 	switch store.(type) {
 	case nil:
-		return Sessions[T]{&Memory{}, prefix, nil}
+		return Sessions[T]{store: &Memory{}, prefix: prefix}
 	case *Memory: // nobody else needs it
-		return Sessions[T]{store, prefix, nil}
+		return Sessions[T]{store: store, prefix: prefix}
 	}
-	return Sessions[T]{store, prefix, &senders{}}
+	return Sessions[T]{store: store, prefix: prefix, senders: &senders{}}
+}
+
+// By returns the values with a bound for those that several senders share: [MaxNew] holds for the
+// new ones that each sender begins.
+func (s Sessions[T]) By(sender string) Sessions[T] {
+	s.by = "by " + sender
+	return s
+}
+
+// senderOf is who begins a session: its name up to a line break, or else the sender of
+// [Sessions.By]; empty if there is none. Senders are proven or share one name, so there are few.
+func (s Sessions[T]) senderOf(session string) string {
+	if sender, _, known := strings.Cut(session, "\n"); known {
+		return "of " + sender
+	}
+	return s.by
 }
 
 // Get reads a session's value.
@@ -53,14 +71,14 @@ func (s Sessions[T]) Update(ctx context.Context, session string, change func(*T)
 		}
 		if old == nil {
 			begins = true
-			if err := s.senders.check(session); err != nil {
+			if err := s.senders.check(s.senderOf(session)); err != nil {
 				return nil, err
 			}
 		}
 		return json.Marshal(value)
 	})
 	if err == nil && begins {
-		s.senders.add(session, 1)
+		s.senders.add(s.senderOf(session), 1)
 	}
 	return err
 }
@@ -73,7 +91,7 @@ func (s Sessions[T]) Forget(ctx context.Context, session string) error {
 		return nil, nil
 	})
 	if err == nil && ends {
-		s.senders.add(session, -1)
+		s.senders.add(s.senderOf(session), -1)
 	}
 	return err
 }

@@ -247,3 +247,30 @@ func TestARuleThatDeniesHolds(t *testing.T) {
 		t.Errorf("a person is above the rule: %v %s", m.Header, m.Data)
 	}
 }
+
+// A session:end that was sent twice ends its session once: the answer to its question counts.
+func TestASessionEndSentTwiceIsAnsweredOnce(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{})
+	nc := natstest.Conn(t, s)
+	ctx := testkit.Within(t, 30*time.Second)
+	hook(t, ctx, nc, "asks", `{"events":["session:end"]}`, says(asks))
+	required := listen(t, nc, "hooks.event.approval.required")
+	ending := func(wait, retry string) nats.Header {
+		return event("end", "ce-type", "session:end", "Hook-Wait-Ms", wait, "Hook-Retry", retry)
+	}
+	for _, retry := range []string{"0", "0", "1"} {
+		if v := executed(t, nc, "session:end", ending("1", retry), `{}`); v.Action != verdict.Pending {
+			t.Fatalf("Hook-Retry %s: %+v %s", retry, v, v.Reason)
+		}
+	}
+	if m := request(t, ctx, nc, "hooks.approve."+openQuestion(t, ctx, required).ID, nil, `{"option":"Allow once"}`); code(m) != "" {
+		t.Fatalf("the answer is refused: %v %s", m.Header, m.Data)
+	}
+	for _, retry := range []string{"0", "1"} {
+		if v := executed(t, nc, "session:end", ending("5000", retry), `{}`); v.Action != verdict.Continue {
+			t.Errorf("Hook-Retry %s, once allowed: %+v", retry, v)
+		}
+	}
+}

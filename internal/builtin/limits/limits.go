@@ -99,20 +99,7 @@ func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, err
 			return chain.Result{}, nil
 		}
 	}
-	var stops chain.Result
-	for state, rules := range l.perState(u) {
-		stop, err := l.count(ctx, state, rules, u)
-		if err != nil {
-			return chain.Result{}, err
-		}
-		if stop.Denied() {
-			return stop, nil
-		}
-		if stop.Action != "" {
-			stops = stop
-		}
-	}
-	return stops, nil
+	return l.countAll(ctx, u)
 }
 
 // use is what an event uses.
@@ -122,6 +109,8 @@ type use struct {
 	isTool bool
 	asked  slot // if the event is let pass
 	past   bool // it was used before the event
+
+	checkOnly bool // without counting
 }
 
 // forget frees the counts of a session that ends, and those of its tree where it is the root.
@@ -136,49 +125,6 @@ func (l limiter) forget(ctx context.Context, ev events.Event) {
 			l.log.Warn("counts of an ended session not deleted; they expire within a day", "session_id", ev.Session, "error", err)
 		}
 	}
-}
-
-// perState sorts the rules that an event is for by where their counts stand.
-func (l limiter) perState(u use) map[string][]rule {
-	states := map[string][]rule{}
-	for _, r := range l.rules {
-		if !u.isTool && r.Tokens == 0 && r.Cost == 0 || u.isTool && len(r.Tools) > 0 && !r.Tools.Match(u.tool) {
-			continue
-		}
-		state, _ := r.key(u.ev, u.tool)
-		states[state] = append(states[state], r)
-	}
-	return states
-}
-
-// count adds to the counts of one state, unless a limit is reached.
-func (l limiter) count(ctx context.Context, state string, rules []rule, u use) (stop chain.Result, err error) {
-	err = l.states.Update(ctx, state, func(b *book) bool {
-		stop = chain.Result{}
-		if *b == nil {
-			*b = book{}
-		}
-		now := l.now(ctx)
-		counts := make([]*count, len(rules))
-		for i, r := range rules {
-			_, entry := r.key(u.ev, u.tool)
-			counts[i] = b.of(entry, r, now)
-			if total := counts[i].sum(); !u.past && !stop.Denied() {
-				total.add(u.asked)
-				if what := r.over(total.Calls, total.Tokens, total.Cost); what != "" {
-					stop = r.stop(what, *counts[i], u.asked, now)
-				}
-			}
-		}
-		if stop.Denied() || u.asked == (slot{}) {
-			return false
-		}
-		for i, r := range rules {
-			counts[i].add(u.asked, r.within, now)
-		}
-		return true
-	})
-	return stop, err
 }
 
 // frees is what has to end for the count to be deleted.

@@ -433,3 +433,57 @@ func TestAnotherAgentUsesUpNothing(t *testing.T) {
 		t.Errorf("%+v; want that another agent's end frees nothing", got)
 	}
 }
+
+// A denied call counts nowhere: whoever reached a limit of their own uses up nothing that others
+// share, and a shared limit uses up nobody's own.
+func TestADeniedCallCountsForNoOtherLimit(t *testing.T) {
+	t.Parallel()
+	for range 10 {
+		l := newLimiter(t, rules(
+			limits.Rule{Per: []string{"class"}, Calls: 6, Within: "1h"},
+			limits.Rule{Per: []string{"identity"}, Calls: 4, Within: "2h"},
+		))
+		passed := func(emitter string, n int) (passed int) {
+			for range n {
+				if !l.by(emitter, "s1", "").Denied() {
+					passed++
+				}
+			}
+			return passed
+		}
+		if rival, coder := passed("nats agent/rival", 20), passed("nats agent/coder", 5); rival != 4 || coder != 2 {
+			t.Fatalf("%d and %d calls passed; want 4 of their own, and the other 2 of the 6 that they share", rival, coder)
+		}
+		l.now = noon.Add(70 * time.Minute) // the shared limit frees, not their own
+		if got := passed("nats agent/coder", 5); got != 2 {
+			t.Fatalf("then %d passed; want the 2 that no denied call used up", got)
+		}
+	}
+}
+
+// shared is a store that other hooks share.
+type shared struct{ *hookstate.Memory }
+
+// Each new source or tool has a count of its own in the store: one agent does not fill it for all.
+func TestOneAgentDoesNotFillTheStore(t *testing.T) {
+	t.Parallel()
+	states := shared{&hookstate.Memory{}}
+	hook, err := limits.New(kind.Section{Worker: kind.Worker{States: states}}, rules(limits.Rule{Per: []string{"agent", "tool"}, Calls: 9, Within: "1h"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(emitter, source string) error {
+		ev := events.Event{Name: events.ToolPre, Session: "s1", Source: source, Data: json.RawMessage(`{"tool_name":"Bash"}`)}
+		_, err := hook.Handler(t.Context(), ev.WithAttr(events.AttrEmitter, emitter))
+		return err
+	}
+	for i := range hookstate.MaxNew + 100 {
+		err = call("nats agent/rival", fmt.Sprint("/agent/", i))
+	}
+	if err == nil || states.Len() != hookstate.MaxNew {
+		t.Errorf("%d states, %v; want %d, and an error", states.Len(), err, hookstate.MaxNew)
+	}
+	if err := call("nats agent/coder", "/agent/coder"); err != nil {
+		t.Errorf("another agent: %v", err)
+	}
+}

@@ -127,6 +127,11 @@ func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 	return "all " + entry, entry
 }
 
+// own reports whether nobody else adds to the counts of an event's session, tree or identity.
+func (r rule) own() bool {
+	return slices.ContainsFunc([]string{PerSession, PerTree, PerIdentity}, func(per string) bool { return slices.Contains(r.Per, per) })
+}
+
 // sessionState is where the counts of the event's session stand. Who has another identity
 // counts for itself, or it could use up what others have.
 func sessionState(ev events.Event) string {

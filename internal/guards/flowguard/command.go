@@ -33,8 +33,8 @@ func (g guard) ofShell(ev events.Event, tool events.Tool) flow {
 		f.secret = f.secret || prints(c) || mentions(c, tool.Command) || out != shell.Yes && expands(c)
 		f.untrusted = f.untrusted || out == shell.Yes && fetches[c.Name()]
 	}
-	if f.egress != shell.Yes && g.outside(ev, tool) {
-		f.write, f.what = true, "writes outside of the project"
+	if f.egress != shell.Yes {
+		g.writes(&f, ev, tool)
 	}
 	return f
 }
@@ -80,7 +80,7 @@ func sends(c shell.Command) shell.Found {
 	switch {
 	case name == "":
 		return shell.Maybe
-	case name == "curl" && toItself(c):
+	case name == "curl" && len(c.Assigns) == 0 && toItself(c): // HOME says where its settings are
 		return shell.No
 	case senders[name], sending[name][verb], addressed(c):
 		return shell.Yes
@@ -145,53 +145,4 @@ func toItself(c shell.Command) bool {
 		}
 	}
 	return asked
-}
-
-// printing are commands that print secrets.
-var printing = decision.MustPatterns(shell.ParsePattern,
-	"printenv", "gh auth token", "gh auth * --show-token", "git credential", "npm token", "security find-*-password", "security dump-keychain", "security export",
-	"secret-tool", "gpg --export-secret-keys", "vault read", "vault kv", "op read", "op item", "pass show", "bw get", "aws secretsmanager", "aws ssm get-parameter*",
-	"aws configure export-credentials", "aws sts", "gcloud auth print-*-token", "gcloud secrets", "az account get-access-token", "az keyvault secret",
-	"terraform state pull", "terraform output", "kubectl get secret*", "kubectl config view")
-
-// named is a variable whose name says that it holds a secret.
-var named = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key)\w*`)
-
-// secretFile is the name of a file with secrets in what is no path: code, or a value that is not
-// known.
-var secretFile = regexp.MustCompile(`(^|[^\w.-])(\.env(\.(local|production|prod|staging|development|test))?|id_(rsa|dsa|ecdsa|ed25519)|` +
-	`\.(netrc|pgpass|npmrc|pypirc|git-credentials|vault-token)|\.(aws|ssh|kube|gnupg|azure)/[^'"\s]+|(credentials|secrets|service-account)\.(json|ya?ml|toml))($|[^\w.-])`)
-
-// mentions reports whether a command may open such a file without naming it as a path: the
-// name is in its code, or somewhere in the line, and a value of the command is not known.
-// What git is told that is not known is a message.
-func mentions(c shell.Command, line string) bool {
-	switch {
-	case len(c.Words) == 0 || c.Name() == "git" || !secretFile.MatchString(line):
-		return false
-	case slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known }) || c.Name() == "xargs":
-		return true
-	case stays(c):
-		return false
-	}
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return secretFile.MatchString(w.Text) }) ||
-		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return secretFile.MatchString(r.Here.Text) })
-}
-
-// prints reports whether a command prints a secret.
-func prints(c shell.Command) bool {
-	switch c.Name() {
-	case "env", "export", "set", "declare":
-		if len(c.Args()) == 0 || len(c.Args()) == 1 && strings.HasPrefix(c.Args()[0].Text, "-") {
-			return true
-		}
-	}
-	return slices.ContainsFunc(printing, func(p shell.Pattern) bool { return p.In(c) == shell.Yes })
-}
-
-// expands reports whether a command that stays here is given a variable that holds a secret; a
-// test only looks whether it is there.
-func expands(c shell.Command) bool {
-	return !slices.Contains([]string{"test", "[", "[["}, c.Name()) &&
-		slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known && named.MatchString(w.Text) })
 }

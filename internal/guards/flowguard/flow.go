@@ -41,7 +41,7 @@ func (g guard) flowOf(ev events.Event, tool events.Tool) flow {
 			break
 		}
 		f := flow{secret: g.secrets(ev, tool), untrusted: g.foreign(ev, tool)}
-		f.write, f.what = g.outside(ev, tool), "writes outside of the project"
+		g.writes(&f, ev, tool)
 		return f
 	case events.ClassWeb:
 		return flow{untrusted: true, fetch: true, what: "sends an address or a question to the web"}
@@ -54,6 +54,17 @@ func (g guard) flowOf(ev events.Event, tool events.Tool) flow {
 		return flow{}
 	}
 	return flow{untrusted: true, egress: shell.Yes, what: "is a tool that the policy does not know"}
+}
+
+// writes notes whether a call writes outside of the project, maybe to where other machines read it.
+func (g guard) writes(f *flow, ev events.Event, tool events.Tool) {
+	if !g.outside(ev, tool) {
+		return
+	}
+	f.write, f.what = true, "writes outside of the project"
+	if f.egress == shell.No && g.synced(ev, tool) {
+		f.egress, f.what = shell.Maybe, "writes to a directory that other machines may read"
+	}
 }
 
 // listed is the flow of a tool that the options name.

@@ -33,6 +33,7 @@ type guard struct {
 	Tools                     Tools
 	onSecret, onUntrusted     decision.Decision
 	secrets, foreign, outside pathguard.Judge
+	synced                    pathguard.Judge
 	prompts                   bool
 	timeout                   *float64
 	states                    hookstate.Sessions[memory]

@@ -65,6 +65,11 @@ type Files struct {
 // public are files with the name of a secret that hold none.
 var public = decision.MustPatterns(paths.Parse, "**/.env.{example,sample,template}")
 
+// synced are directories that programs copy to other machines, or that stand on one.
+var synced = decision.MustPatterns(paths.Parse,
+	"~/{Dropbox,OneDrive,Nextcloud,ownCloud,iCloudDrive,GoogleDrive,Google Drive,pCloudDrive,MEGA}*/**",
+	"~/Library/{CloudStorage,Mobile Documents}/**", "/Volumes/**", "/net/**", "/run/user/*/gvfs/**")
+
 // compile checks the options.
 func (o Options) compile() (g guard, err error) {
 	g.Tools = o.Tools
@@ -97,6 +102,7 @@ func (o Options) compile() (g guard, err error) {
 		return g, err
 	}
 	g.secrets, g.foreign, g.outside = pathguard.Secret(secret, append(open, public...)), pathguard.Among(foreign), pathguard.Outside()
+	g.synced = pathguard.Written(synced)
 	g.prompts = o.Prompts == nil || *o.Prompts
 	return g, nil
 }

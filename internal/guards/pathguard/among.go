@@ -29,11 +29,15 @@ func Among(patterns []paths.Pattern) Judge {
 
 // Outside reports whether a tool call writes outside of the directory where the agent works,
 // and of /tmp.
-func Outside() Judge {
-	p := policy{unclear: decision.Allow, outside: decision.Deny}
-	return func(ev events.Event, tool events.Tool) bool {
-		return p.result(newBudget(context.Background()), ev, tool).Action == chain.Deny
-	}
+func Outside() Judge { return policy{unclear: decision.Allow, outside: decision.Deny}.denies }
+
+// Written reports whether a tool call writes among patterns.
+func Written(patterns []paths.Pattern) Judge {
+	return policy{denyWrite: patterns, unclear: decision.Allow, outside: decision.Allow}.denies
+}
+
+func (p policy) denies(ev events.Event, tool events.Tool) bool {
+	return p.result(newBudget(context.Background()), ev, tool).Action == chain.Deny
 }
 
 func (p policy) touches(ev events.Event, tool events.Tool) bool {

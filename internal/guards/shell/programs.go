@@ -21,7 +21,7 @@ var helpers = map[string][]string{
 	"rsync": {"-e*", "--rsh*", "--rsync-path*"}, "scp": {"-S*"}, "sftp": {"-S*", "-D*"},
 	"rg": {"--pre", "--pre=*", "--hostname-bin*"}, "helm": {"--post-renderer*"},
 	"bazel": {"--run_under*", "--workspace_status_command*"}, "bazelisk": {"--run_under*", "--workspace_status_command*"}, "java": {"-XX:OnError*", "-XX:OnOutOfMemoryError*"}, "javac": {"-J-javaagent*", "-J-agent*", "-J-XX:On*"},
-	"sort": {"--compress-program*"}, "split": {"--filter*"}, "man": {"-P*", "--pager*", "-H*"}, "zip": {"-TT*", "--unzip-command*"}, "nc": {"-e*", "-c*"}, "ncat": {"-e*", "-c*", "--exec*", "--sh-exec*"},
+	"sort": {"--compress-program*"}, "split": {"--filter*"}, "man": {"-P*", "--pager*", "-H*"}, "nc": {"-e*", "-c*"}, "ncat": {"-e*", "-c*", "--exec*", "--sh-exec*"},
 	"netcat": {"-e*", "-c*"}, "entr": {"-s*"}, "vim": {"-c*", "+*", "--cmd*", "-S*"}, "vi": {"-c*", "+*", "--cmd*"}, "nvim": {"-c*", "+*", "--cmd*", "-S*"}, "gdb": {"-ex*", "--eval-command*", "-x*"}, "less": {"+*"},
 	"mise": {"-c*", "--command*"}, "erl": {"-eval*"}, "lldb": {"-o*", "-O*", "--one-line*", "-s*", "-S*", "--source*", "-k*", "-K*", "-p*", "--attach*"}, "gnuplot": {"-e*"},
 	"go": {"-exec*", "-toolexec*", "-vettool*"}, "npm": {"--script-shell*"},
@@ -68,6 +68,7 @@ var languages = map[string]*regexp.Regexp{
 	"mysql":   mysql, "mariadb": mysql, "m4": regexp.MustCompile(`syscmd`), "make": makefile, "gmake": makefile,
 	"ssh": ssh, "scp": ssh, "sftp": regexp.MustCompile(`!|` + ssh.String()), "apt": invoke, "apt-get": invoke,
 	"tex": tex, "latex": tex, "pdftex": tex, "pdflatex": tex, "xelatex": tex, "lualatex": tex, "latexmk": tex,
+	"zip": regexp.MustCompile(`^-[^-\s]*TT|^--unz`),
 }
 
 var (
