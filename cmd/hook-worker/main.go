@@ -1,4 +1,4 @@
-// Command hook-worker answers for the hooks that a YAML file describes: rules in
+// Command hook-worker serves the hooks that a YAML file describes: rules in
 // CEL and commands of any language.
 //
 //	hook-worker --config worker.yaml

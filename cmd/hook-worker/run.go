@@ -37,7 +37,7 @@ type serve struct {
 	Prefix     string     `env:"HOOK_WORKER_PREFIX" placeholder:"TOKEN" help:"First token of every subject; default: the file's, else hooks."`
 	StateURL   string     `name:"state-nats-url" env:"HOOK_WORKER_STATE_NATS_URL" placeholder:"URL" help:"NATS servers with the bucket of hook state, if it is in another account; default --nats-url."`
 	StateCred  string     `name:"state-nats-creds" env:"HOOK_WORKER_STATE_NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file for --state-nats-url."`
-	HTTPListen string     `name:"http-listen" env:"HOOK_WORKER_HTTP_LISTEN" placeholder:"ADDRESS" help:"Listen address of /healthz, /readyz, /policy and /metrics, such as 127.0.0.1:8081; default: none."`
+	HTTPListen string     `name:"http-listen" env:"HOOK_WORKER_HTTP_LISTEN" placeholder:"ADDRESS" help:"Listen address of /healthz, /readyz, /policy and /metrics, such as 127.0.0.1:8082; default: none."`
 	LogLevel   slog.Level `env:"HOOK_WORKER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one."`
 	DryRun     bool       `help:"Print what starting would change on the bus, and start nothing."`
 	JSON       bool       `name:"json" help:"With --dry-run: JSON output."`
@@ -56,7 +56,7 @@ type process struct {
 func run(ctx context.Context, args []string, p process) error {
 	var f flags
 	command, err := commandline.Parse(&f, args, kong.Name("hook-worker"), kong.Writers(p.stdout, p.stderr),
-		kong.Description("Answers for the hooks that a YAML file describes."))
+		kong.Description("Serves the hooks that a YAML file describes."))
 	if err != nil {
 		return workerfiles.InputError(err)
 	}

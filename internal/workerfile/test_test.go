@@ -63,7 +63,7 @@ func TestParseNamesThePlaceOfEachErrorInTests(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no list":                 {hook(anyRule) + "tests: {}\n", "w.yaml:5:8: tests: must be a list, not a mapping"},
 		"no name":                 {hook(anyRule) + "tests:\n  - event: a:b\n" + deny, "w.yaml:6:5: tests[0]: a test needs a name"},
-		"a name twice":            {tests("    event: a:b\n"+deny) + "  - name: holds\n    event: a:b\n" + deny, "w.yaml:9:11: tests[1].name: the test of line 6 is called so already"},
+		"a name twice":            {tests("    event: a:b\n"+deny) + "  - name: holds\n    event: a:b\n" + deny, "w.yaml:9:11: tests[1].name: the test in line 6 already has this name"},
 		"a key misspelt":          {tests("    evnt: a:b\n" + deny), `w.yaml:7:5: tests[0]: unknown key "evnt": did you mean "event"?`},
 		"no event":                {tests(deny), "w.yaml:6:5: tests[0]: the test has no event"},
 		"event and events":        {tests("    event: a:b\n    events: [{event: a:b}]\n"), "w.yaml:7:12: tests[0].event: the test has both"},

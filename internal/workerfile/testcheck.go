@@ -54,7 +54,7 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 		return c.errorAt(at, errors.New("a test needs a name: what holds"))
 	}
 	if first, again := c.lines[t.Name]; again {
-		return c.errorAt(at+"/name", fmt.Errorf("the test of line %d is called so already", first))
+		return c.errorAt(at+"/name", fmt.Errorf("the test in line %d already has this name", first))
 	}
 	c.lines[t.Name] = t.Line
 	if t.Now != "" {

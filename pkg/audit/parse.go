@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-var errShape = errors.New("not written as an export is")
+var errShape = errors.New("not in the form of an export")
 
 // parser reads one line of an export. It accepts only the form that [Writer] writes, and so
 // needs no decoder. Another spelling of the same content is an error, so that a text search

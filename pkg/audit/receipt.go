@@ -172,7 +172,7 @@ func (r Receipt) check(keys Keys) (c Checkpoint, witnessed bool, err error) {
 		return c, false, err
 	}
 	if tlog.CheckRecord(r.Proof, c.Size, c.Root, r.Seq-1, leaf) != nil {
-		return c, false, errors.New("not proved: this record does not stand there in the log that was signed")
+		return c, false, errors.New("this record does not stand at its place in the log that was signed")
 	}
 	return c, witnessed, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -50,7 +51,7 @@ func (k Keys) open(signed []byte) (opened *note.Note, witnessed bool, err error)
 		return nil, false, unsigned(unknown.Note.UnverifiedSigs)
 	}
 	if bad, ok := errors.AsType[*note.InvalidSignatureError](err); ok {
-		return nil, false, fmt.Errorf("the signature of %q+%08x does not fit the checkpoint", bad.Name, bad.Hash)
+		return nil, false, fmt.Errorf("the signature of %s does not fit the checkpoint", keyName(bad.Name, bad.Hash))
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("no signed checkpoint: %w", err)
@@ -63,7 +64,7 @@ func (k Keys) open(signed []byte) (opened *note.Note, witnessed bool, err error)
 	}
 	for _, sig := range opened.Sigs {
 		if _, err := base64.StdEncoding.Strict().DecodeString(sig.Base64); err != nil {
-			return nil, false, fmt.Errorf("the signature of %q+%08x is not in its usual spelling", sig.Name, sig.Hash)
+			return nil, false, fmt.Errorf("the signature of %s is not in its usual spelling", keyName(sig.Name, sig.Hash))
 		}
 	}
 	return opened, signedBy(k.Witnesses), nil
@@ -76,9 +77,14 @@ var errUnsigned = errors.New("no known router's key has signed the checkpoint")
 func unsigned(sigs []note.Signature) error {
 	var by []string
 	for _, sig := range sigs[:min(len(sigs), 3)] {
-		by = append(by, fmt.Sprintf("%q+%08x", clip([]byte(sig.Name)), sig.Hash))
+		by = append(by, keyName(clip([]byte(sig.Name)), sig.Hash))
 	}
 	return fmt.Errorf("%w, but %s: another key, or a forged checkpoint", errUnsigned, strings.Join(by, ", "))
+}
+
+// keyName is how a verifier key begins, NAME+HASH, quoted: the name is text from the file.
+func keyName(name string, hash uint32) string {
+	return strconv.Quote(fmt.Sprintf("%s+%08x", name, hash))
 }
 
 // Verifier finds a key: it is for the note package, see [note.Verifiers].

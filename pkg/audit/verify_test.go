@@ -136,7 +136,7 @@ func TestVerdicts(t *testing.T) {
 		"the name of the key and another key": {
 			file: file, want: audit.Invalid, line: 4, reason: "another key", options: func(o *audit.Options) { o.Keys = []note.Verifier{mallory.Verifier} },
 		},
-		"a text that was not signed": {file: replace(`audit v2\nhooks/HOOKS_AUDIT\n2`, `audit v2\nhooks/HOOKS_AUDIT\n1`), want: audit.Invalid, line: 4, reason: "does not fit"},
+		"a text that was not signed": {file: replace(`audit v2\nhooks/HOOKS_AUDIT\n2`, `audit v2\nhooks/HOOKS_AUDIT\n1`), want: audit.Invalid, line: 4, reason: `" does not fit`},
 		"a checkpoint of another log": {
 			file: altered(func(c *audit.Checkpoint) { c.Origin = "hooks/OTHER" }), want: audit.Invalid, line: 4, reason: "another log",
 		},

@@ -43,6 +43,7 @@ func (VerifyCmd) Help() string {
   30  DIVERGED: there are two histories
   40  INVALID: records, or lines, are not what was signed
   50  INCOMPLETE: the beginning, a segment, or the end is missing
+  60  UNKNOWN-FORMAT: a newer hookctl is needed
 
 With --require any, pinned or witnessed those that are at least that exit with 0.
 

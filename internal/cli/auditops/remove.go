@@ -152,7 +152,7 @@ func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.Stream
 	case err != nil:
 		return last, previous, err
 	case !first.OK:
-		return last, previous, errors.New("the next segment has no checkpoint yet, which would say that it goes on from this one: run a router with an audit key until it has")
+		return last, previous, errors.New("the next segment has no checkpoint yet, which would say that it goes on from this one: a router with an audit key signs it a second after the first record of the segment")
 	case first.Previous != last.Digest():
 		return last, previous, errors.New("the first checkpoint of the next segment does not name its last: something is wrong, see `hookctl audit verify`")
 	}

@@ -44,7 +44,7 @@ func (a eventArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (*agen
 // emitArgs are those of an event that is emitted.
 type emitArgs struct {
 	eventArgs
-	Default []string `sep:"none" placeholder:"KEY=VALUE" help:"Field that is merged below the data. Repeatable."`
+	Default []string `sep:"none" placeholder:"KEY=VALUE" help:"Member to add where the data has none of this name. Repeatable."`
 
 	sent   json.RawMessage
 	fields map[string]any // of Default

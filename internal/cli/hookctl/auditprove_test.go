@@ -110,9 +110,9 @@ func TestAuditCheckRefusesWhatIsNotProved(t *testing.T) {
 	other := clibus.NewKey(t, 5, "hook-router")
 	file := filepath.Join(t.TempDir(), "receipt.json")
 	for name, c := range map[string]struct{ text, key, want string }{
-		"another record":     {strings.Replace(good, "rm is not for agents", "rm is fine for agents", 1), "", "not proved"},
-		"another place":      {altered(func(r *audit.Receipt) { r.Position++ }), "", "not proved"},
-		"another message":    {altered(func(r *audit.Receipt) { r.Seq++ }), "", "not proved"},
+		"another record":     {strings.Replace(good, "rm is not for agents", "rm is fine for agents", 1), "", "this record does not stand at its place"},
+		"another place":      {altered(func(r *audit.Receipt) { r.Position++ }), "", "this record does not stand at its place"},
+		"another message":    {altered(func(r *audit.Receipt) { r.Seq++ }), "", "this record does not stand at its place"},
 		"outside":            {altered(func(r *audit.Receipt) { r.Seq = 1 << 40 }), "", "outside"},
 		"no siblings":        {altered(func(r *audit.Receipt) { r.Siblings = nil }), "", "outside"},
 		"another key":        {good, other.Text, "no known router's key"},
