@@ -19,7 +19,7 @@ import (
 var recordSchemas = map[audit.Kind]string{
 	audit.HookResult: "HookRecord", audit.HookError: "HookRecord", audit.HookTimeout: "HookRecord", audit.HookSkipped: "SkippedRecord",
 	audit.InjectionKind: "InjectionRecord", audit.DisplayKind: "DisplayRecord", audit.ChainResult: "ChainRecord",
-	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.ApprovalRevealed: "RevealRecord", audit.ApprovalReviewed: "ReviewRecord", audit.FreezeKind: "FreezeRecord", audit.PolicyKind: "PolicyRecord", audit.RegistrationKind: "RegistrationRecord",
+	audit.ApprovalRequested: "ApprovalRequestRecord", audit.ApprovalDecided: "DecisionRecord", audit.ApprovalReplayed: "ReplayRecord", audit.ApprovalRevealed: "RevealRecord", audit.ApprovalReviewed: "ReviewRecord", audit.FreezeKind: "FreezeRecord", audit.PolicyKind: "PolicyRecord", audit.IdentityKind: "IdentityRecord", audit.RegistrationKind: "RegistrationRecord",
 	audit.LogKind: "NoteRecord", audit.ChainRefused: "NoteRecord", audit.ApprovalRevoked: "NoteRecord",
 }
 
@@ -88,6 +88,7 @@ func TestRecordsHaveTheMembersThatAreDescribed(t *testing.T) {
 		},
 		audit.ApprovalReplayed: audit.Replay{ApprovalID: "x", ChainID: "x", Emitter: "x", Reason: "x", DataSHA256: "x"},
 		audit.PolicyKind:       audit.Policy{Version: "x", Was: "x", Use: "x", Commit: "x", By: "x"},
+		audit.IdentityKind:     audit.Identity{Name: "x", Digest: "x", Identity: json.RawMessage(`{}`)},
 		audit.ApprovalReviewed: audit.Review{ApprovalID: "x", By: "x", Person: "x", ClaimedBy: "x", Option: "x", Note: "x", DataSHA256: "x"},
 		audit.ApprovalRevealed: audit.Reveal{ApprovalID: "x", By: "x", DataSHA256: "x"},
 		audit.FreezeKind:       audit.Freeze{Scope: "x", Agent: "x", By: "x", Reason: "x"},

@@ -54,7 +54,8 @@ const (
 	// LabelsKind: a person removed labels from a session (removed), or did not, since the session
 	// got them again after the question (kept).
 	LabelsKind Kind = "labels"
-	// PolicyKind: an operator pushed a signed policy for workers, or rolled one back.
+	// PolicyKind: an operator pushed a signed policy for workers, or rolled one back. A record
+	// "refused" after it says that another push was faster.
 	PolicyKind Kind = "policy"
 	// IdentityKind: a router read that credentials were added, changed, rotated, revoked or
 	// removed; or, at its start (loaded), which ones there are.

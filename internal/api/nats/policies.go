@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -27,10 +28,15 @@ func (s *Server) pushPolicy(ctx context.Context, req *service.Request) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
 	defer cancel()
-	if err := s.recordPush(ctx, said, at, s.changer(req)); err != nil {
+	pushed, err := s.recordPush(ctx, said, at, s.changer(req))
+	if err != nil {
 		return err
 	}
 	now, err := s.opts.Policies.Put(ctx, said, req.Data, at)
+	if wire.CodeOf(err) == wire.Conflict { // somebody else was faster, after the record
+		pushed.Time, pushed.Action = time.Now(), "refused"
+		return errors.Join(err, s.opts.Record(ctx, pushed))
+	}
 	if err != nil {
 		return err
 	}
@@ -39,27 +45,27 @@ func (s *Server) pushPolicy(ctx context.Context, req *service.Request) error {
 }
 
 // recordPush records a policy before it replaces the one at a revision.
-func (s *Server) recordPush(ctx context.Context, said bundle.Statement, at uint64, by string) error {
+func (s *Server) recordPush(ctx context.Context, said bundle.Statement, at uint64, by string) (r audit.Record, err error) {
 	old, err := s.opts.Policies.Get(ctx, said.Name, said.Use, 0)
 	if err != nil {
-		return err
+		return r, err
 	}
 	if old.Revision != at {
-		return store.Conflict(said.Name)
+		return r, store.Conflict(said.Name)
 	}
 	pushed := audit.Policy{Version: said.Version(), Use: string(said.Use), Commit: said.Commit, By: by}
 	if len(old.Raw) > 0 {
 		was, err := bundle.Claimed(old.Raw)
 		if err != nil {
-			return wire.Errorf(wire.Internal, "the stored policy can't be read: %v", err)
+			return r, wire.Errorf(wire.Internal, "the stored policy can't be read: %v", err)
 		}
 		pushed.Was = was.Version()
 	}
-	action := "pushed"
+	r = audit.Record{Time: time.Now(), Kind: audit.PolicyKind, Action: "pushed", Detail: pushed}
 	if said.Restores > 0 {
-		action = "rolled_back"
+		r.Action = "rolled_back"
 	}
-	return s.opts.Record(ctx, audit.Record{Time: time.Now(), Kind: audit.PolicyKind, Action: action, Detail: pushed})
+	return r, s.opts.Record(ctx, r)
 }
 
 // getPolicy answers with a stored policy, without a body if there is none or the requested
