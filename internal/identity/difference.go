@@ -8,7 +8,7 @@ import (
 
 // Difference is how an identity differs from what it was when the files were read before.
 type Difference struct {
-	// Action is "added", "changed" (what it may do, or how long it holds), "rotated" (its
+	// Action is "added", "changed" (such as what it may do, or a first token), "rotated" (its
 	// credentials or its token), "revoked" or "removed".
 	Action   string
 	Identity Identity // as it is now; of "removed", as it was
@@ -18,10 +18,8 @@ type Difference struct {
 func (d *Directory) since(old *Directory) (changes []Difference) {
 	for name, now := range d.listed {
 		was, known := old.listed[name]
-		if !known {
-			was = Identity{Name: name}
-		}
-		if action := compare(was, now, known, d.digests[name] != old.digests[name]); action != "" {
+		token := old.digests[name]
+		if action := compare(was, now, known, token != "" && token != d.digests[name]); action != "" {
 			changes = append(changes, Difference{action, now})
 		}
 	}
@@ -37,11 +35,11 @@ func (d *Directory) since(old *Directory) (changes []Difference) {
 // compare is the action of a change; empty for none.
 func compare(was, now Identity, known, otherToken bool) string {
 	switch {
-	case !now.Revoked.IsZero() && (was.Revoked.IsZero() || !known):
+	case was.Revoked.IsZero() && !now.Revoked.IsZero():
 		return "revoked"
 	case !known:
 		return "added"
-	case was.User != now.User || was.Account != now.Account || otherToken:
+	case was.User != now.User || was.Account != now.Account || was.Revoked != now.Revoked || otherToken:
 		return "rotated"
 	case !reflect.DeepEqual(was, now):
 		return "changed"

@@ -159,7 +159,7 @@ func TestReportSaysWhatChanged(t *testing.T) {
 		}
 		f.Bearer("") // reads the files again
 	}
-	want := []string{"added agent/reviewer", "rotated agent/coder", "rotated agent/coder", "revoked agent/reviewer", "rotated agent/reviewer"}
+	want := []string{"added agent/reviewer", "changed agent/coder", "rotated agent/coder", "revoked agent/reviewer", "rotated agent/reviewer"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

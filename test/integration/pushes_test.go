@@ -46,8 +46,10 @@ func TestThePushThatIsStoredIsRecorded(t *testing.T) {
 			m, err := nc.RequestMsg(&nats.Msg{Subject: "hooks.policy.push", Header: nats.Header{"Hook-Revision": {"0"}}, Data: b.Raw}, testkit.Patience)
 			if err != nil {
 				t.Error(err)
-			} else if code(m) == "" {
+			} else if c := code(m); c == "" {
 				stored <- b.Version()
+			} else if c != "409" {
+				t.Errorf("a push that is too late gets %s", c)
 			}
 		})
 	}

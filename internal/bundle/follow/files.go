@@ -79,9 +79,9 @@ const unused = time.Hour
 
 func touch(dir string) { _ = os.Chtimes(dir, time.Time{}, time.Now()) } // else it is written anew
 
-// use keeps the files of the bundles that run from being removed by a worker that shares the
+// touchRunning keeps the files of the bundles that run from being removed by a worker that shares the
 // directory.
-func (f *Follower) use() {
+func (f *Follower) touchRunning() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, b := range f.running {

@@ -153,7 +153,7 @@ func (f *Follower) Run(ctx context.Context) {
 		for _, use := range uses {
 			f.ask(ctx, use)
 		}
-		f.use()
+		f.touchRunning()
 		select {
 		case <-time.After(f.Poll):
 		case <-ctx.Done():

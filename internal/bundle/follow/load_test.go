@@ -1,14 +1,11 @@
 package follow
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
-
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -51,21 +48,11 @@ func TestSweepKeepsFilesOfOthers(t *testing.T) {
 // hooks built again, as for a policy in shadow.
 func TestFilesThatSomebodyChangedAreNotUsed(t *testing.T) {
 	t.Parallel()
-	secret, _, err := note.GenerateKey(rand.Reader, "policy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := note.NewSigner(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := bundle.Seal(key, bundle.Statement{Name: "p", Serial: 1, Use: bundle.Enforce, Created: time.Now()}, []bundle.File{
-		{Name: "worker.yaml", Text: "hooks: [{id: judge, events: [\"tool:pre\"], rego: {files: [rules], query: data.judge.result}}]\n"},
-		{Name: "rules/judge.rego", Text: "package judge\nresult := {\"action\": \"deny\", \"reason\": \"no\"}\n"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	seal, _ := sealer(t)
+	b := seal(1,
+		bundle.File{Name: "worker.yaml", Text: "hooks: [{id: judge, events: [\"tool:pre\"], rego: {files: [rules], query: data.judge.result}}]\n"},
+		bundle.File{Name: "rules/judge.rego", Text: "package judge\nresult := {\"action\": \"deny\", \"reason\": \"no\"}\n"},
+	)
 	weak := []byte("package judge\nresult := {\"action\": \"continue\"}\n")
 	for name, change := range map[string]func(dir string) error{
 		"a file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "rules", "judge.rego"), weak, 0o600) },
