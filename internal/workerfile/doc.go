@@ -12,11 +12,11 @@
 //	  - id: path-guard
 //	    events: [tool:pre]
 //	    on_failure: deny
-//	    match: data.tool_name in ['Write', 'Edit']
+//	    match: tool.class == 'file'
 //	    cel:
 //	      rules:
-//	        - when: data.tool_input.file_path.startsWith('/etc/')
-//	          deny: "{{ data.tool_input.file_path }} is protected"
+//	        - when: tool.paths.exists(p, p.startsWith('/etc/'))
+//	          deny: "{{ tool.path }} is protected"
 //
 // # Tests
 //

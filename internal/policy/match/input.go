@@ -26,7 +26,9 @@ type Input struct {
 	data           map[string]any // nil until decoded
 	err            error          // why it could not be decoded
 	tool           map[string]any // nil until made
-	toolErr        error          // why it could not be made
+	call           events.Object  // what the tool was made of
+	hasInput       bool           // the tool has its input
+	toolErr        error          // why it, or its input, could not be made
 	attributes     map[string]string
 	now            time.Time
 }
@@ -110,8 +112,25 @@ func (in *Input) makeTool() error {
 		in.toolErr = fmt.Errorf("match: decode data: %w", err)
 		return in.toolErr
 	}
-	tool, _ := o.Tool(string(in.event))
+	tool, ok := o.Tool(string(in.event))
+	if ok {
+		in.call = o
+	}
 	in.tool = toolValue(tool)
+	return nil
+}
+
+// addInput makes the tool, and decodes its input.
+func (in *Input) addInput() error {
+	if err := in.makeTool(); err != nil || in.hasInput || in.call.Len() == 0 {
+		return err
+	}
+	input, err := decodeObject(ToolInput(in.call))
+	if err != nil {
+		in.toolErr = fmt.Errorf("match: decode the tool's input: %w", err)
+		return in.toolErr
+	}
+	in.tool[inputField], in.hasInput = input, true
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -38,6 +39,36 @@ var toolFields = map[string]toolField{
 	"urls":        {cel.ListType(cel.StringType), func(t events.Tool) any { return t.URLs }},
 	"server":      {cel.StringType, func(t events.Tool) any { return t.Server }},
 	"server_tool": {cel.StringType, func(t events.Tool) any { return t.ServerTool }},
+	inputField:    {cel.MapType(cel.StringType, cel.DynType), func(events.Tool) any { return map[string]any{} }},
+}
+
+// inputField is the one field that is made of the data and not of the tool, and only for
+// expressions that name it: decoding a long input is most of the cost.
+const inputField = "input"
+
+// ToolInput is tool.input as JSON: the input of the call as an object, whatever its agent sent. A
+// tool that takes a text has it as the member input.
+func ToolInput(data events.Object) jsontext.Value {
+	input, text := data.ToolInput()
+	if text == "" {
+		return input.Bytes()
+	}
+	quoted, err := jsontext.AppendQuote(nil, text)
+	if err != nil { // not UTF-8, which a parsed object can't hold
+		return jsontext.Value("{}")
+	}
+	return slices.Concat(jsontext.Value(`{"input":`), quoted, jsontext.Value("}"))
+}
+
+// usesInput reports whether an expression may ask for the input: it selects it, or takes the tool as a whole.
+func usesInput(a *ast.AST) bool {
+	tools := ast.MatchDescendants(ast.NavigateAST(a), func(e ast.NavigableExpr) bool {
+		return e.Kind() == ast.IdentKind && e.AsIdent() == "tool"
+	})
+	return slices.ContainsFunc(tools, func(e ast.NavigableExpr) bool {
+		parent, ok := e.Parent()
+		return !ok || parent.Kind() != ast.SelectKind || parent.AsSelect().FieldName() == inputField
+	})
 }
 
 // toolNames are the names of the fields in order.
@@ -101,8 +132,16 @@ func (p objectTypes) FindStructFieldType(name, field string) (*types.FieldType, 
 	}
 	isSet := func(value any) bool {
 		v, err := get(value)
-		list, isList := v.([]string)
-		return err == nil && (isList && len(list) > 0 || !isList && v != "" && v != false && v != int64(0))
+		if err != nil {
+			return false
+		}
+		switch v := v.(type) {
+		case []string:
+			return len(v) > 0
+		case map[string]any:
+			return len(v) > 0
+		}
+		return v != "" && v != false && v != int64(0)
 	}
 	return &types.FieldType{Type: typ, IsSet: isSet, GetFrom: get}, true
 }

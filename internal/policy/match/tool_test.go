@@ -38,6 +38,14 @@ func TestToolInExpressions(t *testing.T) {
 		"the tool and a member of the same name": {"tool:pre", `{"tool":"bash","args":{"command":"ls"}}`, `data.tool == tool.name && tool.command == 'ls'`, true},
 		"a local variable may be called tool":    {"tool:pre", codexShell, `['x'].all(tool, tool == 'x')`, true},
 		"a tool is like itself":                  {"tool:pre", codexShell, `tool == tool`, true},
+		"the input of a call":                    {"tool:pre", codexShell, `tool.input.workdir == '/p' && has(tool.input.command) && !has(tool.input.cmd)`, true},
+		"an input by another name":               {"tool:pre", `{"toolName":"x","toolArgs":{"a":{"b":1}}}`, `tool.input == {'a': {'b': 1}}`, true},
+		"an input that is JSON in a text":        {"tool:pre", `{"tool_name":"x","tool_input":"{\"url\":\"http://x\"}"}`, `tool.input.url == 'http://x' && has(tool.input)`, true},
+		"an input that is a text":                {"tool:pre", `{"tool_name":"x","tool_input":"*** Begin"}`, `tool.input == {'input': '*** Begin'}`, true},
+		"no input":                               {"tool:pre", `{"tool_name":"x"}`, `!has(tool.input) && tool.input.all(k, false)`, true},
+		"an input that is no object":             {"tool:pre", `{"tool_name":"x","tool_input":[1]}`, `tool.input == {} && tool.partial`, true},
+		"no tool, no input":                      {"session:start", codexShell, `tool.input == {}`, true},
+		"an approval without a tool, no input":   {"approval:required", `{"input":{"a":1}}`, `tool.input == {}`, true},
 		"in a list":                              {"tool:pre", codexShell, `[tool].exists(t, t.class == 'shell')`, true},
 		"a guard of the documents, in place": {
 			"tool:pre", patch, `tool.class == 'file' && tool.operation != 'read' && (tool.partial || tool.paths.exists(p, p.contains('..') || !p.startsWith('/srv/')))`, true,
@@ -60,7 +68,7 @@ func TestToolInExpressions(t *testing.T) {
 }
 
 func TestCompileKnowsWhatAToolHas(t *testing.T) {
-	const fields = "tool has class, command, cwd, known, name, operation, partial, path, paths, server, server_tool, url, urls"
+	const fields = "tool has class, command, cwd, input, known, name, operation, partial, path, paths, server, server_tool, url, urls"
 	for name, c := range map[string]struct{ expr, want string }{
 		"a field that it has not":           {`event == 'tool:pre' && tool.clas == 'shell'`, "match: 1:28: undefined field 'clas': " + fields},
 		"the same through has":              {`has(tool.clas)`, "match: 1:4: undefined field 'clas': " + fields},
@@ -102,7 +110,7 @@ func TestToolAsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"class":"shell","command":"rm -rf /srv","cwd":"/p","known":true,"name":"shell","operation":"","partial":false,` +
+	want := `{"class":"shell","command":"rm -rf /srv","cwd":"/p","input":{"command":["bash","-lc","rm -rf /srv"],"workdir":"/p"},"known":true,"name":"shell","operation":"","partial":false,` +
 		`"path":"","paths":[],"server":"","server_tool":"","url":"","urls":[]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("tool as JSON (-want +got):\n%s", diff)

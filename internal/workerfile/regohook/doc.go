@@ -9,7 +9,8 @@
 //	{"event":"tool:pre","session_id":"…","event_id":"…","source":"…","time":"…",
 //	 "data":{…},"tool":{"class":"shell","command":"…", …}}
 //
-// tool is there for events about a tool; see [events.Tool]. A policy that asks for a member
+// tool is there for events about a tool; see [events.Tool]. tool.input is the call's input,
+// an object wherever its agent put it. A policy that asks for a member
 // that input or tool never has does not compile; below data there may be anything.
 //
 // time.now_ns() is the time of the call: that of the test, or of the recorded event, where one

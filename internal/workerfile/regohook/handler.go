@@ -101,12 +101,20 @@ func input(ev events.Event) (ast.Value, error) {
 		data = []byte("{}")
 	}
 	w.Raw("data", data)
-	if tool, ok := events.ToolOf(ev.Name, data); ok {
+	call, err := events.ParseObject(data)
+	if err != nil {
+		return nil, err
+	}
+	if tool, ok := call.Tool(ev.Name); ok {
 		raw, err := json.Marshal(tool)
 		if err != nil {
 			return nil, err
 		}
-		w.Raw("tool", raw)
+		made, err := events.ParseObject(raw)
+		if err != nil {
+			return nil, err
+		}
+		w.Raw("tool", made.With("input", match.ToolInput(call)))
 	}
 	return ast.ValueFromReader(bytes.NewReader(w.End()))
 }

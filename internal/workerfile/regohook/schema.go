@@ -18,6 +18,8 @@ import (
 // What stands below data is anybody's.
 var schemas = sync.OnceValue(func() *ast.SchemaSet {
 	text := map[string]any{"type": "string"}
+	tool := membersOf(reflect.TypeFor[events.Tool]())
+	tool["input"] = map[string]any{} // anybody's, as data is
 	set := ast.NewSchemaSet()
 	set.Put(ast.SchemaRootRef, object(map[string]any{
 		"event": text, "session_id": text, "event_id": text, "source": text, "time": text,
@@ -25,7 +27,7 @@ var schemas = sync.OnceValue(func() *ast.SchemaSet {
 		"labels":  map[string]any{"type": "array", "items": text},
 		"emitter": object(map[string]any{"id": text, "name": text, "role": text, "proven": map[string]any{"type": "boolean"}}),
 		"lineage": object(map[string]any{"root": text, "parent": text, "depth": map[string]any{"type": "integer"}}),
-		"tool":    object(membersOf(reflect.TypeFor[events.Tool]())),
+		"tool":    object(tool),
 	}))
 	return set
 })
