@@ -15,8 +15,8 @@
 //
 // tool is the normal form of a tool call, one for all agents (see [events.Tool]):
 // name, class, known, partial, operation, command, cwd, path, paths, url, urls, server,
-// server_tool, and input, which is the call's input as a map wherever its agent put it. All
-// of them are always there, and empty where the event is about no
+// server_tool; input, the call's input as a map wherever its agent put it; and texts, all
+// texts in it but those that an edit replaces. All of them are always there, and empty where the event is about no
 // tool. A field that tool doesn't have, or a comparison with a class or an operation
 // that doesn't exist, is an error of Compile. Making it is what an expression pays
 // that names it, once for each Input.

@@ -27,8 +27,8 @@ type Input struct {
 	err            error          // why it could not be decoded
 	tool           map[string]any // nil until made
 	call           events.Object  // what the tool was made of
-	hasInput       bool           // the tool has its input
-	toolErr        error          // why it, or its input, could not be made
+	hasPayload     bool           // the tool has the fields that are made of its input
+	toolErr        error          // why it, or these, could not be made
 	attributes     map[string]string
 	now            time.Time
 }
@@ -120,9 +120,9 @@ func (in *Input) makeTool() error {
 	return nil
 }
 
-// addInput makes the tool, and decodes its input.
-func (in *Input) addInput() error {
-	if err := in.makeTool(); err != nil || in.hasInput || in.call.Len() == 0 {
+// addPayload makes the tool, with its [payloadFields].
+func (in *Input) addPayload() error {
+	if err := in.makeTool(); err != nil || in.hasPayload || in.call.Len() == 0 {
 		return err
 	}
 	input, err := decodeObject(ToolInput(in.call))
@@ -130,7 +130,10 @@ func (in *Input) addInput() error {
 		in.toolErr = fmt.Errorf("match: decode the tool's input: %w", err)
 		return in.toolErr
 	}
-	in.tool[inputField], in.hasInput = input, true
+	in.tool["input"], in.hasPayload = input, true
+	if texts := in.call.ToolTexts(); texts != nil {
+		in.tool["texts"] = texts
+	}
 	return nil
 }
 

@@ -33,11 +33,11 @@ func (e *Error) Error() string {
 // Expr is a compiled expression of any type; immutable, safe for concurrent
 // use. The zero Expr is not usable.
 type Expr struct {
-	prog      cel.Program
-	out       *cel.Type
-	usesData  bool
-	usesTool  bool
-	usesInput bool // of the tool
+	prog        cel.Program
+	out         *cel.Type
+	usesData    bool
+	usesTool    bool
+	usesPayload bool // of the tool
 
 	eventNames []Word
 	bare       bool
@@ -90,7 +90,7 @@ func (s Scope) CompileExpr(expr string) (*Expr, error) {
 		e.usesData = e.usesData || r.Name == "data"
 		e.usesTool = e.usesTool || r.Name == "tool"
 	}
-	e.usesInput = e.usesTool && usesInput(ast.NativeRep())
+	e.usesPayload = e.usesTool && usesPayload(ast.NativeRep())
 	return e, nil
 }
 
@@ -132,8 +132,8 @@ func (e *Expr) eval(in *Input) (ref.Val, error) {
 			return nil, err
 		}
 	}
-	if e.usesInput {
-		if err := in.addInput(); err != nil {
+	if e.usesPayload {
+		if err := in.addPayload(); err != nil {
 			return nil, err
 		}
 	}

@@ -39,12 +39,13 @@ var toolFields = map[string]toolField{
 	"urls":        {cel.ListType(cel.StringType), func(t events.Tool) any { return t.URLs }},
 	"server":      {cel.StringType, func(t events.Tool) any { return t.Server }},
 	"server_tool": {cel.StringType, func(t events.Tool) any { return t.ServerTool }},
-	inputField:    {cel.MapType(cel.StringType, cel.DynType), func(events.Tool) any { return map[string]any{} }},
+	"input":       {cel.MapType(cel.StringType, cel.DynType), func(events.Tool) any { return map[string]any{} }},
+	"texts":       {cel.ListType(cel.StringType), func(events.Tool) any { return []string{} }},
 }
 
-// inputField is the one field that is made of the data and not of the tool, and only for
-// expressions that name it: decoding a long input is most of the cost.
-const inputField = "input"
+// payloadFields are made of the call's input, for expressions that name one of them: reading a long
+// input is most of the cost.
+var payloadFields = []string{"input", "texts"}
 
 // ToolInput is tool.input as JSON: the input of the call as an object, whatever its agent sent. A
 // tool that takes a text has it as the member input.
@@ -60,14 +61,15 @@ func ToolInput(data events.Object) jsontext.Value {
 	return slices.Concat(jsontext.Value(`{"input":`), quoted, jsontext.Value("}"))
 }
 
-// usesInput reports whether an expression may ask for the input: it selects it, or takes the tool as a whole.
-func usesInput(a *ast.AST) bool {
+// usesPayload reports whether an expression may ask for one of [payloadFields]: it selects it, or takes
+// the tool as a whole.
+func usesPayload(a *ast.AST) bool {
 	tools := ast.MatchDescendants(ast.NavigateAST(a), func(e ast.NavigableExpr) bool {
 		return e.Kind() == ast.IdentKind && e.AsIdent() == "tool"
 	})
 	return slices.ContainsFunc(tools, func(e ast.NavigableExpr) bool {
 		parent, ok := e.Parent()
-		return !ok || parent.Kind() != ast.SelectKind || parent.AsSelect().FieldName() == inputField
+		return !ok || parent.Kind() != ast.SelectKind || slices.Contains(payloadFields, parent.AsSelect().FieldName())
 	})
 }
 

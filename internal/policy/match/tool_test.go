@@ -42,6 +42,8 @@ func TestToolInExpressions(t *testing.T) {
 		"an input by another name":               {"tool:pre", `{"toolName":"x","toolArgs":{"a":{"b":1}}}`, `tool.input == {'a': {'b': 1}}`, true},
 		"an input that is JSON in a text":        {"tool:pre", `{"tool_name":"x","tool_input":"{\"url\":\"http://x\"}"}`, `tool.input.url == 'http://x' && has(tool.input)`, true},
 		"an input that is a text":                {"tool:pre", `{"tool_name":"x","tool_input":"*** Begin"}`, `tool.input == {'input': '*** Begin'}`, true},
+		"its texts":                              {"tool:pre", codexShell, `tool.texts.exists(t, t.startsWith('rm')) && size(tool.texts) == 4`, true},
+		"no texts":                               {"tool:pre", `{"tool_name":"x"}`, `tool.texts == [] && !has(tool.texts)`, true},
 		"no input":                               {"tool:pre", `{"tool_name":"x"}`, `!has(tool.input) && tool.input.all(k, false)`, true},
 		"an input that is no object":             {"tool:pre", `{"tool_name":"x","tool_input":[1]}`, `tool.input == {} && tool.partial`, true},
 		"no tool, no input":                      {"session:start", codexShell, `tool.input == {}`, true},
@@ -68,7 +70,7 @@ func TestToolInExpressions(t *testing.T) {
 }
 
 func TestCompileKnowsWhatAToolHas(t *testing.T) {
-	const fields = "tool has class, command, cwd, input, known, name, operation, partial, path, paths, server, server_tool, url, urls"
+	const fields = "tool has class, command, cwd, input, known, name, operation, partial, path, paths, server, server_tool, texts, url, urls"
 	for name, c := range map[string]struct{ expr, want string }{
 		"a field that it has not":           {`event == 'tool:pre' && tool.clas == 'shell'`, "match: 1:28: undefined field 'clas': " + fields},
 		"the same through has":              {`has(tool.clas)`, "match: 1:4: undefined field 'clas': " + fields},
@@ -111,7 +113,7 @@ func TestToolAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"class":"shell","command":"rm -rf /srv","cwd":"/p","input":{"command":["bash","-lc","rm -rf /srv"],"workdir":"/p"},"known":true,"name":"shell","operation":"","partial":false,` +
-		`"path":"","paths":[],"server":"","server_tool":"","url":"","urls":[]}`
+		`"path":"","paths":[],"server":"","server_tool":"","texts":["bash","-lc","rm -rf /srv","/p"],"url":"","urls":[]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("tool as JSON (-want +got):\n%s", diff)
 	}

@@ -10,8 +10,8 @@
 //	 "data":{…},"tool":{"class":"shell","command":"…", …}}
 //
 // tool is there for events about a tool; see [events.Tool]. tool.input is the call's input,
-// an object wherever its agent put it. A policy that asks for a member
-// that input or tool never has does not compile; below data there may be anything.
+// an object wherever its agent put it, and tool.texts are the texts in it. A policy that asks
+// for a member that input or tool never has does not compile; below data there may be anything.
 //
 // time.now_ns() is the time of the call: that of the test, or of the recorded event, where one
 // runs.

@@ -84,6 +84,13 @@ func (p *policy) withoutValues(err error) error {
 	return errors.New(text)
 }
 
+// payloadTool is a tool with the fields that CEL rules have of its call's input, too.
+type payloadTool struct {
+	events.Tool
+	Input json.RawMessage `json:"input,omitempty"`
+	Texts []string        `json:"texts,omitempty"`
+}
+
 // input is the document that a policy sees.
 func input(ev events.Event) (ast.Value, error) {
 	w := kind.Document(ev)
@@ -106,15 +113,11 @@ func input(ev events.Event) (ast.Value, error) {
 		return nil, err
 	}
 	if tool, ok := call.Tool(ev.Name); ok {
-		raw, err := json.Marshal(tool)
+		raw, err := json.Marshal(payloadTool{tool, json.RawMessage(match.ToolInput(call)), call.ToolTexts()})
 		if err != nil {
 			return nil, err
 		}
-		made, err := events.ParseObject(raw)
-		if err != nil {
-			return nil, err
-		}
-		w.Raw("tool", made.With("input", match.ToolInput(call)))
+		w.Raw("tool", raw)
 	}
 	return ast.ValueFromReader(bytes.NewReader(w.End()))
 }

@@ -122,7 +122,7 @@ func TestTheInputIsTheEvent(t *testing.T) {
 	}{
 		"of a tool": {known, `{"data":{"big":9007199254740993,"tool_input":{"command":"s3cret"},"tool_name":"Bash"},"emitter":{"id":"nats agent/coder","name":"coder","proven":true,"role":"agent"},"event":"tool:pre","event_id":"e1",` +
 			`"labels":["secret-read","x"],"lineage":{"depth":2,"parent":"p","root":"r"},"session_id":"s1",` +
-			`"source":"/agent","time":"2026-01-02T03:04:05Z","tool":{"class":"shell","command":"s3cret","input":{"command":"s3cret"},"known":true,"name":"Bash"}}`},
+			`"source":"/agent","time":"2026-01-02T03:04:05Z","tool":{"class":"shell","command":"s3cret","input":{"command":"s3cret"},"known":true,"name":"Bash","texts":["s3cret"]}}`},
 		"without data": {events.Event{ID: "e", Name: "session:start"}, `{"data":{},"emitter":{"id":"","name":"","proven":false,"role":""},"event":"session:start","event_id":"e",` +
 			`"labels":[],"lineage":{"depth":0,"parent":"","root":""},"session_id":"","source":"","time":""}`},
 	} {

@@ -20,6 +20,7 @@ var schemas = sync.OnceValue(func() *ast.SchemaSet {
 	text := map[string]any{"type": "string"}
 	tool := membersOf(reflect.TypeFor[events.Tool]())
 	tool["input"] = map[string]any{} // anybody's, as data is
+	tool["texts"] = tool["paths"]
 	set := ast.NewSchemaSet()
 	set.Put(ast.SchemaRootRef, object(map[string]any{
 		"event": text, "session_id": text, "event_id": text, "source": text, "time": text,

@@ -1,0 +1,53 @@
+package events
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// ToolTexts are the texts in the input of the tool call in an event's data, at any depth and in their
+// order: commands, addresses, and what a tool writes. The text that an edit replaces is not among
+// them. Of a call with several inputs they are the texts of all. nil for none.
+func (o Object) ToolTexts() []string {
+	call := callOf(o)
+	texts := call.input.texts(nil)
+	for _, other := range call.others {
+		texts = other.input.texts(texts)
+	}
+	return texts
+}
+
+func (in toolInput) texts(texts []string) []string {
+	if in.text != "" {
+		texts = append(texts, in.text)
+	}
+	return appendTexts(texts, in.object.raw)
+}
+
+// appendTexts appends the texts of a value that was parsed before, so its depth is bounded.
+func appendTexts(texts []string, v jsontext.Value) []string {
+	switch v.Kind() {
+	case '"':
+		if text, err := unquote(v); err == nil && text != "" {
+			texts = append(texts, text)
+		}
+	case '[':
+		for e := range elements(v) {
+			texts = appendTexts(texts, e)
+		}
+	case '{':
+		o, _ := objectOf(v)
+		for name, member := range o.All() {
+			if !isReplaced(name) {
+				texts = appendTexts(texts, member)
+			}
+		}
+	}
+	return texts
+}
+
+// isReplaced reports whether a member of an edit holds what was there before: old_string, oldText.
+func isReplaced(name string) bool {
+	return name == "old" || strings.HasPrefix(keyOf(name), "oldstr") || strings.HasPrefix(keyOf(name), "oldtext")
+}
