@@ -412,6 +412,9 @@ func remembers(t *testing.T, ctx context.Context, states hookstate.Store) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := counts.Now(ctx); err != nil {
+		t.Error(err)
+	}
 	sum := 0
 	if err := counts.Each(ctx, func(n int) bool { sum += n; return true }); err != nil || sum != 2 {
 		t.Errorf("what is remembered is %d, %v; want 2", sum, err)

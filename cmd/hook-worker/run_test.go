@@ -274,7 +274,7 @@ func TestAWorkerWithoutARouterSaysThatItWaits(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("run: %v", err)
 	}
-	if n := strings.Count(stderr.String(), "still waiting"); n != 1 {
+	if n := strings.Count(stderr.String(), `"subject":"hooks.register.path-guard"`); n != 1 { // a busy machine may say so of the next hook
 		t.Errorf("it said %d times that it waits; want once:\n%s", n, stderr)
 	}
 }

@@ -27,13 +27,13 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 		return approval.Decision{}, tooLate(*already)
 	}
 	if a.Pass {
-		review, err := approval.Pass(r.Request, a, who, time.Now())
+		review, err := approval.Pass(r.Request, a, who, s.Now())
 		if err != nil {
 			return approval.Decision{}, wire.FromError(err)
 		}
 		return approval.Decision{}, s.passOn(ctx, r, at, review)
 	}
-	decision, err := approval.Decide(r.Request, a, who, time.Now())
+	decision, err := approval.Decide(r.Request, a, who, s.Now())
 	switch {
 	case err != nil:
 		return approval.Decision{}, wire.FromError(err)
@@ -54,7 +54,7 @@ func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.D
 	if !decision.Granted || !s.past(ctx, r) {
 		return s.decide(ctx, r, decision, nonce)
 	}
-	denial := approval.Revoked(time.Now())
+	denial := approval.Revoked(s.Now())
 	if _, err := s.decide(ctx, r, denial, nonce); err != nil {
 		return approval.Decision{}, err
 	}
@@ -147,7 +147,7 @@ func (s *Service) expire(ctx context.Context, id string, _ int) (done bool) {
 		return true
 	}
 	if err == nil {
-		_, err = s.Decide(ctx, r, approval.TimedOut(r.Request, time.Now()), "timeout-"+s.replica)
+		_, err = s.Decide(ctx, r, approval.TimedOut(r.Request, s.Now()), "timeout-"+s.replica)
 	}
 	if code := wire.CodeOf(err); err == nil || code == wire.Conflict || code == wire.Gone {
 		return true

@@ -19,6 +19,7 @@ const workers = 16
 func (s *Service) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.clock.run(ctx) })
+	wg.Go(func() { s.askTime(ctx) })
 	for range workers {
 		wg.Go(func() { s.jobs.run(ctx, &s.clock) })
 	}
@@ -32,6 +33,15 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	wg.Wait()
 	s.close()
+}
+
+// askTime asks for the time again, every minute.
+func (s *Service) askTime(ctx context.Context) {
+	for pause(ctx, time.Minute); ctx.Err() == nil; pause(ctx, time.Minute) {
+		if err := s.time.Ask(ctx, s.bucket, 0); err != nil && ctx.Err() == nil {
+			s.options.Log.Debug("NATS not asked for the time; trying again", "error", err)
+		}
+	}
 }
 
 // ErrReconnected ends a follow after a reconnect, so that it restarts at once: the client
@@ -48,6 +58,9 @@ func (s *Service) follow(ctx context.Context) (err error) {
 			err = ErrReconnected
 		}
 	}()
+	if err := s.time.Ask(ctx, s.bucket, 0); err != nil {
+		return err
+	}
 	start, err := s.bucket.Last(ctx)
 	if err != nil {
 		return err

@@ -65,6 +65,7 @@ type Service struct {
 	log     *store.Log
 	replica string // tells this replica's timeouts from those of others
 
+	time   natsx.Clock
 	clock  clock
 	jobs   jobs
 	loaded chan struct{}
@@ -100,6 +101,10 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Servic
 	s.clock.wake, s.jobs.wake = make(chan struct{}, 1), make(chan struct{}, workers)
 	return s
 }
+
+// Now is the time by which deadlines are set and checked: that of NATS, since the clocks of
+// replicas may differ.
+func (s *Service) Now() time.Time { return s.time.Now() }
 
 // Loaded is closed when the service knows everything that was open when it was started.
 func (s *Service) Loaded() <-chan struct{} { return s.loaded }

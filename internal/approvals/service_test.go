@@ -261,6 +261,29 @@ func TestTheDeadlineDecidesByDefault(t *testing.T) {
 	}
 }
 
+// The clock of a router is five minutes ahead of that of NATS: it waits no less than others, and takes
+// answers.
+func TestTheDeadlineIsByTheClockOfNATS(t *testing.T) {
+	t.Parallel()
+	decided := make(chan approval.Decision, 2)
+	svc, _ := running(t, natstest.Server(t), approvals.Options{Decided: func(_ context.Context, _ *held.Event, d approval.Decision) { decided <- d }})
+	svc.SetTime(time.Now().Add(-5 * time.Minute))
+	for id, lifetime := range map[string]time.Duration{"answered": time.Minute, "forgotten": 300 * time.Millisecond} {
+		e := event(id, "s1")
+		e.Default, e.Created, e.Expires = "allow", approval.At(svc.Now()), approval.At(svc.Now().Add(lifetime))
+		ask(t, svc, e)
+	}
+	if d := testkit.Receive(t, "the decision by default", decided); !d.TimedOut {
+		t.Errorf("decided: %+v", d)
+	}
+	if d, err := svc.Answer(t.Context(), "answered", approval.Answer{Option: "Deny"}, "ann"); err != nil || d.Granted {
+		t.Errorf("the answer: %+v, %v", d, err)
+	}
+	if d := testkit.Receive(t, "the decision by ann", decided); d.TimedOut || d.Granted {
+		t.Errorf("decided: %+v", d)
+	}
+}
+
 // A router that starts decides what it did not see asked.
 func TestARestartKeepsTheDeadline(t *testing.T) {
 	t.Parallel()

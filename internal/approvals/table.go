@@ -1,6 +1,8 @@
 package approvals
 
 import (
+	"time"
+
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -99,7 +101,8 @@ func (s *Service) addDecision(id string, decision approval.Decision, segment int
 // startTimer schedules the decision at the deadline. The caller holds mu.
 func (s *Service) startTimer(e *entry) {
 	id := e.request.ID
-	s.clock.at(e.request.Expires.Time, func() { s.jobs.put(job{do: s.expire, id: id}) })
+	left := e.request.Expires.Sub(s.time.Now())
+	s.clock.at(time.Now().Add(left), func() { s.jobs.put(job{do: s.expire, id: id}) })
 }
 
 // closeEntry notifies the waiters of a decided approval request and drops its texts. The caller

@@ -182,7 +182,7 @@ func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event,
 	if !ruled {
 		return nil
 	}
-	_, err := d.approvals.Decide(ctx, s, rule.Decided(time.Now()), events.NewID())
+	_, err := d.approvals.Decide(ctx, s, rule.Decided(d.approvals.Now()), events.NewID())
 	if code := wire.CodeOf(err); code == wire.Conflict || code == wire.Gone {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	}
 	asker, adds := ev.askerOf(out), labelsOf(out.Calls)
 	unlabel := events.NewLabels(slices.Collect(maps.Keys(adds)), asker.Result.Unlabel) // what the event brings stays
-	now := approval.At(time.Now())
+	now := approval.At(d.approvals.Now())
 	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
 		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),

@@ -138,6 +138,8 @@ type Approvals interface {
 	// Await calls done once: with the decision, or with nil at the time until. It does not
 	// block, and done must not block.
 	Await(s *held.Event, until time.Time, done func(*held.Event, *approval.Decision))
+	// Now is the time by which deadlines are set and checked, on every replica.
+	Now() time.Time
 	// Masked returns a request as watchers may see it.
 	Masked(approval.Request) approval.Request
 }

@@ -260,6 +260,24 @@ func TestExecuteAsksAPerson(t *testing.T) {
 			t.Errorf("the last record is %v, want chain.refused", last)
 		}
 	})
+	t.Run("the time is that of the approvals", func(t *testing.T) {
+		b := newBench(t, dispatch.Options{}, asking)
+		b.deps.ahead = time.Hour
+		req := request(t, events.ToolPre, data)
+		if answer, err := b.Execute(t.Context(), req); err != nil || !answer.Pending() {
+			t.Fatalf("answer %+v, %v: want one that waits", answer, err)
+		}
+		for _, s := range b.deps.asked {
+			if from := s.Created.Sub(b.deps.Now()); from < -time.Minute || from > 0 {
+				t.Errorf("it was asked at %v, and it is %v", s.Created, b.deps.Now())
+			}
+		}
+		b.deps.decision = &approval.Decision{Option: "Allow", Granted: true, DecidedBy: "ann", Decided: approval.At(b.deps.Now())}
+		b.deps.ahead += 10 * time.Minute
+		if answer, err := b.Execute(t.Context(), req); wire.CodeOf(err) != wire.Gone {
+			t.Errorf("ten minutes after it was allowed: answer %+v, %v; want 410", answer, err)
+		}
+	})
 	t.Run("nobody to ask denies", func(t *testing.T) {
 		b := newBench(t, dispatch.Options{NoApprovals: true}, asking)
 		answer, err := b.Execute(t.Context(), request(t, events.ToolPre, data))

@@ -44,7 +44,8 @@ type fakes struct {
 	tableErr error
 	logErr   error // of Record
 	decision *approval.Decision
-	epoch    int // of every session
+	ahead    time.Duration // of the clock of approvals to that of this machine
+	epoch    int           // of every session
 	epochErr error
 
 	frozen    *freeze.Order // all events
@@ -231,6 +232,8 @@ func (f *fakes) Decide(_ context.Context, _ *held.Event, d approval.Decision, _ 
 func (f *fakes) Await(s *held.Event, _ time.Time, done func(*held.Event, *approval.Decision)) {
 	done(s, f.decision)
 }
+
+func (f *fakes) Now() time.Time { return time.Now().Add(f.ahead) }
 
 func (f *fakes) Masked(q approval.Request) approval.Request { return q }
 

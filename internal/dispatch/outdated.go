@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/labels"
@@ -46,7 +45,7 @@ func (d *Dispatcher) outdated(ctx context.Context, s *held.Event) (bool, error) 
 		if len(more) == 0 {
 			return false, nil
 		}
-		_, err = d.approvals.Decide(ctx, s, approval.Outdated(more, time.Now()), events.NewID())
+		_, err = d.approvals.Decide(ctx, s, approval.Outdated(more, d.approvals.Now()), events.NewID())
 		if code := wire.CodeOf(err); code != wire.Conflict && code != wire.Gone {
 			return err == nil, err
 		}

@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/labels"
@@ -37,7 +36,7 @@ func (d *Dispatcher) replay(ctx context.Context, ev *event, s *held.Event) error
 
 // replayRefused says why a granted event is not permitted again; empty if it is.
 func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision *approval.Decision) (why string, err error) {
-	if time.Since(decision.Decided.Time) > d.opts.ReplayWindow {
+	if d.approvals.Now().Sub(decision.Decided.Time) > d.opts.ReplayWindow {
 		return "it was given more than " + d.opts.ReplayWindow.String() + " ago", nil
 	}
 	more, err := d.seenSince(s, decision)

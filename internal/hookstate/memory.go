@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Memory is a store of one process. The zero Memory is empty and ready.
@@ -41,6 +42,9 @@ func (m *Memory) Update(_ context.Context, key string, change Change) error {
 	m.values[key] = bytes.Clone(value)
 	return nil
 }
+
+// Now implements [Store].
+func (m *Memory) Now(context.Context) (time.Time, error) { return time.Now(), nil }
 
 // Under implements [Store].
 func (m *Memory) Under(_ context.Context, prefix string, yield func(key string, value []byte) bool) error {

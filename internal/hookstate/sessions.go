@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
@@ -44,6 +45,9 @@ func (s Sessions[T]) senderOf(session string) string {
 	}
 	return s.by
 }
+
+// Now is the time for all who share the store.
+func (s Sessions[T]) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }
 
 // Get reads a session's value.
 func (s Sessions[T]) Get(ctx context.Context, session string) (T, error) {

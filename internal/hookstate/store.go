@@ -3,6 +3,7 @@ package hookstate
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // Change says what becomes of a value; nil stands for one that is not there, as old
@@ -24,6 +25,8 @@ type Store interface {
 	Get(ctx context.Context, key string) ([]byte, error)
 	// Update changes a value at once: nobody's change is lost.
 	Update(ctx context.Context, key string, change Change) error
+	// Now is the time for all who share the store, whatever their own clocks say.
+	Now(ctx context.Context) (time.Time, error)
 	// Under calls yield with what is kept below a prefix ("naming" for "naming.s1"), in
 	// no order, until it returns false.
 	Under(ctx context.Context, prefix string, yield func(key string, value []byte) bool) error

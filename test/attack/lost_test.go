@@ -220,3 +220,32 @@ func TestARegistryThatItsUsersEmptiedIsNotLost(t *testing.T) {
 	accept(t, b.s)
 	serves("accepted")
 }
+
+// TestOneAcceptanceOpensNoPinnedGuard: neither of two routers serves after a guard was lost. One
+// acceptance is recorded once, and both serve, except for the events of the guard that a file pins.
+func TestOneAcceptanceOpensNoPinnedGuard(t *testing.T) {
+	t.Parallel()
+	guards, err := pinned.New(pinned.Guard{ID: "guard", Events: []string{"tool:pre"}})
+	ok(t, err)
+	b := underLoad(t, router.Options{Guards: guards, Lease: 500 * time.Millisecond})
+	kv, err := b.js.KeyValue(t.Context(), "hooks_registry")
+	ok(t, err)
+	ok(t, kv.Purge(t.Context(), "hook.guard"))
+	b.notReady(t, "was deleted from the bucket")
+	accept(t, b.s)
+	for _, r := range b.routers {
+		testkit.Eventually(t, "the router serves", func() bool { return r.Ready() == nil })
+	}
+	b.survives(t)
+	log, err := b.js.Stream(t.Context(), "HOOKS_AUDIT")
+	ok(t, err)
+	records := 0
+	for n := uint64(1); n <= log.CachedInfo().State.LastSeq; n++ {
+		m, err := log.GetMsg(t.Context(), n)
+		ok(t, err)
+		records += strings.Count(string(m.Data), `"action":"accepted"`)
+	}
+	if records != 1 {
+		t.Errorf("the acceptance is recorded %d times; want once", records)
+	}
+}

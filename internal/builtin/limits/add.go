@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -60,12 +61,16 @@ func (l limiter) perState(u use) (states []stateRules) {
 func (l limiter) count(ctx context.Context, of stateRules, u use) (stop chain.Result, err error) {
 	rules := of.rules
 	states := l.states.By(u.ev.Extensions[events.AttrEmitter]) // who may choose the source or the tool
+	var timeless error
 	err = states.Update(ctx, of.state, func(b *book) bool {
 		stop = chain.Result{}
 		if *b == nil {
 			*b = book{}
 		}
-		now := l.now(ctx)
+		now, err := l.now(ctx)
+		if timeless = err; err != nil {
+			return false
+		}
 		counts := make([]*count, len(rules))
 		for i, r := range rules {
 			_, entry := r.key(u.ev, u.tool)
@@ -85,5 +90,5 @@ func (l limiter) count(ctx context.Context, of stateRules, u use) (stop chain.Re
 		}
 		return true
 	})
-	return stop, err
+	return stop, errors.Join(err, timeless)
 }

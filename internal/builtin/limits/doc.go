@@ -18,7 +18,7 @@
 // A call counts when it is asked about, whatever later hooks say; one that a rule denies does
 // not count for that rule, and may for others. It counts for a twelfth of the time longer than
 // the rule says, so that no span of that time ever holds more. Replicas count together,
-// exactly.
+// exactly, and by the clock of NATS.
 //
 // Tokens and cost are those that llm:response tells of: they count when they were used,
 // and what comes next is stopped: tools, prompts and calls of the model. Cost counts where

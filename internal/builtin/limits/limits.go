@@ -33,7 +33,7 @@ type Options struct {
 	// Prices are for events that tell tokens and no cost.
 	Prices Prices `json:"prices"`
 
-	// Now is the clock; nil means that of the call, see [kind.Now].
+	// Now is the clock; nil means that of the call, see [kind.GivenTime], or else of the store.
 	Now func() time.Time `json:"-"`
 }
 
@@ -49,15 +49,21 @@ type limiter struct {
 	rules  []rule
 	prices Prices
 	states hookstate.Sessions[book]
-	now    func(context.Context) time.Time
+	now    func(context.Context) (time.Time, error)
 	log    *slog.Logger
 }
 
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
-	l := limiter{prices: o.Prices, states: builtin.StateOf[book](s, "limits"), now: kind.Now, log: builtin.LogOf(s)}
+	l := limiter{prices: o.Prices, states: builtin.StateOf[book](s, "limits"), log: builtin.LogOf(s)}
+	l.now = func(ctx context.Context) (time.Time, error) {
+		if t, given := kind.GivenTime(ctx); given {
+			return t, nil
+		}
+		return l.states.Now(ctx)
+	}
 	if o.Now != nil {
-		l.now = func(context.Context) time.Time { return o.Now() }
+		l.now = func(context.Context) (time.Time, error) { return o.Now(), nil }
 	}
 	if o.Prices.Input < 0 || o.Prices.Output < 0 {
 		return kind.Hook{}, kind.At("/prices", "a price is negative")

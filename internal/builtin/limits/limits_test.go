@@ -306,6 +306,24 @@ func TestReplicasCountTogether(t *testing.T) {
 	}
 }
 
+// ahead is a store whose clock differs from that of the machine.
+type ahead struct{ *hookstate.Memory }
+
+func (ahead) Now(context.Context) (time.Time, error) { return noon, nil }
+
+func TestTheTimeIsThatOfTheStore(t *testing.T) {
+	hook, err := limits.New(kind.Section{Worker: kind.Worker{States: ahead{&hookstate.Memory{}}}}, rules(limits.Rule{Per: []string{"session"}, Calls: 1, Within: "1m"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev := events.Event{Name: events.ToolPre, Session: "s1", Data: json.RawMessage(`{"tool_name":"Bash"}`)}
+	for _, want := range []string{"", "The limit of 1 calls within 1m, for each session is reached; it frees in 1m5s, at 2026-11-21T12:01:05Z."} {
+		if got, err := hook.Handler(t.Context(), ev); err != nil || got.Reason != want {
+			t.Errorf("%q, %v; want %q", got.Reason, err, want)
+		}
+	}
+}
+
 func TestTheDefaultsLimitASession(t *testing.T) {
 	l := newLimiter(t, limits.Options{})
 	if got := l.calls("s1", "Bash", 130); got != 120 {
@@ -318,16 +336,23 @@ type away struct{ hookstate.Store }
 
 func (away) Update(context.Context, string, hookstate.Change) error { return errors.New("away") }
 
+// timeless is a store that can't tell the time.
+type timeless struct{ *hookstate.Memory }
+
+func (timeless) Now(context.Context) (time.Time, error) { return time.Time{}, errors.New("away") }
+
 func TestAStoreThatIsAway(t *testing.T) {
-	hook, err := limits.New(kind.Section{Worker: kind.Worker{States: away{}}}, limits.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := hook.Handler(t.Context(), events.Event{Name: events.ToolPre, Session: "s1", Data: json.RawMessage(`{"tool_name":"Bash"}`)}); err == nil {
-		t.Error("a call that can't be counted passes")
-	}
-	if _, err := hook.Handler(t.Context(), events.Event{Name: events.SessionEnd, Session: "s1"}); err != nil {
-		t.Errorf("the end of a session is denied: %v", err)
+	for _, store := range []hookstate.Store{away{}, timeless{&hookstate.Memory{}}} {
+		hook, err := limits.New(kind.Section{Worker: kind.Worker{States: store}}, limits.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hook.Handler(t.Context(), events.Event{Name: events.ToolPre, Session: "s1", Data: json.RawMessage(`{"tool_name":"Bash"}`)}); err == nil {
+			t.Error("a call that can't be counted passes")
+		}
+		if _, err := hook.Handler(t.Context(), events.Event{Name: events.SessionEnd, Session: "s1"}); err != nil {
+			t.Errorf("the end of a session is denied: %v", err)
+		}
 	}
 	if limits.Builtin.Registration.OnFailure != chain.FailClosed {
 		t.Error("the guard fails open")

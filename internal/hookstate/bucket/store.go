@@ -43,6 +43,7 @@ type Store struct {
 	opened  atomic.Pointer[openBucket]
 	opening chan struct{} // holds an element while somebody opens or closes
 	writer  writer
+	clock   natsx.Clock
 }
 
 type openBucket struct {

@@ -17,8 +17,14 @@ func WithTime(ctx context.Context, t time.Time) context.Context {
 // Now returns the time for a call: that of [WithTime], or else the clock's. A hook whose answer
 // depends on the time asks here, so that it can be tested.
 func Now(ctx context.Context) time.Time {
-	if t, ok := ctx.Value(timeKey{}).(time.Time); ok {
+	if t, given := GivenTime(ctx); given {
 		return t
 	}
 	return time.Now()
+}
+
+// GivenTime returns the time of [WithTime], if there is one.
+func GivenTime(ctx context.Context) (t time.Time, given bool) {
+	t, given = ctx.Value(timeKey{}).(time.Time)
+	return t, given
 }

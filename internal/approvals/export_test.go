@@ -1,0 +1,6 @@
+package approvals
+
+import "time"
+
+// SetTime tells what NATS says the time is.
+func (s *Service) SetTime(t time.Time) { s.time.Set(t) }
