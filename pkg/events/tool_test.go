@@ -215,6 +215,18 @@ func TestToolOf(t *testing.T) {
 			`{"tool_name":"mcp__x__exec","tool_input":{"program":"rm","argv":["-rf","/"]}}`,
 			Tool{Name: "mcp__x__exec", Class: ClassMCP, Known: true, Command: "rm -rf /", Server: "x", ServerTool: "exec"},
 		},
+		"code, and not a line of a shell": {
+			`{"tool_name":"exec","tool_input":"ls"}`,
+			Tool{Name: "exec", Class: ClassShell, Known: true, Partial: true, Command: "ls"},
+		},
+		"a text that mentions addresses": {
+			`{"tool_name":"mcp__x__add","tool_input":{"body":"See https://a.dev/x ([docs](https://b.dev)),\nor http://[::1]/ now","note":"http://a.dev.\nb.dev/x y"}}`,
+			Tool{Name: "mcp__x__add", Class: ClassMCP, Known: true, Server: "x", ServerTool: "add", URLs: []string{"https://a.dev/x", "https://b.dev", "http://[::1]/", "http://a.dev.", "http://a.dev.b.dev/x"}},
+		},
+		"a login with a blank in an address": {
+			`{"tool_name":"mcp__x__get","tool_input":{"note":"http://a b@c.dev/x"}}`,
+			Tool{Name: "mcp__x__get", Class: ClassMCP, Known: true, Server: "x", ServerTool: "get", URLs: []string{"http://a b@c.dev/x"}},
+		},
 		"several commands": {
 			`{"tool_name":"Bash","tool_input":{"commands":["ls",["rm","-r","x"],{"cmd":"pwd"}]}}`,
 			Tool{Name: "Bash", Class: ClassShell, Known: true, Command: "ls\nrm -r x\npwd"},

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,6 +30,25 @@ func looksLikePath(text string) bool {
 	return slices.ContainsFunc([]string{"/", "~/", "./", "../"}, func(start string) bool { return strings.HasPrefix(text, start) })
 }
 
+var (
+	// anAddress matches an address in a text, and spacedLogin what begins as one and has blanks before an @.
+	anAddress   = regexp.MustCompile(`(?i)[a-z][a-z0-9+.:-]*://(\S*@)?(\[[0-9a-f:.%]*\])?[^\s"'<>()\[\]{}]*`)
+	spacedLogin = regexp.MustCompile(`(?i)^\s*[a-z][a-z0-9+.:-]*://[^/?#\\]*\s[^/?#\\]*@`)
+)
+
+// addressesIn are the addresses in a text: all of it where it may be one, else those that it mentions,
+// read with and without the breaks that browsers take out.
+func addressesIn(text string) []string {
+	if !strings.ContainsFunc(strings.TrimFunc(text, isSpace), func(r rune) bool { return isSpace(r) || r < ' ' }) || spacedLogin.MatchString(text) {
+		return []string{text}
+	}
+	all := append(anAddress.FindAllString(text, MaxToolPaths+1), anAddress.FindAllString(withoutBreaks(text), MaxToolPaths+1)...)
+	if len(all) == 0 {
+		return []string{text}
+	}
+	return all
+}
+
 // guess notes the texts in a value of unknown meaning that look like a path or an address, and what
 // the objects in it name. isPath says that its member is called like a path.
 func (m *members) guess(v jsontext.Value, isPath bool) {
@@ -46,7 +66,9 @@ func (m *members) guess(v jsontext.Value, isPath bool) {
 		switch {
 		case err != nil:
 		case strings.Contains(text, "://"):
-			m.add(&m.maybe.urls, text)
+			for _, found := range addressesIn(text) {
+				m.add(&m.maybe.urls, found)
+			}
 		case isPath || looksLikePath(text):
 			m.add(&m.maybe.paths, text)
 		}

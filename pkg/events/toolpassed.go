@@ -112,7 +112,7 @@ func (p *passed) command(o Object, depth int) {
 			takes = takes || depth > 0 || key != "command" || !p.slash && !slashCommand.MatchString(line)
 		case r == listRole, r == argvRole:
 			takes = takes || v.Kind() == '[' || v.Kind() == '{' || v.Kind() == '"'
-		case kind == shellKind && line != "" && !isShell(line), key == "run" && strings.Contains(line, " "):
+		case (kind == shellKind || kind == codeKind) && line != "" && !isShell(line), key == "run" && strings.Contains(line, " "):
 			p.calls = append(p.calls, toolCall{name: p.name, shape: shellKind, hasShape: true, input: toolInput{text: line}})
 		}
 	}

@@ -61,6 +61,10 @@ func (c toolCall) tool() Tool {
 		c.readDiff(&t)
 	case globs:
 		c.readGlobs(&t)
+	case finder:
+		c.readNames(&t)
+	case script:
+		t.Partial = true // nothing here reads its language
 	case bundle:
 		t.Partial = true
 	}
@@ -136,6 +140,9 @@ func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 	if c.input.text != "" {
 		commands = append(commands, c.input.text)
 	}
+	if code, _ := c.input.object.GetString("code"); kind.form == script && code != "" {
+		commands = append(commands, code)
+	}
 	t.Command = strings.Join(commands, "\n")
 	if t.Command == "" && kind.form == usual || len(commands) > 0 && (m.oddArgs || m.beside) {
 		t.Partial = true
@@ -160,18 +167,6 @@ func (c toolCall) typed(t *Tool) (texts []string) {
 
 // typedMembers hold what is typed, as [appendKey] makes them: chars is Codex', input Copilot CLI's.
 var typedMembers = []string{"chars", "input", "text", "keys", "data"}
-
-// readGlobs: without its default excludes, a glob finds what nobody names, such as .env.
-func (c toolCall) readGlobs(t *Tool) {
-	m := members{paths: t.Paths}
-	for name, v := range c.input.object.All() {
-		t.Partial = t.Partial || keyOf(name) == "usedefaultexcludes" && v.Kind() == 'f'
-	}
-	if v, ok := c.input.object.Get("include"); ok {
-		m.collect(&m.paths, v, false)
-	}
-	t.Paths, t.Partial = m.paths, t.Partial || m.partial
-}
 
 // readURLs: the fetch of Gemini CLI has its addresses in the prompt.
 func (c toolCall) readURLs(t *Tool) {

@@ -17,6 +17,8 @@ const (
 	typed            // what is typed into a shell that runs; may be nothing
 	quiet            // asks a shell that runs, or ends it: there is no command
 	globs            // include names files; elsewhere it only narrows a search
+	finder           // its pattern is for the names of files
+	script           // code in another language than a shell's
 	patch            // the paths stand in a patch
 	editor           // command is the operation
 	bundle           // calls of other tools, which the form doesn't tell
@@ -26,6 +28,7 @@ const (
 var (
 	shellKind    = toolKind{class: ClassShell}
 	typedKind    = toolKind{class: ClassShell, form: typed}
+	codeKind     = toolKind{class: ClassShell, form: script}
 	terminalKind = toolKind{class: ClassShell, form: quiet}
 	readKind     = toolKind{class: ClassFile, operation: OperationRead}
 	readAllKind  = toolKind{class: ClassFile, operation: OperationRead, form: globs}
@@ -37,6 +40,7 @@ var (
 	moveKind     = toolKind{class: ClassFile, operation: OperationMove}
 	listKind     = toolKind{class: ClassFile, operation: OperationList}
 	searchKind   = toolKind{class: ClassFile, operation: OperationSearch}
+	findKind     = toolKind{class: ClassFile, operation: OperationSearch, form: finder}
 	fetchKind    = toolKind{class: ClassWeb, operation: OperationFetch}
 	lookupKind   = toolKind{class: ClassWeb, operation: OperationSearch}
 	mcpKind      = toolKind{class: ClassMCP}
@@ -69,7 +73,8 @@ var toolVendors = []struct {
 		{writeKind, []string{"Write"}},
 		{editKind, []string{"Edit", "MultiEdit", "NotebookEdit"}},
 		{listKind, []string{"LS"}},
-		{searchKind, []string{"Glob", "Grep"}},
+		{searchKind, []string{"Grep"}},
+		{findKind, []string{"Glob"}},
 		{fetchKind, []string{"WebFetch"}},
 		{lookupKind, []string{"WebSearch"}},
 		{agentKind, []string{"Agent", "Task", "SendMessage"}},
@@ -80,7 +85,8 @@ var toolVendors = []struct {
 	}},
 	// Hooks page; openai/codex codex-rs/tools/src/local_tool.rs and codex-rs/protocol/src/models.rs.
 	{"Codex CLI", []toolRow{
-		{shellKind, []string{"shell", "Bash", "container.exec", "shell_command", "exec_command", "local_shell", "unified_exec", "exec"}},
+		{shellKind, []string{"shell", "Bash", "container.exec", "shell_command", "exec_command", "local_shell", "unified_exec"}},
+		{codeKind, []string{"exec"}},
 		{typedKind, []string{"write_stdin"}},
 		{patchKind, []string{"apply_patch"}},
 		{readKind, []string{"read_file", "view_image"}},
@@ -101,7 +107,8 @@ var toolVendors = []struct {
 		{writeKind, []string{"write_file"}},
 		{editKind, []string{"replace"}},
 		{listKind, []string{"list_directory"}},
-		{searchKind, []string{"glob", "grep_search", "search_file_content"}},
+		{searchKind, []string{"grep_search", "search_file_content"}},
+		{findKind, []string{"glob"}},
 		{fetchKind, []string{"web_fetch"}},
 		{lookupKind, []string{"google_web_search"}},
 		{agentKind, []string{"invoke_agent", "codebase_investigator", "cli_help"}},
@@ -110,13 +117,15 @@ var toolVendors = []struct {
 	}},
 	// QwenLM/qwen-code packages/core/src/tools/tool-names.ts. What its tool_call calls, hooks see in its place.
 	{"Qwen Code", []toolRow{
-		{shellKind, []string{"run_shell_command", "monitor", "exec"}},
+		{shellKind, []string{"run_shell_command", "monitor"}},
+		{codeKind, []string{"exec"}},
 		{terminalKind, []string{"task_stop"}},
 		{readKind, []string{"read_file", "zoom_image", "display_image"}},
 		{writeKind, []string{"write_file"}},
 		{editKind, []string{"edit", "notebook_edit"}},
 		{listKind, []string{"list_directory"}},
-		{searchKind, []string{"glob", "grep_search"}},
+		{searchKind, []string{"grep_search"}},
+		{findKind, []string{"glob"}},
 		{fetchKind, []string{"web_fetch"}},
 		{lookupKind, []string{"web_search"}},
 		{agentKind, []string{"agent", "list_agents"}},
@@ -133,7 +142,8 @@ var toolVendors = []struct {
 		{writeKind, []string{"create"}},
 		{editKind, []string{"edit"}},
 		{patchKind, []string{"apply_patch"}},
-		{searchKind, []string{"grep", "rg", "glob"}},
+		{searchKind, []string{"grep", "rg"}},
+		{findKind, []string{"glob"}},
 		{fetchKind, []string{"web_fetch"}},
 		{agentKind, []string{"task"}},
 		{todoKind, []string{"update_todo"}},
@@ -149,7 +159,8 @@ var toolVendors = []struct {
 		{editKind, []string{"replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file", "edit_notebook_file", "editFiles"}},
 		{patchKind, []string{"apply_patch"}},
 		{listKind, []string{"list_dir"}},
-		{searchKind, []string{"file_search", "grep_search", "semantic_search"}},
+		{searchKind, []string{"grep_search", "semantic_search"}},
+		{findKind, []string{"file_search"}},
 		{fetchKind, []string{"fetch_webpage"}},
 		{agentKind, []string{"runSubagent"}},
 		{todoKind, []string{"manage_todo_list"}},
@@ -162,7 +173,8 @@ var toolVendors = []struct {
 		{editKind, []string{"StrReplace", "edit_file", "search_replace", "EditNotebook"}},
 		{deleteKind, []string{"Delete", "delete_file"}},
 		{listKind, []string{"LS", "list_dir"}},
-		{searchKind, []string{"Grep", "grep_search", "Glob", "file_search", "SemanticSearch", "codebase_search"}},
+		{searchKind, []string{"Grep", "grep_search", "SemanticSearch", "codebase_search"}},
+		{findKind, []string{"Glob", "file_search"}},
 		{fetchKind, []string{"WebFetch"}},
 		{lookupKind, []string{"WebSearch"}},
 		{agentKind, []string{"Task"}},
@@ -177,7 +189,8 @@ var toolVendors = []struct {
 		{editKind, []string{"edit", "multiedit"}},
 		{patchKind, []string{"apply_patch", "patch"}},
 		{listKind, []string{"list"}},
-		{searchKind, []string{"glob", "grep"}},
+		{searchKind, []string{"grep"}},
+		{findKind, []string{"glob"}},
 		{fetchKind, []string{"webfetch"}},
 		{lookupKind, []string{"websearch", "codesearch"}},
 		{agentKind, []string{"task"}},
@@ -193,7 +206,8 @@ var toolVendors = []struct {
 		{writeKind, []string{"write_file"}},
 		{editKind, []string{"edit_file"}},
 		{patchKind, []string{"apply_patch"}},
-		{searchKind, []string{"glob", "grep"}},
+		{searchKind, []string{"grep"}},
+		{findKind, []string{"glob"}},
 		{fetchKind, []string{"web_fetch"}},
 		{lookupKind, []string{"web_search"}},
 		{agentKind, []string{"task", "delegate"}},

@@ -30,7 +30,7 @@ func (g guard) ofShell(ev events.Event, tool events.Tool) flow {
 		if out > f.egress {
 			f.egress, f.what = out, "runs "+decision.Clip(c.Name(), 40)+", which "+map[shell.Found]string{shell.Maybe: "may send", shell.Yes: "sends"}[out]+" something out"
 		}
-		f.secret = f.secret || prints(c) || mentions(c, tool.Command) || out != shell.Yes && expands(c)
+		f.secret = f.secret || prints(c) || mentions(c, tool.Command) || looksUp(c) || out != shell.Yes && expands(c)
 		f.untrusted = f.untrusted || out == shell.Yes && fetches[c.Name()]
 	}
 	if f.egress != shell.Yes {

@@ -16,8 +16,18 @@ var printing = decision.MustPatterns(shell.ParsePattern,
 	"aws configure export-credentials", "aws sts", "gcloud auth print-*-token", "gcloud secrets", "az account get-access-token", "az keyvault secret",
 	"terraform state pull", "terraform output", "kubectl get secret*", "kubectl config view")
 
-// named is a variable whose name says that it holds a secret.
-var named = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key)\w*`)
+// named is a variable whose name says that it holds a secret, and linked one with an address that
+// mostly has a password.
+var (
+	named  = regexp.MustCompile(`(?i)\$\{?[!#]?` + secretName)
+	linked = regexp.MustCompile(`(?i)\$\{?[!#]?` + linkName)
+)
+
+// Parts of such names.
+const (
+	secretName = `\w*(secret|token|passw|api_?key|private|credential|access_?key)\w*`
+	linkName   = `\w*((database|db|postgres\w*|pg|mysql|mongo\w*|redis|amqp|rabbitmq|broker)_(ur[il]|dsn)|connection_?string)\w*`
+)
 
 // indirect is a variable that another one names.
 var indirect = regexp.MustCompile(`\$\{!\w+\}`)
@@ -94,10 +104,11 @@ var environment = map[string]*regexp.Regexp{
 }
 
 // expands reports whether a command that stays here is given a variable that holds a secret, or one
-// whose name is not known; a test only looks whether it is there.
+// whose name is not known; a test only looks whether it is there. An address counts where the program
+// stays here: psql connects to it, and echo prints it.
 func expands(c shell.Command) bool {
 	holds := func(w shell.Word) bool {
-		return !w.Known && (named.MatchString(w.Text) || indirect.MatchString(w.Text))
+		return !w.Known && (named.MatchString(w.Text) || indirect.MatchString(w.Text) || linked.MatchString(w.Text) && stays(c))
 	}
 	return !slices.Contains([]string{"test", "[", "[["}, c.Name()) &&
 		(slices.ContainsFunc(c.Args(), holds) || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return holds(r.Here) }))

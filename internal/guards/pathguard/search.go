@@ -38,17 +38,21 @@ func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	}
 	input, _ := data.ToolInput()
 	patterns, whole := narrowed(input)
-	if pattern, _ := input.GetString("pattern"); strings.EqualFold(tool.Name, "glob") && pattern != "" && strings.ContainsAny(pattern[:1], "/~") {
-		all = append(all, access{path: paths.Resolve(pattern, tool.Cwd), reads: true, glob: true}) // a whole path
-	}
 	for _, pattern := range patterns {
-		for _, dir := range dirs {
+		from := dirs
+		if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") { // to some searches it is a whole path
+			from = append(slices.Clip(dirs), "")
+		}
+		for _, dir := range from {
 			names, a := filter(pattern)
 			if len(all)+len(names) > events.MaxToolPaths {
 				return all, false
 			}
 			for _, name := range names {
-				a.path = paths.Resolve(dir+"/"+name, tool.Cwd)
+				if dir != "" || pattern[0] == '/' {
+					name = dir + "/" + name
+				}
+				a.path = paths.Resolve(name, tool.Cwd)
 				all = append(all, a)
 			}
 		}

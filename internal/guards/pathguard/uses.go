@@ -154,6 +154,7 @@ type output struct {
 var (
 	archive  = output{tarFlags + "cru", []string{"-f", "--file", "-g", "--listed-incremental", "--index-file"}}
 	compiler = output{options: []string{"-o"}}
+	site     = output{options: []string{"-d", "--destination", "--site-dir", "--dest-dir"}}
 	copier   = output{"abdfHilLnpPrRsuvxZDTC", []string{"-t", "--target-directory"}}
 	// writing are options by which most programs are told where to write.
 	writing = strings.Fields("--out-dir --outdir --outDir --output-dir --output-path --output-file --outfile --out-file --target-dir --metadata-file --pack-destination --coverageDirectory --junitxml --cpu-prof-dir --diagnostic-dir")
@@ -166,6 +167,7 @@ var (
 		"less": {options: []string{"-o", "-O", "--log-file", "--LOG-FILE"}}, "time": {"apqvV", []string{"-o", "--output"}}, "strace": {"cCdfFhiknqrtTvVwxyzZ", []string{"-o", "--output"}},
 		"tree": {"adfilpsughDFqNQrtUvACSnXJ", []string{"-o"}}, "javac": {options: []string{"-d"}}, "rustc": {options: []string{"-o", "--out-dir", "--emit"}},
 		"pandoc": {options: []string{"-o", "--output"}}, "terraform": {options: []string{"-out"}}, "tofu": {options: []string{"-out"}}, "openssl": {options: []string{"-out", "-keyout", "-writerand"}}, "rollup": {options: []string{"-o", "--file", "-d", "--dir"}}, "webpack": {options: []string{"-o", "--output-path"}},
+		"hugo": site, "jekyll": site, "mkdocs": site, "mdbook": site,
 		"git": {options: []string{"--output"}}, "tar": archive, "bsdtar": archive,
 		"go":  {options: []string{"-o", "-coverprofile", "-cpuprofile", "-memprofile", "-blockprofile", "-mutexprofile", "-trace", "-outputdir"}},
 		"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "clang": compiler, "clang++": compiler, "ld": compiler,
