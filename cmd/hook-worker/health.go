@@ -47,7 +47,7 @@ func serveHealth(ctx context.Context, address string, tel *telemetry.Telemetry) 
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, h.ready()) })
 	mux.HandleFunc("GET /policy", h.showPolicy)
 	mux.Handle("GET /metrics", tel.Handler())
-	h.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+	h.server = &http.Server{Handler: web.CheckHost(nil, mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
 	(&web.ConnLimiter{Limit: maxConnections}).Attach(h.server)
 	go func() {
 		defer close(h.done)

@@ -71,6 +71,26 @@ func TestTheHealthPagesKeepFewConnections(t *testing.T) {
 	}
 }
 
+func TestTheHealthPagesHaveNoForeignName(t *testing.T) {
+	address := testkit.FreeAddrs(t, 1)[0]
+	_, stop := start(t, listen(t), write(t, oneHook), "--http-listen", address)
+	t.Cleanup(func() { _ = stop() })
+	for _, path := range []string{"/healthz", "/readyz", "/policy", "/metrics"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = "evil.example"
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != http.StatusMisdirectedRequest {
+			t.Errorf("%s: %s", path, resp.Status)
+		}
+	}
+}
+
 func TestTheHealthPagesOfAWorker(t *testing.T) {
 	address := testkit.FreeAddrs(t, 1)[0]
 	file := write(t, oneHook)

@@ -22,6 +22,9 @@ func (p *Proxy) call(ctx context.Context, m message) {
 		parseParams = parseRead
 	}
 	c, err := parseParams(m)
+	if unseen := m.extraMember(); err == nil && unseen != "" {
+		err = fmt.Errorf("hooks would not see its member %q", clip(unseen))
+	}
 	if err != nil {
 		p.refuse(&malformed{m.id, codeParams, err.Error()})
 		return
@@ -141,6 +144,9 @@ func (p *Proxy) describe(w *events.ObjectWriter, c *call) {
 		w.String("tool_name", c.tool)
 		w.Text("method", c.method)
 	})
+	if c.params != nil {
+		w.Raw("mcp_params", c.params)
+	}
 	if c.answers != nil {
 		w.Raw("mcp_input_responses", c.answers)
 	}

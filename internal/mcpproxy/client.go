@@ -57,9 +57,9 @@ func (p *Proxy) route(ctx context.Context, m message) {
 	switch {
 	case m.kind == response:
 		p.server.send(m)
-	case m.kind == request && (m.method == toolsCall || m.method == resourcesRead || m.method == promptsGet):
+	case m.kind == request && (m.method == toolsCall || reads[m.method].tool != ""):
 		p.call(ctx, m)
-	case isOf(m.method, resourcesRead) || isOf(m.method, promptsGet):
+	case isLikeRead(m.method):
 		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may read from the server in a way that is not judged", clip(m.method))})
 	case isOf(m.method, "tools/") && m.method != toolsList:
 		p.refuse(&malformed{m.id, codeInvalid, fmt.Sprintf("%s may run a tool in a way that is not judged", clip(m.method))})
@@ -121,7 +121,7 @@ func (p *Proxy) askTask(ctx context.Context, m message) {
 		return
 	}
 	if answers, ok := params.Get("inputResponses"); ok && e.call != nil {
-		p.answerTask(ctx, m, e, answers)
+		p.answerTask(ctx, m, e, answers, paramsBeside(params, "taskId", "inputResponses"))
 		return
 	}
 	p.relay(m, e)
@@ -129,9 +129,9 @@ func (p *Proxy) askTask(ctx context.Context, m message) {
 
 // answerTask has the router judge what the client answers to questions about a task: more input of
 // the call that started it.
-func (p *Proxy) answerTask(ctx context.Context, m message, e *entry, answers jsontext.Value) {
+func (p *Proxy) answerTask(ctx context.Context, m message, e *entry, answers jsontext.Value, beside []byte) {
 	call := *e.call
-	call.answers = answers
+	call.answers, call.params = answers, beside
 	p.judge(ctx, m, e, func(ctx context.Context, e *entry) {
 		d := p.ask(ctx, p.gate.Before, p.preData(&call), nil)
 		switch {
@@ -184,6 +184,7 @@ func parseCall(m message) (c *call, err error) {
 		c.input = input
 	}
 	_, c.asTask = params.Get("task")
+	c.params = paramsBeside(params, "name", "arguments", "inputResponses")
 	err = c.readProtocolParams(params)
 	return c, err
 }

@@ -3,10 +3,10 @@
 //
 // # What is relayed
 //
-// Messages are relayed byte for byte in both directions. The router is asked about tools/call,
-// resources/read and prompts/get with tool:pre before the server sees them, and about their
-// results with tool:post before the client sees them, through [agenthook.Gate] and with its rules
-// if no router answers. A batch is relayed as single messages.
+// Messages are relayed byte for byte in both directions. The router is asked about tools/call
+// and the methods in reads with tool:pre before the server sees them, and about their results with
+// tool:post before the client sees them, through [agenthook.Gate] and with its rules if no router
+// answers. A batch is relayed as single messages.
 //
 // # The client is the adversary
 //

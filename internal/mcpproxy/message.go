@@ -195,6 +195,16 @@ func (m message) params(names ...string) (events.Object, error) {
 	return o, nil
 }
 
+// extraMember is a member that no request has; empty if there is none.
+func (m message) extraMember() string {
+	for name := range m.members.All() {
+		if !slices.Contains(reserved, name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // strayID is the id of what can't be read as a message, where its top level has exactly one.
 func strayID(raw []byte) (id jsontext.Value) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))

@@ -268,6 +268,54 @@ func TestCancelSent(t *testing.T) {
 	s.refused("another request")
 }
 
+// Servers need not answer what was cancelled.
+func TestManyAreCancelled(t *testing.T) {
+	t.Parallel()
+	s := open(t, start(t).url, "silent")
+	for id := range 5000 {
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"x/slow"}`, id))
+		s.saw()
+		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+		s.saw()
+	}
+	s.nothing()
+	s.send(`{"jsonrpc":"2.0","id":0,"method":"ping"}`)
+	s.refused("another request")
+}
+
+// Whatever a call brings to the server besides its arguments is seen by hooks.
+func TestParametersBesideTheArguments(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	seen := make(chan string, 1)
+	b.at("tool:pre", func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		var data struct {
+			Params json.RawMessage `json:"mcp_params"`
+		}
+		if err := json.Unmarshal(ev.Data, &data); err != nil {
+			t.Error(err)
+		}
+		seen <- string(data.Params)
+		return worker.Continue()
+	})
+	s := open(t, b.url, "mirror")
+	for params, want := range map[string]string{
+		`{"name":"a","_meta":{"progressToken":7}}`: "",
+		`{"name":"a","arguments":{}}`:              "",
+		`{"name":"a","_meta":{"progressToken":7,"x/cmd":"rm"},"task":{"ttl":1},"requestState":"st"}`: `{"_meta":{"x/cmd":"rm"},"task":{"ttl":1},"requestState":"st"}`,
+		`{"name":"a","_meta":{"progressToken":["SECRET"]}}`:                                          `{"_meta":{"progressToken":["SECRET"]}}`,
+	} {
+		s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`)
+		if got := testkit.Receive(t, "tool:pre", seen); got != want {
+			t.Errorf("%s: hooks see %q, want %q", params, got, want)
+		}
+		s.saw()
+		s.answer()
+	}
+	s.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"},"other":1}`)
+	s.refused("would not see")
+}
+
 // A server that does not repeat ids as they were, and writes what is no message.
 func TestStrayResponses(t *testing.T) {
 	t.Parallel()

@@ -5,43 +5,63 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Methods that bring text of the server into the model's context, as a tool's result does.
-const (
-	resourcesRead = "resources/read"
-	promptsGet    = "prompts/get"
-)
+// reads are the methods that bring text of the server to the model or its user, as a tool's result
+// does, or tell the server what to look up: what hooks see as the tool, and the parameter that says
+// what is read.
+var reads = map[string]struct {
+	tool, what string
+	kind       jsontext.Kind
+}{
+	"resources/read":      {"read_resource", "uri", '"'},
+	"resources/subscribe": {"subscribe_resource", "uri", '"'},
+	"prompts/get":         {"get_prompt", "name", '"'},
+	"completion/complete": {"complete", "argument", '{'},
+}
+
+// isLikeRead reports whether a server may take a method for one of reads.
+func isLikeRead(method string) bool {
+	for name := range reads {
+		if isOf(method, name) {
+			return true
+		}
+	}
+	return false
+}
 
 // protocolParams are the parameters that every request may have; the others say what it asks for.
 var protocolParams = []string{"_meta", "inputResponses", "requestState"}
 
-// parseRead reads what a resources/read or prompts/get asks for. Hooks see the call of a tool that
+// parseRead reads what one of reads asks for. Hooks see the call of a tool that
 // reads, with the parameters as its input.
 func parseRead(m message) (*call, error) {
-	params, err := m.params("uri", "name", "arguments", "_meta", "inputResponses", "requestState")
+	params, err := m.params(append([]string{"uri", "name", "arguments", "ref", "argument", "context"}, protocolParams...)...)
 	if err != nil {
 		return nil, err
 	}
-	c := &call{tool: "read_resource", method: m.method}
-	name := "uri"
-	if m.method == promptsGet {
-		c.tool, name = "get_prompt", "name"
+	read := reads[m.method]
+	c := &call{tool: read.tool, method: m.method}
+	if value, _ := params.Get(read.what); value.Kind() != read.kind || string(value) == `""` {
+		return nil, fmt.Errorf("its parameter %q must be %s", read.what, kinds[read.kind])
 	}
-	if text, _ := params.GetString(name); text == "" {
-		return nil, fmt.Errorf("its parameter %q must be a text", name)
-	}
+	seen := []string{"inputResponses"}
 	w := events.NewObjectWriter(make([]byte, 0, len(params.Bytes())))
 	for name, value := range params.All() {
 		if !slices.Contains(protocolParams, name) {
 			w.Raw(quoted(name), value)
+			seen = append(seen, name)
 		}
 	}
-	c.input = w.End()
+	c.input, c.params = w.End(), paramsBeside(params, seen...)
 	err = c.readProtocolParams(params)
 	return c, err
 }
+
+var kinds = map[jsontext.Kind]string{'"': "a text", '{': "an object"}
 
 // reads reports whether a call is a request that reads from the server.
 func (c *call) reads() bool { return c.method != "" }

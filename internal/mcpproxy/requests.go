@@ -10,8 +10,9 @@ import (
 
 // Bounds of what is remembered of a client.
 const (
-	maxRequests = 4096 // that have no response yet, those included that the client cancelled
-	maxTasks    = 1024
+	maxRequests  = 4096     // that have no response yet
+	maxCancelled = 64 << 10 // that the client cancelled, and the server may still answer
+	maxTasks     = 1024
 )
 
 // entry is a request of the client that has no response yet.
@@ -33,29 +34,31 @@ const (
 	asking    state = iota // the router is asked; the server does not know it
 	sent                   // the server has it
 	judging                // the router is asked about its result
-	cancelled              // by the client: whatever the server answers is dropped
+	cancelled              // by the client, while the router was asked
 )
 
 // requests are the client's requests without a response, and the tasks that calls started.
 type requests struct {
-	mu    sync.Mutex
-	byKey map[string]*entry
-	tasks map[string]*call
-	order []string // of tasks, the oldest first
+	mu        sync.Mutex
+	byKey     map[string]*entry
+	cancelled map[string]struct{} // sent, and then cancelled: whatever the server answers is dropped
+	tasks     map[string]*call
+	order     []string // of tasks, the oldest first
 }
 
 func newRequests() *requests {
-	return &requests{byKey: map[string]*entry{}, tasks: map[string]*call{}}
+	return &requests{byKey: map[string]*entry{}, cancelled: map[string]struct{}{}, tasks: map[string]*call{}}
 }
 
 // add enters a request. It reports why it can't; empty if it did.
 func (r *requests) add(key string, e *entry) (refusal string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	_, isCancelled := r.cancelled[key]
 	switch {
-	case r.byKey[key] != nil:
+	case r.byKey[key] != nil || isCancelled:
 		return "its id is that of another request without a response"
-	case len(r.byKey) >= maxRequests:
+	case len(r.byKey) >= maxRequests || len(r.cancelled) >= maxCancelled:
 		return "too many requests have no response yet"
 	}
 	r.byKey[key] = e
@@ -81,12 +84,9 @@ func (r *requests) send(key string, e *entry) bool {
 func (r *requests) answered(key string, judge bool, cancel context.CancelFunc) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	delete(r.cancelled, key)
 	e := r.byKey[key]
-	if e == nil || e.state != sent && e.state != cancelled {
-		return nil
-	}
-	if e.state == cancelled {
-		delete(r.byKey, key)
+	if e == nil || e.state != sent {
 		return nil
 	}
 	if judge && e.call != nil {
@@ -113,12 +113,16 @@ func (r *requests) cancelRequest(key string) (forward bool) {
 	if e == nil {
 		return true // an id that was answered, or never was: the server ignores it too
 	}
-	forward = e.state == sent
+	if e.state == sent {
+		delete(r.byKey, key)
+		r.cancelled[key] = struct{}{}
+		return true
+	}
 	e.state = cancelled
 	if e.cancel != nil {
 		e.cancel()
 	}
-	return forward
+	return false
 }
 
 // isSent reports whether the server has a request and has not answered it.
@@ -157,6 +161,7 @@ type call struct {
 	tool     string         // its name on the server, or what hooks see in its place
 	method   string         // of a request that reads from the server; empty for tools/call
 	input    []byte         // what it runs with
+	params   []byte         // parameters beside the input, such as _meta; nil for none
 	answers  jsontext.Value // what the client answers to the server's questions; nil for none
 	context  string         // what hooks add to its result
 	token    jsontext.Value // for progress; nil for none

@@ -74,7 +74,7 @@ func answers(mode, method, id string) []string {
 		return []string{result(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 600<<10) + `"}]}`)}
 	case mode == "large" && method == "tools/call":
 		return []string{result(`{"content":[{"type":"text","text":"` + strings.Repeat("x", 300<<10) + `"}]}`)}
-	case mode == "silent" && method == "tools/call":
+	case mode == "silent" && (method == "tools/call" || method == "x/slow"):
 		return nil
 	case mode == "twoids" && method == "tools/call":
 		return nil

@@ -25,8 +25,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	if n.listen, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPListen); err != nil {
 		return fmt.Errorf("serve HTTP: %w: choose another address with --http-listen", err)
 	}
-	mux := n.health()
-	mux.Handle("GET /metrics", n.tel.Handler())
+	mux := n.health(o.ConsoleHosts)
 	if !o.NoConsole {
 		token, people, err := console.ParseTokens(o.ConsoleToken)
 		if err != nil {
@@ -43,7 +42,7 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 			Records: n.records(o.Router.Audit), MayAudit: o.ConsoleAudit, SessionKey: n.sessionKey(o),
 		})
 		if n.level != nil {
-			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log}))
+			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log, n.page.MayFreeze}))
 		}
 		mux.Handle("/", telemetry.FromHTTP(n.page.Handler()))
 	}
@@ -89,16 +88,21 @@ func (n *Server) ConsoleToken() string {
 	return n.page.Token()
 }
 
-// health serves /healthz, "the process lives", and /readyz, "it can serve".
-func (n *Server) health() *http.ServeMux {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, "") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+// health serves /healthz, "the process lives", /readyz, "it can serve", and /metrics.
+func (n *Server) health(hosts []string) *http.ServeMux {
+	pages := http.NewServeMux()
+	pages.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, "") })
+	pages.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		reason := ""
 		if err := n.router.Ready(); err != nil {
 			reason = wire.FromError(err).Text
 		}
 		web.Health(w, reason)
 	})
+	pages.Handle("GET /metrics", n.tel.Handler())
+	mux := http.NewServeMux()
+	for _, path := range [...]string{"GET /healthz", "GET /readyz", "GET /metrics"} {
+		mux.Handle(path, web.CheckHost(hosts, pages))
+	}
 	return mux
 }

@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// levelPage shows and changes the log level, for people of the console: debug lines show what
-// passes.
+// levelPage shows the log level to people of the console. Only those who may freeze agents change
+// it: debug lines show what passes, and error leaves out what was denied.
 type levelPage struct {
 	level *slog.LevelVar
 	log   *slog.Logger
+	may   func(r *http.Request) (who string, ok bool)
 }
 
 // ServeHTTP answers GET with the level, and PUT with a level as its body.
@@ -31,6 +32,11 @@ func (p *levelPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *levelPage) put(w http.ResponseWriter, r *http.Request) {
+	who, ok := p.may(r)
+	if !ok {
+		http.Error(w, who+" may not change the log level: that takes the right to freeze agents, which the operator gives with --console-freeze", http.StatusForbidden)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64))
 	var level slog.Level
 	if err == nil {
@@ -41,6 +47,6 @@ func (p *levelPage) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.level.Set(level)
-	p.log.Warn("log level changed", "to", level)
+	p.log.Warn("log level changed", "to", level, "by", who)
 	_, _ = fmt.Fprintln(w, strings.ToLower(level.String()))
 }

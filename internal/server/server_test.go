@@ -234,6 +234,58 @@ func TestStartRefusesBadOptions(t *testing.T) {
 	run(t, server.Options{StoreDir: dir})
 }
 
+// A page that a browser opened can give a loopback address a name of its own.
+func TestPagesWithoutATokenHaveNoForeignName(t *testing.T) {
+	t.Parallel()
+	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleHosts: []string{"hooks.example"}})
+	for _, page := range []string{"/healthz", "/readyz", "/metrics"} {
+		for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "hooks.example": http.StatusOK, "localhost:1": http.StatusOK} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.HTTPAddr()+page, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Close, r.Host = true, host
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = resp.Body.Close(); resp.StatusCode != want {
+				t.Errorf("%s as %s: %s, want %d", page, host, resp.Status, want)
+			}
+		}
+	}
+}
+
+func TestTheLogLevelTakesARight(t *testing.T) {
+	t.Parallel()
+	ann, bob := strings.Repeat("a", 30), strings.Repeat("b", 30)
+	level := new(slog.LevelVar)
+	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", Level: level, ConsoleToken: "ann:" + ann + ",bob:" + bob, ConsoleFreeze: []string{"ann"}})
+	at := "http://" + s.HTTPAddr() + "/loglevel"
+	for _, c := range []struct {
+		token string
+		code  int
+		want  slog.Level
+	}{{bob, http.StatusForbidden, slog.LevelInfo}, {ann, http.StatusOK, slog.LevelDebug}} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, at, strings.NewReader("debug"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close = true
+		r.Header.Set("Authorization", "Bearer "+c.token)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = resp.Body.Close(); resp.StatusCode != c.code || level.Level() != c.want {
+			t.Errorf("%s; the level is %s, want %s", resp.Status, level.Level(), c.want)
+		}
+	}
+	if code, body := withToken(t, at, bob); code != http.StatusOK || body != "debug\n" {
+		t.Errorf("reading it: %d %q", code, body)
+	}
+}
+
 // The level of the log is the console's: without it there is only the signal.
 func TestLogLevelIsTheConsoles(t *testing.T) {
 	t.Parallel()

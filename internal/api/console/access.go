@@ -2,9 +2,11 @@ package console
 
 import (
 	"crypto/hmac"
+	"crypto/pbkdf2"
 	"crypto/sha256"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/web"
@@ -13,7 +15,7 @@ import (
 // access knows everybody's tokens, as digests, and makes and checks sessions.
 type access struct {
 	holders []holder
-	key     []byte // signs sessions; replicas with the same configured tokens share it
+	key     func() []byte // signs sessions; replicas with the same configured tokens share it
 	wrong   web.Throttle
 }
 
@@ -23,11 +25,15 @@ type holder struct {
 	digest [sha256.Size]byte
 }
 
+// keyRounds make each guess of a token slow for somebody who has a session or a proof, both of which
+// tell whether the guess was right. Only a token that a person made up can be guessed.
+const keyRounds = 600_000
+
 // newAccess makes the access of a console. key signs sessions; if it is empty, a key derived
 // from the tokens does.
 func newAccess(token string, people []Person, key []byte) access {
 	var holders []holder
-	mac := hmac.New(sha256.New, []byte("hookrouter console session v2"))
+	mac := hmac.New(sha256.New, []byte("hookrouter console session v3"))
 	add := func(who, token string) {
 		digest := sha256.Sum256([]byte(token))
 		holders = append(holders, holder{who, digest})
@@ -40,10 +46,20 @@ func newAccess(token string, people []Person, key []byte) access {
 	for _, p := range people {
 		add(named(p.Name), p.Token)
 	}
+	signs := func() []byte { return key }
 	if len(key) == 0 {
-		key = mac.Sum(nil)
+		signs = sync.OnceValue(func() []byte { return slowly(mac.Sum(nil)) })
 	}
-	return access{holders: holders, key: key}
+	return access{holders: holders, key: signs}
+}
+
+// slowly derives a key in keyRounds.
+func slowly(from []byte) []byte {
+	key, err := pbkdf2.Key(sha256.New, string(from), []byte("hookrouter console session key"), keyRounds, keySize)
+	if err != nil { // never, with these sizes
+		panic(err)
+	}
+	return key
 }
 
 // try returns the owner of a token or a session. It counts wrong ones by address and answers 429

@@ -63,6 +63,13 @@ func (c *Console) freeze(w http.ResponseWriter, r *http.Request) {
 	reply(w, order)
 }
 
+// MayFreeze returns the recorded name of the sender of a request that [Console.Protect] admitted, and
+// whether that person may freeze agents.
+func (c *Console) MayFreeze(r *http.Request) (name string, ok bool) {
+	name = who(r)
+	return name, c.may(c.o.MayFreeze, name)
+}
+
 func (c *Console) readOrder(w http.ResponseWriter, r *http.Request) (order freeze.Order, err error) {
 	switch {
 	case c.o.Freezer == nil:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -37,6 +38,27 @@ func TestAProofNeedsANonce(t *testing.T) {
 		if r := ask(c, http.MethodPost, "/v1/session/proof", body, "Authorization", ""); r.Code != code {
 			t.Errorf("%s: %d %s", body, r.Code, r.Body)
 		}
+	}
+}
+
+// A proof tells anyone whether a guess of the token is right. Only the router derives the key from
+// the token once.
+func TestAGuessOfATokenIsSlow(t *testing.T) {
+	c := open(t, console.Options{Approvals: newMemory(), Token: token})
+	prove := func() time.Duration {
+		began := time.Now()
+		r := ask(c, http.MethodPost, "/v1/session/proof", `{"session":"1.a","nonce":"0123456789abcdef"}`, "Authorization", "")
+		if r.Code != http.StatusOK {
+			t.Fatalf("%d %s", r.Code, r.Body)
+		}
+		return time.Since(began)
+	}
+	guess, proof := prove(), time.Hour
+	for range 20 {
+		proof = min(proof, prove())
+	}
+	if t.Logf("the key takes %s, a proof %s", guess, proof); guess < 100*proof {
+		t.Errorf("the key takes %s, a proof %s", guess, proof)
 	}
 }
 

@@ -41,7 +41,7 @@ func (a *access) ofSession(session string, now time.Time) (who string, end time.
 }
 
 func (a *access) sign(text string) string {
-	mac := hmac.New(sha256.New, a.key)
+	mac := hmac.New(sha256.New, a.key())
 	mac.Write([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

@@ -92,6 +92,7 @@ func (c *call) decide(verb string, decide func(context.Context) (*dispatch.Answe
 	}()
 	answer, err := decide(ctx)
 	if err != nil {
+		c.slowDown(err)
 		return nil, err
 	}
 	ended = true

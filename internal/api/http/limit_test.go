@@ -5,9 +5,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
 // An agent that opens very many requests takes nobody else's place. The test runs alone:
@@ -32,6 +34,32 @@ func TestOpenRequests(t *testing.T) {
 	}
 	if got := b.post(tool, `{}`, "Authorization", "Bearer "+other); got.code != http.StatusOK {
 		t.Errorf("another agent: %+v", got)
+	}
+}
+
+// An agent that ignores Retry-After makes no more work than one that honors it.
+func TestRefusalsOfAFloodAreSlow(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{MaxPerAgent: 1})
+	called, release := make(chan struct{}, 1), make(chan struct{})
+	b.on("tool:pre", func() (worker.Result, error) {
+		called <- struct{}{}
+		<-release
+		return worker.Continue()
+	})
+	done := make(chan reply, 1)
+	go func() { done <- b.post(tool, `{}`) }()
+	testkit.Receive(t, "a call", called)
+	for _, path := range []string{tool, "/v1/agents/claude-code"} {
+		began := time.Now()
+		got := b.post(path, `{"hook_event_name":"PreToolUse","session_id":"s2","tool_name":"Bash","tool_input":{"command":"ls"}}`)
+		if took := time.Since(began); took < 900*time.Millisecond || strings.Contains(got.body, `"continue"`) {
+			t.Errorf("%s: refused after %s: %+v", path, took, got)
+		}
+	}
+	close(release)
+	if got := testkit.Receive(t, "the answer", done); got.code != http.StatusOK {
+		t.Errorf("the first: %+v", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -13,6 +14,8 @@ import (
 const (
 	maxOpen    = 512      // open requests, including those that wait for a person
 	maxReading = 16 << 20 // bytes of the bodies that are read at a time
+
+	refusalDelay = time.Second
 )
 
 // senders counts the open requests of senders.
@@ -29,6 +32,12 @@ type openRequests struct {
 
 // take counts an open request of the call's sender, and keeps its connection open meanwhile.
 func (c *call) take() (leave func(), err error) {
+	leave, err = c.tryTake()
+	c.slowDown(err)
+	return leave, err
+}
+
+func (c *call) tryTake() (leave func(), err error) {
 	s := &c.senders
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,6 +62,18 @@ func (c *call) take() (leave func(), err error) {
 	}, nil
 }
 
+// slowDown delays the refusal of an agent that sends too much: one that tries again at once would
+// take the time in which others are answered.
+func (c *call) slowDown(err error) {
+	if wire.CodeOf(err) != wire.Overloaded {
+		return
+	}
+	select {
+	case <-time.After(refusalDelay):
+	case <-c.r.Context().Done():
+	}
+}
+
 // reserve counts a body among those of the agent that are read at a time. One of unknown size
 // counts as the largest. Strangers, of whom few are read at a time, have no limit here.
 func (c *call) reserve(limit int) (release func(), err error) {
@@ -64,7 +85,9 @@ func (c *call) reserve(limit int) (release func(), err error) {
 		size = min(size, sent)
 	}
 	if !c.reading.TryAcquire(size) {
-		return nil, wire.Errorf(wire.Overloaded, "requests of this agent are sending %d bytes, which is the limit: try again later", maxReading)
+		err = wire.Errorf(wire.Overloaded, "requests of this agent are sending %d bytes, which is the limit: try again later", maxReading)
+		c.slowDown(err)
+		return nil, err
 	}
 	return func() { c.reading.Release(size) }, nil
 }

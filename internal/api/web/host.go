@@ -4,8 +4,36 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 )
+
+// CheckHost refuses requests that reach a loopback address under a name that [ServedAs] does not
+// accept, for pages without a token. On other addresses the network decides who reads them, and
+// services have names there. An address in place of a name never comes from DNS rebinding.
+func CheckHost(hosts []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if isLoopback(local) && !isAddress(r.Host) && !ServedAs(r, hosts) {
+			http.Error(w, "this page is served under loopback names here, not as "+strconv.Quote(Clip(r.Host)), http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func isLoopback(addr net.Addr) bool {
+	tcp, ok := addr.(*net.TCPAddr)
+	return ok && tcp.IP.IsLoopback()
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddrPort(host)
+	if err != nil {
+		_, err = netip.ParseAddr(strings.Trim(host, "[]"))
+	}
+	return err == nil
+}
 
 // ServedAs reports whether the Host header is a loopback name, the address of the connection, or
 // one of hosts: a name for any port, or a name with one. Other names may come from DNS

@@ -34,6 +34,31 @@ func TestServedAs(t *testing.T) {
 	}
 }
 
+func TestCheckHost(t *testing.T) {
+	page := web.CheckHost([]string{"hooks.example"}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for _, c := range []struct {
+		local net.IP
+		host  string
+		want  int
+	}{
+		{net.IPv4(127, 0, 0, 1), "evil.example", 421},
+		{net.IPv6loopback, "evil.example:8080", 421},
+		{net.IPv4(127, 0, 0, 1), "localhost", 200},
+		{net.IPv4(127, 0, 0, 1), "hooks.example", 200},
+		{net.IPv4(127, 0, 0, 1), "192.0.2.7:8080", 200},
+		{net.IPv4(127, 0, 0, 1), "[2001:db8::1]", 200},
+		{net.IPv4(192, 0, 2, 7), "router.hooks.svc", 200},
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+		r.Host = c.host
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: c.local, Port: 8080})))
+		w := httptest.NewRecorder()
+		if page.ServeHTTP(w, r); w.Code != c.want {
+			t.Errorf("%s at %s: %d, want %d", c.host, c.local, w.Code, c.want)
+		}
+	}
+}
+
 func TestWrongTokensOfAnAddressAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var limit web.Throttle
