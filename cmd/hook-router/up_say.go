@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/cli/term"
@@ -27,8 +28,10 @@ func (w *policyWorker) ready(ctx context.Context, stdout io.Writer, n *server.Se
 	if console != "" {
 		fmt.Fprintf(stdout, "  console  %s\n", console)
 	}
-	for _, id := range s.leftovers {
-		fmt.Fprintf(stdout, "  note     guard %s of another policy denies until its worker runs, or hookctl hook rm %s\n", id, id)
+	if len(s.leftovers) > 0 {
+		const indent = "           "
+		note := "guards of another policy deny until their workers run, or until hookctl hook rm ID ...: " + strings.Join(s.leftovers, ", ")
+		fmt.Fprintf(stdout, "  note     %s\n", strings.Join(term.Wrap(note, term.Columns-len(indent)), "\n"+indent))
 	}
 	fmt.Fprint(stdout, "\nNext, in another terminal:\n")
 	if n.ClientURL() != "nats://127.0.0.1:4222" {

@@ -129,8 +129,14 @@ func TestUpServesTheStarterPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := startUp(t, signals.Signals{}, "--store-dir", store, "--policy", policy)
-	if !strings.Contains(r.out.String(), "guard path-guard of another policy denies") {
+	note := "note guards of another policy deny until their workers run, or until hookctl hook rm ID ...: path-guard, command-guard, "
+	if !strings.Contains(strings.Join(strings.Fields(r.out.String()), " "), note) {
 		t.Errorf("guards are left, and nothing says so:\n%s", r.out)
+	}
+	for line := range strings.Lines(r.out.String()) {
+		if strings.Contains(line, "guard") && len(line) > 81 {
+			t.Errorf("a terminal has 80 columns: %s", line)
+		}
 	}
 }
 

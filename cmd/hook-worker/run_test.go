@@ -400,10 +400,14 @@ hooks:
 		want string
 	}{
 		{nil, file + `: 4 hooks, all well
-  rules: on a, priority 0, on_failure continue, mode enforce, timeout_ms 5000, durable false
-  paths: on tool:pre, priority 5, on_failure deny, mode enforce, timeout_ms 5000, durable true, effect validate
-  fewer: on tool:*, priority 5, on_failure continue, mode enforce, timeout_ms 100, durable false, effect validate, match tool.class == 'file'
-  todos: on prompt:submit tool:post session:end, priority 20, on_failure continue, mode enforce, timeout_ms 5000, durable false
+  rules: on a, priority 0, on_failure continue, mode enforce, timeout_ms 5000,
+      durable false
+  paths: on tool:pre, priority 5, on_failure deny, mode enforce, timeout_ms
+      5000, durable true, effect validate
+  fewer: on tool:*, priority 5, on_failure continue, mode enforce, timeout_ms
+      100, durable false, effect validate, match tool.class == 'file'
+  todos: on prompt:submit tool:post session:end, priority 20, on_failure
+      continue, mode enforce, timeout_ms 5000, durable false
   todos-channels: contributes to session.todos
 `},
 		{[]string{"--json"}, `{"file":"` + file + `","registrations":[` +

@@ -82,12 +82,13 @@ func TestOnATerminalLinesFit(t *testing.T) {
 	}
 }
 
-// TestOtherProgramsReadALineEach: what is no terminal gets each hook and test on one line.
+// TestOtherProgramsReadALineEach: what is no terminal gets each test and warning on one line.
+// What validate prints is for people everywhere; programs have its --json.
 func TestOtherProgramsReadALineEach(t *testing.T) {
 	t.Parallel()
 	file := write(t, wordy)
 	for command, want := range map[string]string{
-		"validate": "  a-guard-of-a-long-name-that-registers-for-more-than-one-event: on tool:pre tool:post tool:per, priority 0, on_failure continue, mode enforce, timeout_ms 5000, durable false, match has",
+		"validate": file + ": 1 hook, 1 warning\n  a-guard-of-a-long-name-that-registers-for-more-than-one-event: on tool:pre\n      tool:post tool:per, priority 0,",
 		"test":     "FAILED  " + file + ":7  what must not pass does not pass for this reason\n",
 	} {
 		var stdout, stderr bytes.Buffer

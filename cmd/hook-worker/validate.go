@@ -59,7 +59,7 @@ func (v validate) Run(p process) error {
 	out := json.NewEncoder(p.stdout)
 	out.SetEscapeHTML(false)
 	text := term.NewPrinter(p.stdout, false, false, false)
-	text.Width = term.TerminalWidth(p.stdout)
+	text.Width = term.WidthOf(p.stdout)
 	for _, path := range v.Files {
 		found, err := v.check(path, p.stderr)
 		wrong = errors.Join(wrong, err)
@@ -120,7 +120,7 @@ func (f validated) print(out *term.Printer) {
 	if n := len(f.Warnings); n > 0 {
 		state = term.Plural(n, "warning")
 	}
-	out.Fold(fmt.Sprintf("%s: %s, %s", f.File, term.Plural(f.hooks, "hook"), state))
+	out.Print("%s: %s, %s\n", term.Clean(f.File), term.Plural(f.hooks, "hook"), state)
 	for _, reg := range f.Registrations {
 		var b strings.Builder
 		fmt.Fprintf(&b, "  %s: %s", reg.ID, hooks.Words(reg))

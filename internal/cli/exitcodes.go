@@ -35,7 +35,7 @@ var ownExitCodes = map[string]string{
 	"validate":         "1 the hook breaks the contract",
 	"approvals answer": "7 too late, or about other data: nothing changed",
 	"audit verify":     verdictCodes,
-	"audit check":      verdictCodes,
+	"audit check":      "0 proved, 40 not proved, 60 unknown format",
 	"audit witness":    verdictCodes,
 }
 

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
@@ -23,10 +25,20 @@ Connection: --server, --context, --creds and more, or variables as NATS_URL;
 // exit codes.
 func help(o kong.HelpOptions, ctx *kong.Context) error {
 	defer fold(ctx.Model.Node)()
-	if err := kong.DefaultHelpPrinter(o, ctx); err != nil {
+	var text bytes.Buffer
+	out := ctx.Stdout
+	ctx.Stdout = &text
+	err := kong.DefaultHelpPrinter(o, ctx)
+	ctx.Stdout = out
+	if err != nil {
 		return err
 	}
-	_, err := fmt.Fprint(ctx.Stdout, connectionLine+exitLine(ctx.Selected()))
+	usage, rest, _ := strings.Cut(text.String(), "\n") // kong breaks every line but this one
+	if len(usage) > term.Columns {
+		indent := strings.Repeat(" ", len("Usage: "))
+		usage = strings.Join(term.Wrap(usage, term.Columns-len(indent)), "\n"+indent)
+	}
+	_, err = fmt.Fprint(out, usage+"\n"+rest+connectionLine+exitLine(ctx.Selected()))
 	return err
 }
 

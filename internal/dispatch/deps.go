@@ -27,6 +27,8 @@ type Freezes interface {
 	// Frozen returns the order that covers an agent's event, nil for none, or an error with code
 	// 503 if this replica can't know.
 	Frozen(agent, session string) (*freeze.Order, error)
+	// Freezes returns the orders in force, or an error with code 503 if this replica can't know.
+	Freezes() ([]freeze.Order, error)
 	// Freeze puts an order into force. After it returns, no replica permits anything against it.
 	Freeze(context.Context, freeze.Order) error
 	// Thaw lifts the order of the same scope and reports whether there was one.

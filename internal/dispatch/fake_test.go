@@ -179,6 +179,13 @@ func (f *fakes) RevokeGrant(context.Context, string) (hook, prompt, session stri
 
 func (f *fakes) Frozen(string, string) (*freeze.Order, error) { return f.frozen, f.frozenErr }
 
+func (f *fakes) Freezes() (list []freeze.Order, err error) {
+	if f.frozen != nil {
+		list = append(list, *f.frozen)
+	}
+	return list, f.frozenErr
+}
+
 func (f *fakes) Freeze(_ context.Context, o freeze.Order) error { f.frozen = &o; return nil }
 
 func (f *fakes) Thaw(context.Context, freeze.Order) (bool, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
@@ -78,8 +79,16 @@ func (d *Dispatcher) Freeze(ctx context.Context, o freeze.Order) error {
 	return nil
 }
 
-// Thaw lifts the order of the same scope, records that and reports whether there was one.
+// Thaw lifts the order of the same scope, records that and reports whether there was one. If
+// there was none, nothing is recorded.
 func (d *Dispatcher) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err error) {
+	inForce, err := d.freezes.Freezes()
+	if err != nil {
+		return false, err
+	}
+	if !slices.ContainsFunc(inForce, func(f freeze.Order) bool { return f.Key() == o.Key() }) {
+		return false, nil
+	}
 	if err := d.recordFreeze(ctx, "thawed", o); err != nil {
 		return false, err
 	}

@@ -24,6 +24,31 @@ func TestAFrozenEventCallsNoHook(t *testing.T) {
 	}
 }
 
+// A thaw that lifts nothing is no change, and so not on record.
+func TestAThawOfNothingIsNotRecorded(t *testing.T) {
+	b := newBench(t, dispatch.Options{}, hook{Registration: reg("a", 10)})
+	if thawed, err := b.Thaw(t.Context(), freeze.Order{By: "ann"}); thawed || err != nil {
+		t.Errorf("nothing is frozen: %v, %v", thawed, err)
+	}
+	b.deps.frozen = &freeze.Order{Agent: "coder", Reason: "leak"}
+	if thawed, err := b.Thaw(t.Context(), freeze.Order{By: "ann"}); thawed || err != nil {
+		t.Errorf("another scope is frozen: %v, %v", thawed, err)
+	}
+	if happened := b.deps.happened(); len(happened) != 0 {
+		t.Errorf("%q; want nothing", happened)
+	}
+	if thawed, err := b.Thaw(t.Context(), freeze.Order{Agent: "coder", By: "ann"}); !thawed || err != nil {
+		t.Errorf("the agent is frozen: %v, %v", thawed, err)
+	}
+	if records := b.deps.records(t); len(records) != 1 || records[0]["action"] != "thawed" {
+		t.Errorf("on record: %v", records)
+	}
+	b.deps.frozenErr = wire.Errorf(wire.Unavailable, "stale")
+	if _, err := b.Thaw(t.Context(), freeze.Order{By: "ann"}); wire.CodeOf(err) != wire.Unavailable {
+		t.Errorf("a replica that can't know: %v; want 503", err)
+	}
+}
+
 // A replica that lost its lease while a chain ran may not know of a freeze: it permits
 // nothing, and a record says that the agent did not get what the log says.
 func TestNothingLeavesAReplicaThatMayNotKnow(t *testing.T) {

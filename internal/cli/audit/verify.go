@@ -102,7 +102,7 @@ type verification struct {
 	from    string                             // where the log stands; empty: in files
 	at      []string                           // all addresses of the servers that it is on
 	signed  int                                // number of a segment after the last that there is, of which the log has checkpoints; 0: none
-	gone    []string                           // what is not proved, since it was before the first segment
+	gone    []string                           // what is not proved, or not as --removed-before says, about removed segments
 }
 
 // files verifies exports.

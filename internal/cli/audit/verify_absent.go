@@ -75,6 +75,9 @@ func (v *verification) absentOf(prefix string, numbers []int, pins map[int]strin
 		}
 		lost = append(lost, p)
 	}
+	if first := slices.Min(numbers); first < v.cmd.RemovedBefore {
+		v.gone = append(v.gone, fmt.Sprintf("%s is there, though --removed-before %d says that it was removed", segmentName(prefix, first), v.cmd.RemovedBefore))
+	}
 	seen := slices.Sorted(maps.Keys(pins))
 	for _, g := range gaps(numbers) {
 		if g.From > 1 {

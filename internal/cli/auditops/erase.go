@@ -16,8 +16,8 @@ import (
 
 // EraseCmd is `hookctl audit erase`.
 type EraseCmd struct {
-	Session string `xor:"what" required:"" placeholder:"ID" help:"Erase the salts of this session."`
-	Before  string `xor:"what" required:"" placeholder:"TIME" help:"Erase all salts made before: 90d, 2026-03-01, or an RFC 3339 time."`
+	Session string `xor:"what" required:"" placeholder:"ID" help:"Erase the salts of this session; this or --before."`
+	Before  string `xor:"what" required:"" placeholder:"TIME" help:"Erase all salts made before: 90d, 2026-03-01, or an RFC 3339 time; this or --session."`
 	DryRun  bool   `help:"Only print what would be erased."`
 }
 

@@ -55,7 +55,7 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	var file string
-	i, err = c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) {
+	i, err = c.change(ctx, e, "the credentials are made", func(a *identity.Authority) (identity.Identity, error) {
 		file = a.CredsFile(i)
 		return a.Add(i)
 	})
@@ -107,7 +107,7 @@ func (c *addCmd) addToken(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) { return a.AddToken(c.HTTP, expires) })
+	i, err := c.change(ctx, e, "the token is made", func(a *identity.Authority) (identity.Identity, error) { return a.AddToken(c.HTTP, expires) })
 	if err != nil {
 		return err
 	}

@@ -47,8 +47,8 @@ func (d directory) path(e *cli.Env) string {
 }
 
 // change changes the authority and tells the NATS server. If the server can't be reached, it
-// says what to do.
-func (d directory) change(ctx context.Context, e *cli.Env, do func(*identity.Authority) (identity.Identity, error)) (i identity.Identity, err error) {
+// says what is done, and what is left to do.
+func (d directory) change(ctx context.Context, e *cli.Env, done string, do func(*identity.Authority) (identity.Identity, error)) (i identity.Identity, err error) {
 	var changed *identity.Authority
 	err = identity.Change(d.path(e), func(a *identity.Authority) error {
 		changed = a
@@ -62,8 +62,8 @@ func (d directory) change(ctx context.Context, e *cli.Env, do func(*identity.Aut
 		return i, nil
 	}
 	if err := push(ctx, e, changed, i); err != nil {
-		fmt.Fprintf(e.Stderr, "hookctl: the NATS server does not know of it yet: %s\n"+
-			"  A router with its own server reads it at its next start; else run hookctl auth push.\n", term.Clean(err.Error()))
+		fmt.Fprintf(e.Stderr, "hookctl: %s, but the NATS server does not know of it yet: %s\n"+
+			"  Left to do: hookctl auth push, or start the router whose own server it is.\n", done, term.Clean(err.Error()))
 		e.Exit = cli.ExitDisconnected
 	}
 	return i, nil

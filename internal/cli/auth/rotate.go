@@ -22,7 +22,7 @@ func (c *rotateCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	var file string
-	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) {
+	i, err := c.change(ctx, e, "new credentials are made", func(a *identity.Authority) (identity.Identity, error) {
 		i, err := a.Rotate(c.Name, expires)
 		if i.User != "" {
 			file = a.CredsFile(i)
@@ -42,12 +42,16 @@ type revokeCmd struct {
 
 // Run ends credentials.
 func (c *revokeCmd) Run(ctx context.Context, e *cli.Env) error {
-	i, err := c.change(ctx, e, func(a *identity.Authority) (identity.Identity, error) { return a.Revoke(c.Name) })
+	i, err := c.change(ctx, e, "the credentials are revoked", func(a *identity.Authority) (identity.Identity, error) { return a.Revoke(c.Name) })
 	if err != nil {
 		return err
 	}
+	state := "have ended"
+	if e.Exit == cli.ExitDisconnected {
+		state = "end when the NATS server knows"
+	}
 	if !e.Out.Document(i) {
-		e.Out.Print("the credentials of %s have ended\n  new ones: hookctl auth rotate %s\n", term.Printable(i.Label()), term.Printable(i.Name))
+		e.Out.Print("the credentials of %s %s\n  new ones: hookctl auth rotate %s\n", term.Printable(i.Label()), state, term.Printable(i.Name))
 	}
 	return nil
 }

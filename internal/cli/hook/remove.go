@@ -12,7 +12,7 @@ import (
 )
 
 type removeCmd struct {
-	ID string `arg:"" help:"Id of the hook."`
+	IDs []string `arg:"" name:"id" help:"Id of the hook; several are removed one after the other."`
 }
 
 // removed is the JSON form of what `hook rm` did.
@@ -22,30 +22,39 @@ type removed struct {
 	Instances int    `json:"instances"` // that were alive
 }
 
-// Run removes the hook.
+// Run removes the hooks, up to the first that can't be removed.
 func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
-	was, b, err := find(ctx, e, c.ID)
+	for _, id := range c.IDs {
+		if err := remove(ctx, e, id); err != nil {
+			return fmt.Errorf("remove hook %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func remove(ctx context.Context, e *cli.Env, id string) error {
+	was, b, err := find(ctx, e, id)
 	if err != nil {
-		return fmt.Errorf("remove hook %s: %w", c.ID, err)
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
-	_, err = b.Request(ctx, b.Of("unregister", c.ID), nil, []byte("{}"))
+	_, err = b.Request(ctx, b.Of("unregister", id), nil, []byte("{}"))
 	if errors.Is(err, natsx.ErrNoResponders) {
 		err = hookrouter.ErrNoRouter
 	}
 	if err != nil {
-		return fmt.Errorf("remove hook %s: %w", c.ID, err)
+		return err
 	}
-	done := removed{ID: c.ID, Removed: true, Instances: len(was.Instances)}
+	done := removed{ID: id, Removed: true, Instances: len(was.Instances)}
 	switch {
 	case e.Out.Document(done):
 	case done.Instances == 1:
-		e.Out.Print("removed hook %s; its 1 instance registers it again unless it is stopped\n", c.ID)
+		e.Out.Print("removed hook %s; its 1 instance registers it again unless it is stopped\n", id)
 	case done.Instances > 1:
-		e.Out.Print("removed hook %s; its %d instances register it again unless they are stopped\n", c.ID, done.Instances)
+		e.Out.Print("removed hook %s; its %d instances register it again unless they are stopped\n", id, done.Instances)
 	default:
-		e.Out.Print("removed hook %s\n", c.ID)
+		e.Out.Print("removed hook %s\n", id)
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 	}{
 		"none":                                 {nil, false, nil, audit.OKPinned, c, "2 messages go on"},
 		"none, and none was removed":           {nil, false, []string{"--removed-before", "1"}, audit.OKPinned, c, "2 messages go on"},
+		"none, though one is said to be":       {nil, false, []string{"--removed-before", "2"}, audit.OKPinned, c, "HOOKS_AUDIT is there, though --removed-before 2 says that it was removed"},
 		"the middle":                           {[]string{b}, false, nil, audit.Incomplete, b, "HOOKS_AUDIT_2 is not there, though segments before and after it are"},
 		"the middle, never seen":               {[]string{b}, true, nil, audit.Incomplete, b, "before and after"},
 		"the middle, without a pin":            {[]string{b}, true, []string{"--no-pin"}, audit.Incomplete, b, "before and after"},

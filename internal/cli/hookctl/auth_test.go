@@ -99,3 +99,26 @@ func TestAnAgentIsAddedRotatedAndRevoked(t *testing.T) {
 		t.Errorf("list: %+v", got)
 	}
 }
+
+// Without a NATS server the credentials are made nevertheless: the message says so, and what is
+// left to do.
+func TestAChangeThatTheServerDoesNotKnowOf(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "auth")
+	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"HOME": t.TempDir(), "HOOK_ROUTER_AUTH_DIR": dir, "NATS_URL": "nats://127.0.0.1:1"}}
+	if got := f.Run("auth", "init"); got.Code != cli.ExitOK {
+		t.Fatalf("init: %+v", got)
+	}
+	const todo = "but the NATS server does not know of it yet: "
+	for args, want := range map[string][2]string{
+		"add agent coder":       {"credentials of agent/coder: " + filepath.Join(dir, "creds", "coder.creds"), "hookctl: the credentials are made, " + todo},
+		"add worker w --hook h": {"credentials of worker/w: ", "hookctl: the credentials are made, " + todo},
+		"rotate agent":          {"credentials of agent/agent: ", "hookctl: new credentials are made, " + todo},
+		"revoke worker":         {"the credentials of worker/worker end when the NATS server knows\n", "hookctl: the credentials are revoked, " + todo},
+	} {
+		got := f.Run(append([]string{"auth"}, strings.Fields(args)...)...)
+		if got.Code != cli.ExitDisconnected || !strings.Contains(got.Stdout, want[0]) || !strings.HasPrefix(got.Stderr, want[1]) || !strings.Contains(got.Stderr, "Left to do: hookctl auth push") {
+			t.Errorf("auth %s: %+v\nwant %q", args, got, want)
+		}
+	}
+}

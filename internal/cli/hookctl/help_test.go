@@ -30,6 +30,7 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 		"emit --help":           "\nExit codes: 0 continue, 2 denied, 5 a person must be asked; others:\n",
 		"help emit":             "\nExit codes: 0 continue, 2 denied, 5 a person must be asked; others:\n",
 		"audit verify --help":   "\nExit codes: 0 witnessed, 10 pinned, 20 unanchored, 30 diverged,\n            40 invalid, 50 incomplete, 60 unknown format; others:\n",
+		"audit check --help":    "\nExit codes: 0 proved, 40 not proved, 60 unknown format; others:\n",
 		"policy compare --help": "\nExit codes: those above, and 3 refused, 4 unreachable;\n",
 	} {
 		got := f.Run(strings.Fields(args)...)
@@ -51,7 +52,7 @@ func TestHelpIsInGroupsAndFitsATerminal(t *testing.T) {
 		}
 		at = i
 	}
-	for _, args := range []string{"--help", "help audit", "help audit query", "help audit verify", "help approvals", "help connection", "help hook add"} {
+	for _, args := range []string{"--help", "help audit", "help audit query", "help audit verify", "help audit witness", "help approvals", "help connection", "help hook add"} {
 		for line := range strings.Lines(f.Run(strings.Fields(args)...).Stdout) {
 			if utf8.RuneCountInString(line) > 81 {
 				t.Errorf("hookctl %s: more than 80 columns: %s", args, line)

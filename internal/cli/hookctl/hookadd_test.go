@@ -51,6 +51,17 @@ func TestHookRmCountsWhoIsLeft(t *testing.T) {
 	f.Run("--text", "hook", "rm", "h").Want(t, cli.ExitOK, "removed hook h; its 2 instances register it again unless they are stopped", "")
 }
 
+func TestHookRmRemovesSeveral(t *testing.T) {
+	t.Parallel()
+	f := clibus.New(t, hookctl.Run)
+	for _, id := range []string{"a", "b"} {
+		f.Hook(chain.Registration{ID: id, Events: []string{"x"}}, clitest.Answering(chain.Result{}))
+	}
+	again := "; its 1 instance registers it again unless it is stopped"
+	f.Run("--text", "hook", "rm", "a", "b").Want(t, cli.ExitOK, "removed hook a"+again+"\nremoved hook b"+again, "")
+	f.Run("hook", "rm", "nobody", "a").Want(t, cli.ExitLocal, "", "hookctl: remove hook nobody: it is not registered; `hookctl registry` lists the hooks")
+}
+
 // Removing what nobody registered is an error, with what was probably meant.
 func TestHookRmOfAnUnknownHook(t *testing.T) {
 	t.Parallel()
