@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/filewatch"
 	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/pinned"
@@ -127,14 +126,14 @@ func (f *ruleFiles) Shadow(facts approval.Facts) (approval.Rule, bool) {
 }
 
 // masker masks records by the rules in force; nil without a file.
-func (f *ruleFiles) masker() recorder.Masker { return f.maskWith(f.mask.Load) }
+func (f *ruleFiles) masker() redact.Masker { return f.maskWith(f.mask.Load) }
 
 // approvalMasker masks what a person approves by the rules in force; nil without a file.
-func (f *ruleFiles) approvalMasker() recorder.Masker {
+func (f *ruleFiles) approvalMasker() redact.Masker {
 	return f.maskWith(func() *redact.Rules { return f.mask.Load().ForApproval() })
 }
 
-func (f *ruleFiles) maskWith(rules func() *redact.Rules) recorder.Masker {
+func (f *ruleFiles) maskWith(rules func() *redact.Rules) redact.Masker {
 	if f.auditRedact == "" {
 		return nil
 	}

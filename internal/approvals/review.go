@@ -122,12 +122,3 @@ func approvers(r *held.Event) (list []string) {
 	}
 	return list
 }
-
-// noPeople is the [People] of a router without approval groups.
-type noPeople struct{}
-
-func (noPeople) Person(string) string { return "" }
-func (noPeople) Model(string) bool    { return false }
-func (noPeople) CountApproval(*chain.Approval, string, []string, string) (string, bool, error) {
-	return "", false, wire.Errorf(wire.Forbidden, "your approval does not count: the router knows no people (--approval-groups)")
-}

@@ -25,7 +25,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		err := s.follow(ctx)
-		if ctx.Err() != nil || errors.Is(err, ErrReconnected) {
+		if ctx.Err() != nil || errors.Is(err, errReconnected) {
 			continue
 		}
 		s.options.Log.Warn("approvals not followed; trying again", "error", err)
@@ -44,18 +44,17 @@ func (s *Service) askTime(ctx context.Context) {
 	}
 }
 
-// ErrReconnected ends a follow after a reconnect, so that it restarts at once: the client
+// errReconnected ends a follow after a reconnect, so that it restarts at once: the client
 // library would wait for missing heartbeats first.
-var ErrReconnected = errors.New("reconnected")
+var errReconnected = errors.New("reconnected")
 
 // follow follows the approval requests and, once they are known, the decisions.
 func (s *Service) follow(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := func() { cancel(nil) }
-	defer s.conn.OnReconnect(func() { cancel(ErrReconnected) })()
+	defer s.conn.OnReconnect(func() { cancel(errReconnected) })()
 	defer func() {
-		if errors.Is(context.Cause(ctx), ErrReconnected) {
-			err = ErrReconnected
+		if errors.Is(context.Cause(ctx), errReconnected) {
+			err = errReconnected
 		}
 	}()
 	if err := s.time.Ask(ctx, s.bucket, 0); err != nil {
@@ -69,17 +68,17 @@ func (s *Service) follow(ctx context.Context) (err error) {
 	defer wg.Wait()
 	failed := make(chan error, 2)
 	loaded := make(chan struct{})
-	var once sync.Once
+	isLoaded := sync.OnceFunc(func() { close(loaded) })
 	wg.Go(func() {
 		failed <- s.bucket.Follow(ctx, func(batch []natsx.Entry, all bool) error {
 			s.applyBatch(batch, all, start)
 			if all {
-				once.Do(func() { close(loaded) })
+				isLoaded()
 			}
 			return nil
 		})
 	})
-	defer stop() // before the wait
+	defer cancel(nil) // before the wait
 	select {
 	case <-loaded:
 	case err := <-failed:

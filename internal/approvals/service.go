@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Options configure a service. The zero value of each field is its default.
+// Options configure a service. The zero value of each field but People is its default.
 type Options struct {
 	// MaxOpen bounds the open approval requests; 0 means 50,000. A proven agent may have a tenth
 	// of them, but at least MaxPerSession, and a tenth of MaxKept.
@@ -25,7 +25,7 @@ type Options struct {
 	MaxPerSession int
 	// MaxKept bounds the bytes of all kept approval requests; 0 means 4 GiB.
 	MaxKept int64
-	// People weighs the answers to requests that take several approvals; nil knows nobody.
+	// People weighs the answers to requests that take several approvals. Required.
 	People People
 	// Reviewed records an answer that does not end its request, before it counts. Nil for none.
 	Reviewed func(context.Context, *held.Event, approval.Review) error
@@ -89,9 +89,6 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Servic
 	o.MaxOpen = cmp.Or(o.MaxOpen, 50_000)
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 100)
 	o.MaxKept = cmp.Or(o.MaxKept, 4<<30)
-	if o.People == nil {
-		o.People = noPeople{}
-	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Service{
 		options: o, conn: c, bucket: bucket, log: log, replica: nuid.Next(),

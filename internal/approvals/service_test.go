@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/wire"
@@ -51,6 +52,9 @@ func connected(t *testing.T, s natsx.InProcess, o approvals.Options) (*approvals
 	log, err := store.Open(t.Context(), conn, 1)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if o.People == nil {
+		o.People = (*people.People)(nil)
 	}
 	return approvals.New(conn, bucket, log, o), conn
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -29,7 +30,7 @@ type Options struct {
 	// Data selects what records hold of an event's data; empty means the data with its secrets
 	// masked by Mask, which defaults to the usual rules.
 	Data recorder.Data
-	Mask recorder.Masker
+	Mask redact.Masker
 	// Key signs the log; nil means no checkpoints.
 	Key *signer.Key
 	// SignInterval is how often new records are signed; 0 means a second.
@@ -80,7 +81,7 @@ func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
 	l.writer = recorder.New(conn, stored, recorder.Options{ID: o.Replica, Mode: o.Mode, Timeout: o.Timeout, Wrote: o.Wrote, Log: o.Log})
 	if o.Mode != recorder.Off && o.Key != nil {
 		l.signer = signer.New(stored, signer.Options{
-			Prefix: conn.Prefix(), Key: o.Key.Signer, Verifier: o.Key.Verifier, Upgraded: o.Upgraded, Interval: o.SignInterval, Log: o.Log,
+			Key: o.Key.Signer, Verifier: o.Key.Verifier, Upgraded: o.Upgraded, Interval: o.SignInterval, Log: o.Log,
 			Alarm: func(reason string) { l.note("alarm", reason) },
 		})
 	}

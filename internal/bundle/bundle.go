@@ -27,12 +27,11 @@ type File struct {
 	Text string `json:"text"`
 }
 
-// Bundle is a bundle whose signature was checked, and whose files are those that were
-// signed.
+// Bundle is a bundle whose signature and files were verified.
 type Bundle struct {
 	Statement
 	Files []File // the worker file first
-	Raw   []byte // as it was signed and sent
+	Raw   []byte // the document as it was sent
 }
 
 // document is the JSON of a bundle.
@@ -64,7 +63,7 @@ func Seal(key note.Signer, s Statement, files []File) (*Bundle, error) {
 	return &Bundle{s, files, append(raw, '\n')}, nil
 }
 
-// errUnsigned says that no key that counts signed a bundle.
+// errUnsigned means that no configured key signed a bundle.
 var errUnsigned = errors.New("none of the configured keys signed it")
 
 // Open reads a bundle that one of the keys signed.
@@ -93,7 +92,7 @@ func Open(raw []byte, keys ...note.Verifier) (*Bundle, error) {
 	return &Bundle{s, doc.Files, raw}, nil
 }
 
-// Claimed is what a bundle says of itself, whoever signed it: for who only stores it.
+// Claimed returns the statement of a bundle without verifying its signature, for a store.
 func Claimed(raw []byte) (Statement, error) {
 	doc, err := read(raw)
 	if err != nil {
@@ -154,8 +153,8 @@ func plain(name string) bool {
 	})
 }
 
-// Write writes the files to a directory that is empty, for the owner only, and returns the
-// path of the worker file.
+// Write writes the files to an empty directory, readable by the owner only, and returns the path of
+// the worker file.
 func (b *Bundle) Write(dir string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// Use says what becomes of the answers of a bundle's hooks.
+// Use says whether the answers of a bundle's hooks count.
 type Use string
 
 // The uses.
 const (
 	Enforce Use = "enforce" // they count
-	Shadow  Use = "shadow"  // they are recorded, beside those of what is enforced
+	Shadow  Use = "shadow"  // they are only recorded, in addition to those of the enforced bundle
 )
 
-// Statement is what is signed.
+// Statement is the signed description of a bundle.
 type Statement struct {
 	Name     string    // of the policy; see [CheckName]
 	Serial   uint64    // grows with each bundle of the name, from 1
-	Use      Use       // what becomes of its answers
-	Restores uint64    // the serial whose files these are, of a rollback; 0 for none
-	Commit   string    // of the repository that the files are from, in hexadecimal digits; empty where that is not said
+	Use      Use       // whether its answers count
+	Restores uint64    // of a rollback: the serial whose files it restores; 0 for none
+	Commit   string    // of the repository with the files, in hexadecimal digits; empty if unknown
 	Created  time.Time // in seconds, UTC
 	Digest   string    // SHA-256 of the files, in 64 hexadecimal digits
 }
 
-// first is the line that tells a statement from all else that a key may sign.
+// first is the line that distinguishes a statement from anything else that a key may sign.
 const first = "hookrouter policy v1"
 
 // maxSerial bounds serials, so that every language can hold one.
@@ -95,8 +95,7 @@ func (s Statement) text() string {
 	return b.String()
 }
 
-// parse reads the form that is signed. There is one text for each statement: what is
-// written otherwise is refused.
+// parse reads the form that is signed. Each statement has exactly one text; parse refuses any other.
 func parse(text string) (s Statement, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if lines[0] != first {

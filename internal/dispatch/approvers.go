@@ -20,15 +20,6 @@ type Approvers interface {
 	Impossible(a *chain.Approval, sender string) string
 }
 
-// noApprovers requires no approval and knows no people.
-type noApprovers struct{}
-
-func (noApprovers) Needs(string, string) *chain.Approval { return nil }
-
-func (noApprovers) Impossible(*chain.Approval, string) string {
-	return "the router knows no people (--approval-groups)"
-}
-
 // needs is the strictest approval that the registrations of the asking hooks and the operator
 // require; nil if anybody may answer.
 func (d *Dispatcher) needs(ev *event, out chain.Outcome) *chain.Approval {
@@ -66,8 +57,6 @@ func (d *Dispatcher) Waits(ctx context.Context, s *held.Event) {
 	last := s.Reviews[len(s.Reviews)-1]
 	d.log.InfoContext(ctx, "approval waits for others", "approval_id", s.ID, "event_id", s.EventID, "chain_id", s.ChainID, "by", last.By, "progress", s.Progress)
 	q := d.approvals.Masked(s.Request)
-	if d.opts.Notify != nil {
-		d.opts.Notify(ctx, approval.Notice{Request: q, Emitter: s.Emitter})
-	}
+	d.opts.Notify(ctx, approval.Notice{Request: q, Emitter: s.Emitter})
 	d.report(ctx, approval.EventReviewed, s.Session, q.Append(nil))
 }

@@ -106,10 +106,11 @@ const maxShadow = 256
 // shadow calls a hook in mode shadow. The chain does not wait for it.
 func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, events.Event) {
 	return func(entry *chain.Entry, in events.Event) {
-		started := d.shadowCalls.start(func() {
+		started := d.shadowCalls.TryGo(func() error {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), entry.Timeout())
 			defer cancel()
 			d.callShadow(ctx, ev, entry, in)
+			return nil
 		})
 		if !started {
 			d.dropped(entry)
@@ -150,32 +151,6 @@ func (d *Dispatcher) callUnawaited(ctx context.Context, ev *event, entry *chain.
 	d.observer.Unawaited(ev.trace, telemetry.Answer{Entry: entry, When: when, Failure: call.Failure}, call.Result.Action, err != nil)
 	return call
 }
-
-// background runs a bounded number of calls that nobody waits for.
-type background struct {
-	slots chan struct{}
-	wg    *sync.WaitGroup
-}
-
-func newBackground(limit int) background {
-	return background{make(chan struct{}, limit), new(sync.WaitGroup)}
-}
-
-// start runs do in a new goroutine, unless too many are running.
-func (b background) start(do func()) bool {
-	select {
-	case b.slots <- struct{}{}:
-	default:
-		return false
-	}
-	b.wg.Go(func() {
-		defer func() { <-b.slots }()
-		do()
-	})
-	return true
-}
-
-func (b background) wait() { b.wg.Wait() }
 
 // counters are totals since the start.
 type counters struct {

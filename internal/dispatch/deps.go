@@ -150,9 +150,10 @@ type Approvals interface {
 type Journal interface {
 	// Enabled reports whether the router keeps an audit log.
 	Enabled() bool
-	// Record writes records. In strict mode it waits until the log has them.
+	// Record writes records. In strict mode it waits until the log has them. Without an audit log
+	// it does nothing.
 	Record(ctx context.Context, lines []byte) error
-	// Note writes records without waiting.
+	// Note writes records without waiting, or does nothing without an audit log.
 	Note(lines []byte)
 }
 

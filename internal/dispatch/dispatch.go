@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
@@ -23,7 +25,7 @@ const (
 // MaxPerAgent is how many requests of one proven agent may be in flight, unless options say otherwise.
 const MaxPerAgent = 256
 
-// Options configure a dispatcher. The zero value of each field is its default.
+// Options configure a dispatcher. The zero value of each field but Approvers and Workers is its default.
 type Options struct {
 	// MaxData is the largest event data, in bytes; 0 means 512 KiB.
 	MaxData int
@@ -46,11 +48,11 @@ type Options struct {
 	ReplayWindow time.Duration
 	// Rules decide approval requests before a person is asked; nil for none.
 	Rules Rules
-	// Approvers knows which approvals the operator requires; nil for none.
+	// Approvers knows which approvals the operator requires. Required.
 	Approvers Approvers
 	// Guards are the hooks that an operator pinned; nil for none.
 	Guards Guards
-	// Workers knows what the workers' credentials permit; nil permits everything.
+	// Workers knows what the workers' credentials permit. Required.
 	Workers Workers
 	// UnknownEvents says how to treat an event that is neither standard nor named by a hook;
 	// empty allows it.
@@ -76,34 +78,31 @@ type Rules interface {
 
 func (o Options) withDefaults() Options {
 	o.MaxData = cmp.Or(o.MaxData, 512<<10)
-	if o.Workers == nil {
-		o.Workers = everything{}
-	}
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 64)
 	o.MaxPerAgent = cmp.Or(o.MaxPerAgent, MaxPerAgent)
 	o.ChainTimeout = cmp.Or(o.ChainTimeout, 30*time.Second)
 	o.CollectTimeout = cmp.Or(o.CollectTimeout, time.Second)
 	o.ReplayWindow = cmp.Or(o.ReplayWindow, 5*time.Minute)
-	if o.Approvers == nil {
-		o.Approvers = noApprovers{}
-	}
 	if o.Rules == nil {
 		o.Rules = approval.Rules(nil)
+	}
+	if o.Notify == nil {
+		o.Notify = func(context.Context, approval.Notice) {}
 	}
 	o.PublishData = cmp.Or(o.PublishData, PublishFull)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 
-// Dependencies are what a dispatcher works with. All are required, except Labels, and Approvals
-// if [Options].NoApprovals is set.
+// Dependencies are what a dispatcher works with. All are required, except Approvals if
+// [Options].NoApprovals is set.
 type Dependencies struct {
 	Hooks     Hooks
 	Freezes   Freezes
 	Transport Transport
 	Sessions  Sessions
 	Approvals Approvals
-	Labels    Labels // nil: no hook may add one
+	Labels    Labels
 	Journal   Journal
 	View      View
 	Observer  Observer
@@ -127,8 +126,8 @@ type Dispatcher struct {
 	senderSlots  slots
 	asyncSlots   slots // of calls in mode async
 	unknown      unknown
-	shadowCalls  background
-	asyncCalls   background
+	shadowCalls  errgroup.Group
+	asyncCalls   errgroup.Group
 	counters     counters
 	log          *slog.Logger
 }
@@ -136,22 +135,21 @@ type Dispatcher struct {
 // New makes a dispatcher.
 func New(deps Dependencies, o Options) *Dispatcher {
 	o = o.withDefaults()
-	if deps.Labels == nil {
-		deps.Labels = noLabels{}
-	}
-	return &Dispatcher{
+	d := &Dispatcher{
 		opts: o, log: o.Log,
 		hooks: deps.Hooks, freezes: deps.Freezes, transport: deps.Transport, sessions: deps.Sessions,
 		approvals: deps.Approvals, labels: deps.Labels, journal: deps.Journal, view: deps.View, observer: deps.Observer,
 		sessionSlots: slots{limit: o.MaxPerSession, of: "session"}, senderSlots: slots{limit: o.MaxPerAgent, of: "agent"}, asyncSlots: slots{limit: maxAsyncPerAgent, of: "agent"},
-		shadowCalls: newBackground(maxShadow), asyncCalls: newBackground(maxAsync),
 	}
+	d.shadowCalls.SetLimit(maxShadow)
+	d.asyncCalls.SetLimit(maxAsync)
+	return d
 }
 
 // Wait waits for the shadow and async calls in flight.
 func (d *Dispatcher) Wait() {
-	d.shadowCalls.wait()
-	d.asyncCalls.wait()
+	_ = d.shadowCalls.Wait() // the calls return no errors
+	_ = d.asyncCalls.Wait()
 }
 
 // Counters are totals since the start, for service discovery: calls of shadow hooks,

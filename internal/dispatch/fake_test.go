@@ -16,6 +16,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/freeze"
+	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/labels"
+	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -66,11 +69,15 @@ type hook struct {
 
 func newBench(t *testing.T, o dispatch.Options, hooks ...hook) *bench {
 	t.Helper()
+	o.Approvers = (*people.People)(nil)
+	if o.Workers == nil {
+		o.Workers = (*identity.File)(nil)
+	}
 	b := &bench{}
 	b.deps.hooks, b.deps.asked, b.deps.grants = hooks, map[string]*held.Event{}, map[string]string{}
 	f := &b.deps
 	b.Dispatcher = dispatch.New(dispatch.Dependencies{
-		Freezes: f, Hooks: f, Transport: f, Sessions: f, Approvals: f, Journal: f, View: recorder.View{Data: recorder.Full}, Observer: observer{f},
+		Freezes: f, Hooks: f, Transport: f, Sessions: f, Approvals: f, Labels: noLabels{}, Journal: f, View: recorder.View{Data: recorder.Full}, Observer: observer{f},
 	}, o)
 	t.Cleanup(b.Wait)
 	return b
@@ -302,3 +309,24 @@ func (o observer) Granted() { o.note("granted before") }
 func (o observer) Decided(ctx context.Context, _ string, _ telemetry.Approval) context.Context {
 	return ctx
 }
+
+// noLabels keeps none: no hook may add one.
+type noLabels struct{}
+
+func (noLabels) Labels(string) ([]string, error) { return nil, nil }
+
+func (noLabels) AddLabels(context.Context, string, map[string]string) ([]string, error) {
+	return nil, wire.Errorf(wire.Unavailable, "this router keeps no labels")
+}
+
+func (noLabels) Session(string) labels.Record { return labels.Record{} }
+
+func (noLabels) Claim(context.Context, string, string, string) error { return nil }
+
+func (noLabels) AskToRemove(context.Context, string, []string) (time.Time, error) {
+	return time.Now(), nil
+}
+
+func (noLabels) LabelsAgain(string, []string, time.Time) ([]string, error) { return nil, nil }
+
+func (noLabels) RemoveLabels(context.Context, string, []string, time.Time) error { return nil }

@@ -99,9 +99,6 @@ func (d *Dispatcher) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err
 }
 
 func (d *Dispatcher) recordFreeze(ctx context.Context, action string, o freeze.Order) error {
-	if !d.journal.Enabled() {
-		return nil
-	}
 	return d.journal.Record(ctx, audit.Record{
 		Time: time.Now(), Kind: audit.FreezeKind, Session: o.Session, Action: action,
 		Detail: audit.Freeze{Scope: o.Scope(), Agent: o.Agent, By: o.By, Reason: d.view.Text(o.Reason)},

@@ -213,30 +213,9 @@ func (d *Dispatcher) Relabel(ctx context.Context, s *held.Event) error {
 
 // recordLabels records what a person's decision does to labels; nothing for none.
 func (d *Dispatcher) recordLabels(ctx context.Context, s *held.Event, decision approval.Decision, action string, of []string) error {
-	if len(of) == 0 || !d.journal.Enabled() {
+	if len(of) == 0 {
 		return nil
 	}
 	line := recordOf(s, audit.LabelsKind, action, audit.Labels{Labels: of, ApprovalID: s.ID, By: decision.DecidedBy, Agent: s.Emitter})
 	return d.journal.Record(ctx, line.Append(nil))
 }
-
-// noLabels is the [Labels] of a dispatcher that keeps none: no hook may add one.
-type noLabels struct{}
-
-func (noLabels) Labels(string) ([]string, error) { return nil, nil }
-
-func (noLabels) AddLabels(context.Context, string, map[string]string) ([]string, error) {
-	return nil, wire.Errorf(wire.Unavailable, "this router keeps no labels")
-}
-
-func (noLabels) Session(string) labels.Record { return labels.Record{} }
-
-func (noLabels) Claim(context.Context, string, string, string) error { return nil }
-
-func (noLabels) AskToRemove(context.Context, string, []string) (time.Time, error) {
-	return time.Now(), nil
-}
-
-func (noLabels) LabelsAgain(string, []string, time.Time) ([]string, error) { return nil, nil }
-
-func (noLabels) RemoveLabels(context.Context, string, []string, time.Time) error { return nil }

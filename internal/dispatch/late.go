@@ -28,13 +28,14 @@ func (d *Dispatcher) callAsync(ev *event, entry *chain.Entry, data []byte) {
 		d.dropped(entry)
 		return
 	}
-	started := d.asyncCalls.start(func() {
+	started := d.asyncCalls.TryGo(func() error {
 		defer d.asyncSlots.release(owner)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ev.trace.Context()), entry.Timeout())
 		defer cancel()
 		in := ev.request.Event
 		in.Data = data
 		d.keepInjection(ctx, ev, d.callUnawaited(ctx, ev, entry, in))
+		return nil
 	})
 	if !started {
 		d.asyncSlots.release(owner)
@@ -73,25 +74,21 @@ func (d *Dispatcher) keepInjection(ctx context.Context, ev *event, call chain.Ca
 
 // late is the record of an async hook's answer.
 func (d *Dispatcher) late(ev *event, call *chain.Call) *records {
-	r := d.records(ev)
-	if r != nil {
+	return d.records(ev, func(r *records) {
 		detail := r.call(call)
 		detail.Shadow, detail.Late = true, true
 		r.add(kindOf(call.Failure), call.Entry.ID, answered(call), detail)
-	}
-	return r
+	})
 }
 
 // lateDropped is the record of an injection that no turn will deliver.
 func (d *Dispatcher) lateDropped(ev *event, call *chain.Call, text, why string) *records {
-	r := d.records(ev)
-	if r != nil {
+	return d.records(ev, func(r *records) {
 		r.add(audit.InjectionKind, call.Entry.ID, "dropped", audit.Injection{
 			Role: string(cmp.Or(call.Result.ContextInjectionRole, chain.RoleSystem)), Ephemeral: call.Result.Ephemeral,
 			Bytes: len(text), Dropped: why, Late: true, Text: r.view.TextOf(ev.session(), text),
 		})
-	}
-	return r
+	})
 }
 
 // takesLate returns the event's id if its verdict delivers the late injections of the turn that

@@ -17,12 +17,6 @@ type Workers interface {
 	Fields(hook string) []string
 }
 
-// everything permits everything.
-type everything struct{}
-
-func (everything) Allows(string, chain.Action) bool { return true }
-func (everything) Fields(string) []string           { return nil }
-
 // visible is the part of an event's data that a hook may see. A contributor sees its channel, which
 // is no data of an agent.
 func (d *Dispatcher) visible(entry *chain.Entry, data []byte) ([]byte, error) {

@@ -126,9 +126,7 @@ func (d *Dispatcher) report(ctx context.Context, name, session string, data []by
 func (d *Dispatcher) reportAsked(s *held.Event) {
 	q := d.approvals.Masked(s.Request)
 	ctx := d.observer.Asked(asked(s))
-	if d.opts.Notify != nil {
-		d.opts.Notify(ctx, approval.Notice{Request: q, Emitter: s.Emitter})
-	}
+	d.opts.Notify(ctx, approval.Notice{Request: q, Emitter: s.Emitter})
 	d.report(ctx, events.ApprovalRequired, s.Session, q.Append(nil))
 	about, _ := json.Marshal(map[string]string{"approval_id": s.ID, "event": s.Event, "hook": s.Hook})
 	note, _ := json.Marshal(events.UserNotificationData{
@@ -143,9 +141,7 @@ func (d *Dispatcher) Decided(ctx context.Context, s *held.Event, decision approv
 	ctx = d.observer.Decided(ctx, decidedBy(decision), decidedAbout(s, decision))
 	d.logDecided(ctx, s, decision)
 	q := d.approvals.Masked(s.Request)
-	if d.opts.Notify != nil {
-		d.opts.Notify(ctx, approval.Notice{Request: q, Decision: &decision, Emitter: s.Emitter})
-	}
+	d.opts.Notify(ctx, approval.Notice{Request: q, Decision: &decision, Emitter: s.Emitter})
 	name := events.ApprovalDenied
 	if decision.Granted {
 		name = events.ApprovalGranted

@@ -51,9 +51,6 @@ func (d *Dispatcher) noteHeldRefused(s *held.Event, action, why string) {
 }
 
 func (d *Dispatcher) noteRefusal(about audit.Record, action, why string) {
-	if !d.journal.Enabled() {
-		return
-	}
 	about.Time, about.Kind, about.Action, about.Detail = time.Now(), audit.ChainRefused, action, audit.Note{Reason: d.view.Text(why)}
 	d.journal.Note(about.Append(nil))
 }
@@ -79,12 +76,15 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxBuffer = 64 << 10
 
-func (d *Dispatcher) records(ev *event) *records {
+// records returns the records that write adds.
+func (d *Dispatcher) records(ev *event, write func(*records)) *records {
 	if !d.journal.Enabled() {
 		return nil
 	}
 	buf := buffers.Get().(*[]byte)
-	return &records{view: d.view, ev: ev, now: time.Now(), text: (*buf)[:0], pool: buf}
+	r := &records{view: d.view, ev: ev, now: time.Now(), text: (*buf)[:0], pool: buf}
+	write(r)
+	return r
 }
 
 // free returns the buffer to the pool. The journal keeps no reference to it.
@@ -104,88 +104,74 @@ func (r *records) add(kind audit.Kind, hook, action string, detail audit.Detail)
 
 // emitted returns the records of a decided emit.
 func (d *Dispatcher) emitted(ev *event, out chain.Outcome) *records {
-	r := d.records(ev)
-	if r != nil {
+	return d.records(ev, func(r *records) {
 		r.calls(out)
 		r.result(out, string(cmp.Or(out.Result.Action, chain.Continue)), out.Result.Reason, "")
-	}
-	return r
+	})
 }
 
 // executed returns the records of an execute that asks nobody.
 func (d *Dispatcher) executed(ev *event, out chain.Outcome, v verdict.Verdict) *records {
-	r := d.records(ev)
-	if r != nil {
+	return d.records(ev, func(r *records) {
 		r.calls(out)
 		r.delivered(ev.withLate(out), v)
 		r.result(out, string(v.Action), v.Reason, approvalID(v))
-	}
-	return r
+	})
 }
 
 // requested returns the records of an execute that asks a person, also if the event has its
 // request already.
 func (d *Dispatcher) requested(ev *event, out chain.Outcome, v verdict.Verdict, s *held.Event, again bool) *records {
-	r := d.records(ev)
-	if r != nil {
+	return d.records(ev, func(r *records) {
 		r.calls(out)
 		r.delivered(out, v)
 		r.approval(s, again)
 		r.result(out, string(verdict.Pending), "", s.ID)
-	}
-	return r
+	})
 }
 
 // undecided returns the records of a chain that ran out of time.
 func (d *Dispatcher) undecided(ev *event, out chain.Outcome) *records {
-	r := d.records(ev)
-	if r != nil {
+	return d.records(ev, func(r *records) {
 		r.calls(out)
 		r.result(out, "deadline", "", "")
-	}
-	return r
+	})
 }
 
 // collected returns the records of a collect.
 func (d *Dispatcher) collected(ev *event, list []chain.Collected) *records {
-	r := d.records(ev)
-	if r == nil {
-		return nil
-	}
-	called, skipped := 0, 0
-	for i := range list {
-		c := &list[i]
-		if c.Skipped {
-			skipped++
-			r.add(audit.HookSkipped, c.Entry.ID, "skipped", nil)
-			continue
+	return d.records(ev, func(r *records) {
+		called, skipped := 0, 0
+		for i := range list {
+			c := &list[i]
+			if c.Skipped {
+				skipped++
+				r.add(audit.HookSkipped, c.Entry.ID, "skipped", nil)
+				continue
+			}
+			call := chain.Call{Entry: c.Entry, Start: c.Start, Took: c.Took, Err: c.Err, Failure: chain.FailureOf(c.Err)}
+			if c.Start.IsZero() {
+				call.Failure = chain.FailedMatch
+			}
+			if call.Called() {
+				called++
+			}
+			detail := r.call(&call)
+			detail.Data = r.view.Of(ev.session(), c.Data)
+			r.add(kindOf(call.Failure), c.Entry.ID, "collect", detail)
 		}
-		call := chain.Call{Entry: c.Entry, Start: c.Start, Took: c.Took, Err: c.Err, Failure: chain.FailureOf(c.Err)}
-		if c.Start.IsZero() {
-			call.Failure = chain.FailedMatch
-		}
-		if call.Called() {
-			called++
-		}
-		detail := r.call(&call)
-		detail.Data = r.view.Of(ev.session(), c.Data)
-		r.add(kindOf(call.Failure), c.Entry.ID, "collect", detail)
-	}
-	r.add(audit.ChainResult, "", "collect", audit.Chain{
-		Agent: ev.request.Event.Source, Emitter: ev.request.Emitter, Called: called, Skipped: skipped, Took: r.now.Sub(ev.admitted), In: r.view.Of(ev.session(), ev.sent()),
+		r.add(audit.ChainResult, "", "collect", audit.Chain{
+			Agent: ev.request.Event.Source, Emitter: ev.request.Emitter, Called: called, Skipped: skipped, Took: r.now.Sub(ev.admitted), In: r.view.Of(ev.session(), ev.sent()),
+		})
 	})
-	return r
 }
 
 // shadowed is the record of a shadow hook's answer to data.
 func (d *Dispatcher) shadowed(ev *event, call *chain.Call, data []byte) *records {
-	r := d.records(ev)
-	if r == nil {
-		return nil
-	}
-	detail := r.call(call)
-	detail.Shadow = true
-	r.modified(&detail, call, data)
-	r.add(kindOf(call.Failure), call.Entry.ID, answered(call), detail)
-	return r
+	return d.records(ev, func(r *records) {
+		detail := r.call(call)
+		detail.Shadow = true
+		r.modified(&detail, call, data)
+		r.add(kindOf(call.Failure), call.Entry.ID, answered(call), detail)
+	})
 }

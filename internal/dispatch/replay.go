@@ -69,11 +69,9 @@ func (d *Dispatcher) seenSince(s *held.Event, decision *approval.Decision) ([]st
 
 // replayed records that a granted event was sent again.
 func (d *Dispatcher) replayed(ev *event, s *held.Event, action, why string) *records {
-	r := d.records(ev)
-	if r != nil {
+	return d.records(ev, func(r *records) {
 		r.add(audit.ApprovalReplayed, s.HookID, action, audit.Replay{
 			ApprovalID: s.ID, ChainID: s.ChainID, Emitter: ev.request.Emitter, Reason: why, DataSHA256: s.DataSHA256,
 		})
-	}
-	return r
+	})
 }

@@ -28,15 +28,9 @@ func (d *Dispatcher) Reveal(ctx context.Context, id, by string) (approval.Record
 	return s.Record, nil
 }
 
-// Masker masks secrets.
-type Masker interface {
-	Object(raw []byte) (masked []byte, n int)
-	Text(text string) (masked string, n int)
-}
-
 // Mask masks the secrets in a request's data and in what hooks say about it. A nil mask uses the
 // default rules for approvals.
-func (p PublishData) Mask(mask Masker) func(*approval.Record) {
+func (p PublishData) Mask(mask redact.Masker) func(*approval.Record) {
 	if mask == nil {
 		mask = redact.Default().ForApproval()
 	}

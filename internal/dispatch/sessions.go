@@ -28,9 +28,6 @@ func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) 
 		return err
 	}
 	d.log.Warn("session ended by an operator", "agent", agent, "session_id", session, "by", by)
-	if !d.journal.Enabled() {
-		return nil
-	}
 	return d.journal.Record(ctx, audit.Record{
 		Time: time.Now(), Kind: audit.FreezeKind, Session: session, Action: "ended", Detail: audit.Freeze{Scope: "session", Agent: agent, By: by},
 	}.Append(nil))
@@ -51,9 +48,6 @@ func (d *Dispatcher) RevokeGrant(ctx context.Context, approvalID string) (revoke
 }
 
 func (d *Dispatcher) recordRevoked(ctx context.Context, session, hook, prompt string) error {
-	if !d.journal.Enabled() {
-		return nil
-	}
 	return d.journal.Record(ctx, audit.Record{
 		Time: time.Now(), Kind: audit.ApprovalRevoked, Session: session, Hook: hook, Action: "revoked",
 		Detail: audit.Note{Reason: d.view.Text(prompt)},

@@ -29,15 +29,15 @@ var ErrNoAuthority = errors.New("there are no keys")
 
 // Authority makes credentials. Its directory holds:
 //
-//	operator.nk      the operator's key: who has it can make every other
+//	operator.nk      the operator's key, from which every other can be made
 //	keys/<account>   the key of each account
 //	accounts/*.jwt   what the NATS server knows of each account
 //	creds/*.creds    the credentials of each identity
-//	server.nk        the key of the router that runs the NATS server, where one does
+//	server.nk        the key of the router that runs the NATS server, if one does
 //	tokens.json      the digests of tokens for the HTTP API
 //	identities.json  who there is; not secret
 //
-// An Authority is for one goroutine. Changes of several processes exclude each other.
+// An Authority is for one goroutine. [Change] locks out other processes.
 type Authority struct {
 	dir      string
 	operator nkeys.KeyPair
@@ -54,8 +54,8 @@ type state struct {
 	Identities []Identity        `json:"identities"`
 }
 
-// Init makes an authority for the subjects of a prefix in a directory that has none. The
-// directory is made where missing; nobody else may read it.
+// Init makes an authority for the subjects of a prefix in a directory that has none. It makes a
+// missing directory, which nobody else may read.
 func Init(dir, prefix string) (*Authority, error) {
 	if _, err := os.Stat(filepath.Join(dir, DirectoryFile)); err == nil {
 		return nil, fmt.Errorf("%s has keys already: choose another directory", dir)
@@ -86,7 +86,7 @@ func Init(dir, prefix string) (*Authority, error) {
 }
 
 // Open opens the authority in a directory, which must be this user's or root's. The error wraps
-// [ErrNoAuthority] where there is none.
+// [ErrNoAuthority] if there is none.
 func Open(dir string) (*Authority, error) {
 	a := &Authority{dir: dir, signed: map[string]string{}}
 	text, err := os.ReadFile(filepath.Join(dir, DirectoryFile))
@@ -108,8 +108,7 @@ func Open(dir string) (*Authority, error) {
 	return a, nil
 }
 
-// Change opens the authority, changes it, and keeps other processes from doing so
-// meanwhile.
+// Change opens the authority and changes it, under a lock that excludes other processes.
 func Change(dir string, change func(*Authority) error) error {
 	if _, err := Open(dir); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (a *Authority) Dir() string { return a.dir }
 // Prefix is the first token of the subjects.
 func (a *Authority) Prefix() string { return a.state.Prefix }
 
-// Identities lists everybody, in the order of their names.
+// Identities returns all identities, sorted by name.
 func (a *Authority) Identities() []Identity {
 	list := slices.Clone(a.state.Identities)
 	slices.SortFunc(list, func(x, y Identity) int { return strings.Compare(x.Name, y.Name) })
@@ -189,14 +188,14 @@ func (a *Authority) enroll(i Identity) (Identity, error) {
 	return i, nil
 }
 
-// issue makes credentials, and what the server must know of them.
+// issue makes credentials and saves what the server must know of them.
 func (a *Authority) issue(i *Identity) error {
 	creds, user, err := a.credentials(*i, a.permissions(*i))
 	if err != nil {
 		return err
 	}
 	i.User = user
-	if err := a.save(); err != nil { // first the routers learn who it is
+	if err := a.save(); err != nil { // routers must know the identity before anybody can use it
 		return err
 	}
 	return writeFile(a.CredsFile(*i), creds, 0o600)
@@ -207,8 +206,7 @@ func (a *Authority) CredsFile(i Identity) string {
 	return filepath.Join(a.dir, "creds", i.Name+".creds")
 }
 
-// save writes identities.json, the digests of tokens and what the server knows of each
-// account.
+// save writes identities.json, the digests of tokens and the JWT of each account.
 func (a *Authority) save() error {
 	text, err := json.MarshalIndent(a.state, "", "  ")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 )
 
-// Defaults are the identities that [Ensure] makes: one for each role that clients look
-// for where they were given no credentials.
+// Defaults are the identities that [Ensure] makes: one for each role that clients look for if they
+// were given no credentials.
 var Defaults = []Identity{
 	{Name: "admin", Role: Admin},
 	{Name: "agent", Role: Agent},
@@ -19,12 +19,12 @@ var Defaults = []Identity{
 	{Name: "system", Role: System},
 }
 
-// Ensure opens the authority of a directory, and makes it where there is none. A default
-// identity that is missing is added; one that was revoked stays revoked.
+// Ensure opens the authority of a directory, or makes a missing one. It adds missing default
+// identities; revoked ones stay revoked.
 func Ensure(dir, prefix string) (*Authority, error) { return ensure(dir, prefix, false) }
 
-// EnsureServed is [Ensure] for a router that runs the NATS server itself. Credentials that
-// are made from then on name the router's key: see [Authority.ServerKey].
+// EnsureServed is [Ensure] for a router that runs the NATS server itself. New credentials then name
+// the router's key: see [Authority.ServerKey].
 func EnsureServed(dir, prefix string) (*Authority, error) { return ensure(dir, prefix, true) }
 
 func ensure(dir, prefix string, served bool) (*Authority, error) {
@@ -53,7 +53,7 @@ func ensure(dir, prefix string, served bool) (*Authority, error) {
 	return a, nil
 }
 
-// Files are what a NATS server reads of an authority.
+// Files are the parts of an authority that a NATS server reads.
 type Files struct {
 	Operator string // path of the operator's JWT
 	Accounts string // directory with a JWT for each account
@@ -62,7 +62,7 @@ type Files struct {
 	State    string
 }
 
-// Files says what a NATS server reads.
+// Files returns what a NATS server reads.
 func (a *Authority) Files() Files {
 	return Files{
 		Operator: filepath.Join(a.dir, "operator.jwt"), Accounts: filepath.Join(a.dir, "accounts"),
@@ -70,10 +70,9 @@ func (a *Authority) Files() Files {
 	}
 }
 
-// RouterCredentials makes credentials that nobody stores for the router that runs the NATS
-// server itself: a JWT and the seed of its key. They are good for the whole of the routers'
-// account. Permissions would protect nothing from that process, which holds the operator's
-// key, and the server would check them for each message.
+// RouterCredentials makes credentials for the router that runs the NATS server itself: a JWT and the
+// seed of its key, neither of which is stored. They have no permissions to check for each message:
+// those would not restrict a process that holds the operator's key.
 func (a *Authority) RouterCredentials() (token, seed string, err error) {
 	creds, _, err := a.credentials(Identity{Name: "router", Role: Router, Account: a.state.Accounts[routersAccount]}, jwt.Permissions{})
 	if err != nil {

@@ -21,13 +21,13 @@ const (
 	maxSubscriptions = 4096
 )
 
-// farFuture is later than any credentials are made.
+// farFuture is after the creation of all credentials.
 var farFuture = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// accountName is the name of the account of an agent or a person.
+// accountName returns the name of the account of an agent or a person.
 func accountName(i Identity) string { return string(i.Role) + "-" + i.Name }
 
-// accounts are the names and public keys of all accounts.
+// accounts returns the public keys of all accounts by name.
 func (a *Authority) accounts() map[string]string {
 	all := maps.Clone(a.state.Accounts)
 	for _, i := range a.state.Identities {
@@ -82,7 +82,7 @@ func (a *Authority) signOperator() error {
 		writeFile(filepath.Join(a.dir, "operator.jwt"), []byte(text), 0o644))
 }
 
-// signAccount writes what the server knows of an account, where that changed.
+// signAccount writes the JWT of an account if it changed.
 func (a *Authority) signAccount(name string) error {
 	public := a.accounts()[name]
 	claims := jwt.NewAccountClaims(public)
@@ -121,7 +121,7 @@ func (a *Authority) signAccount(name string) error {
 	return nil
 }
 
-// onDisk is the account that a file has, with the times of now; empty where it can't be read.
+// onDisk returns the account in a file, with the times of now; empty if it can't be read.
 func onDisk(path string, now *jwt.AccountClaims) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -139,19 +139,19 @@ func onDisk(path string, now *jwt.AccountClaims) string {
 	return string(account)
 }
 
-// fill says what an account may import, export and store.
+var unlimited = jwt.JetStreamLimits{
+	MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
+}
+
+// fill sets what an account may import, export and store.
 func (a *Authority) fill(claims *jwt.AccountClaims, name string) {
 	switch name {
 	case systemAccount:
 	case routersAccount:
-		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{
-			MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
-		}
+		claims.Limits.JetStreamLimits = unlimited
 		claims.Exports = a.exports()
 	case auditAccount:
-		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{
-			MemoryStorage: jwt.NoLimit, DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit,
-		}
+		claims.Limits.JetStreamLimits = unlimited
 		claims.Imports = a.mirrorImports()
 	case stateAccount:
 		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: 1 << 30, Streams: 1, Consumer: jwt.NoLimit, MaxAckPending: jwt.NoLimit}
@@ -162,7 +162,7 @@ func (a *Authority) fill(claims *jwt.AccountClaims, name string) {
 	}
 }
 
-// imports are the subjects that agents and people use in the routers' account.
+// imports returns the subjects that agents and people use in the routers' account.
 func (a *Authority) imports(role Role) jwt.Imports {
 	var list jwt.Imports
 	r := rightsOf(role, a.state.Prefix, nil)
@@ -176,8 +176,8 @@ func (a *Authority) imports(role Role) jwt.Imports {
 	return list
 }
 
-// exports are the subjects of the routers' account that other accounts may import. Only
-// the operator signs accounts, and so says which do.
+// exports returns the subjects of the routers' account that other accounts may import. The operator
+// signs the accounts, and so decides which ones import them.
 func (a *Authority) exports() jwt.Exports {
 	var list jwt.Exports
 	all := rightsOf(Admin, a.state.Prefix, nil)
@@ -200,8 +200,8 @@ func (a *Authority) exports() jwt.Exports {
 	return list
 }
 
-// mirrored are the subjects of the routers' account that mirrors of the audit log need,
-// and that of signatures; to is what a subject is called in the account of the mirrors.
+// mirrored returns the subjects of the routers' account that mirrors of the audit log need, and that
+// of signatures; to is the subject in the account of the mirrors, empty for the same.
 func (a *Authority) mirrored() []mirrored {
 	return []mirrored{
 		{"$JS.API.CONSUMER.CREATE.>", "routers.API.CONSUMER.CREATE.>", jwt.Service},
@@ -225,7 +225,7 @@ func (a *Authority) mirrorImports() (list jwt.Imports) {
 	return list
 }
 
-// permissions are what the server lets an identity publish and subscribe to.
+// permissions returns what the server lets an identity publish and subscribe to.
 func (a *Authority) permissions(i Identity) (p jwt.Permissions) {
 	r := rightsOf(i.Role, a.state.Prefix, i.Hooks)
 	p.Pub.Allow.Add(r.publish...)

@@ -15,7 +15,7 @@ type Difference struct {
 }
 
 // since lists how the identities differ from those of an older directory, by name.
-func (d *Directory) since(old *Directory) (changes []Difference) {
+func (d *directory) since(old *directory) (changes []Difference) {
 	for name, now := range d.listed {
 		was, known := old.listed[name]
 		token := old.digests[name]

@@ -15,9 +15,8 @@ import (
 // routers who is who. It holds no secret.
 const DirectoryFile = "identities.json"
 
-// Directory tells routers who is who. A nil one knows nobody and limits nothing. It is
-// immutable.
-type Directory struct {
+// directory tells routers who is who. It is immutable.
+type directory struct {
 	senders map[string]string            // labels by the public key of the account
 	workers map[string][]Identity        // by the ids that they answer for, "*" included
 	users   map[string]string            // labels of workers by their public keys
@@ -28,12 +27,12 @@ type Directory struct {
 }
 
 // parseDirectory reads an identities.json, with the digests of its tokens.
-func parseDirectory(text []byte, digests tokens) (*Directory, error) {
+func parseDirectory(text []byte, digests tokens) (*directory, error) {
 	var s state
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fmt.Errorf("read the identities: %w", err)
 	}
-	d := &Directory{
+	d := &directory{
 		senders: map[string]string{}, workers: map[string][]Identity{}, users: map[string]string{},
 		listed: map[string]Identity{}, digests: digests, digest: sha256.Sum256(text),
 	}
@@ -57,30 +56,26 @@ func parseDirectory(text []byte, digests tokens) (*Directory, error) {
 	return d, err
 }
 
-// Digest is that of the identities.json, as "sha256:<hex>".
-func (d *Directory) Digest() string { return "sha256:" + hex.EncodeToString(d.digest[:]) }
+// Digest returns the digest of the identities.json, as "sha256:<hex>".
+func (d *directory) Digest() string { return "sha256:" + hex.EncodeToString(d.digest[:]) }
 
-// Sender is the label of whoever sends from an account, such as "agent/coder". The error
-// has code 503: a router may learn of an identity a moment after it was added.
-func (d *Directory) Sender(account string) (string, error) {
+// Sender returns the label of the sender from an account. The error has code 503: a router may
+// learn of an identity a moment after it was added.
+func (d *directory) Sender(account string) (string, error) {
 	if label, ok := d.senders[account]; ok {
 		return label, nil
 	}
 	return "", wire.Errorf(wire.Unavailable, "the router does not know who sends: the identity was revoked, or is not in its identities.json yet")
 }
 
-// Worker is the label of the worker with a public key.
-func (d *Directory) Worker(user string) (label string, ok bool) {
+// Worker returns the label of the worker with a public key.
+func (d *directory) Worker(user string) (label string, ok bool) {
 	label, ok = d.users[user]
 	return label, ok
 }
 
-// CheckRegistration returns an error with code 403 where the credentials that may
-// register a hook don't let it register like that.
-func (d *Directory) CheckRegistration(r chain.Registration) error {
-	if d == nil {
-		return nil
-	}
+// CheckRegistration returns an error with code 403 if no credentials permit the registration.
+func (d *directory) CheckRegistration(r chain.Registration) error {
 	why := "no worker may answer for it"
 	for _, i := range d.answering(r.ID) {
 		if why = i.May.registration(r); why == "" {
@@ -91,8 +86,8 @@ func (d *Directory) CheckRegistration(r chain.Registration) error {
 }
 
 // Allows reports whether a hook may answer with an action.
-func (d *Directory) Allows(hook string, action chain.Action) bool {
-	if d == nil || action == chain.Continue || action == chain.Deny || action == "" {
+func (d *directory) Allows(hook string, action chain.Action) bool {
+	if action == chain.Continue || action == chain.Deny || action == "" {
 		return true
 	}
 	return slices.ContainsFunc(d.answering(hook), func(i Identity) bool {
@@ -100,8 +95,8 @@ func (d *Directory) Allows(hook string, action chain.Action) bool {
 	})
 }
 
-// Fields are the members of an event's data that a hook sees; nil for all.
-func (d *Directory) Fields(hook string) (fields []string) {
+// Fields returns the members of an event's data that a hook sees; nil for all.
+func (d *directory) Fields(hook string) (fields []string) {
 	for _, i := range d.answering(hook) {
 		if i.May == nil || len(i.May.Fields) == 0 {
 			return nil
@@ -111,9 +106,9 @@ func (d *Directory) Fields(hook string) (fields []string) {
 	return fields
 }
 
-// answering are the workers that may answer for a hook: those that name it, or else
-// those that may answer for any.
-func (d *Directory) answering(hook string) []Identity {
+// answering returns the workers that may answer for a hook: those that name it, or else those that
+// may answer for any.
+func (d *directory) answering(hook string) []Identity {
 	if named := d.workers[hook]; len(named) > 0 {
 		return named
 	}

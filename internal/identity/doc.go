@@ -7,5 +7,5 @@
 // routers share one account, with permissions for exactly their own subjects.
 //
 // Whoever can read the directory can make credentials. The file identities.json in it
-// holds no secret: it is the [Directory] that tells routers who is who.
+// holds no secret: it is the [directory] that tells routers who is who.
 package identity

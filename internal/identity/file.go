@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -16,13 +17,13 @@ import (
 // recheck is the interval at which files are checked for changes.
 const recheck = 500 * time.Millisecond
 
-// File is the [Directory] of an identities.json and of the [TokensFile] beside it. It reads them
+// File tells routers who is who, from an identities.json and the [TokensFile] beside it. It reads them
 // again when one changed. A file that can't be read changes nothing. A nil File knows nobody and
 // limits nothing. It is safe for concurrent use.
 type File struct {
 	path string
 	log  *slog.Logger
-	now  atomic.Pointer[Directory]
+	now  atomic.Pointer[directory]
 	next atomic.Int64 // when it is looked at again, Unix nanoseconds
 
 	mu     sync.Mutex // guards what follows, and that one reads at a time
@@ -32,17 +33,14 @@ type File struct {
 
 // OpenFile reads an identities.json. log may be nil.
 func OpenFile(path string, log *slog.Logger) (*File, error) {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	f := &File{path: path, log: log}
+	f := &File{path: path, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 	err := f.read()
 	return f, err
 }
 
-// Report calls f with what each reading of the files changed, one call at a time, and with the
-// digest of identities.json, as "sha256:<hex>"; now for the first time, without changes. f must
-// not block. A nil File never changes.
+// Report calls report with the digest of identities.json, as "sha256:<hex>", and with the changes: once
+// now, without any, and then whenever the files changed. It makes one call at a time, and report
+// must not block. A nil File never changes.
 func (f *File) Report(report func(digest string, changes []Difference)) {
 	if f == nil {
 		return
@@ -53,7 +51,8 @@ func (f *File) Report(report func(digest string, changes []Difference)) {
 	report(f.now.Load().Digest(), nil)
 }
 
-// Sender is [Directory.Sender]. An account that is unknown may have been added just now.
+// Sender returns the label of the sender from an account, such as "agent/coder". The error has code
+// 503. It reads the files again for an unknown account, which may just have been added.
 func (f *File) Sender(account string) (string, error) {
 	if label, err := f.current().Sender(account); err == nil {
 		return label, nil
@@ -62,10 +61,10 @@ func (f *File) Sender(account string) (string, error) {
 	return f.now.Load().Sender(account)
 }
 
-// Worker is [Directory.Worker].
+// Worker returns the label of the worker with a public key.
 func (f *File) Worker(user string) (label string, ok bool) { return f.current().Worker(user) }
 
-// CheckRegistration is [Directory.CheckRegistration].
+// CheckRegistration returns an error with code 403 if no credentials permit the registration.
 func (f *File) CheckRegistration(r chain.Registration) error {
 	if f == nil {
 		return nil
@@ -77,13 +76,14 @@ func (f *File) CheckRegistration(r chain.Registration) error {
 	return f.now.Load().CheckRegistration(r)
 }
 
-// Allows is [Directory.Allows]. It does not look at the files: the look-up of who sent an event
-// does, before its hooks are called.
+// Allows reports whether a hook may answer with an action. It does not check the files for changes:
+// [File.Sender] does, before the hooks of an event are called.
 func (f *File) Allows(hook string, action chain.Action) bool {
 	return f == nil || f.now.Load().Allows(hook, action)
 }
 
-// Fields is [Directory.Fields]; as Allows, it does not look at the files.
+// Fields returns the members of an event's data that a hook sees; nil for all. Like Allows, it does
+// not check the files.
 func (f *File) Fields(hook string) []string {
 	if f == nil {
 		return nil
@@ -91,20 +91,21 @@ func (f *File) Fields(hook string) []string {
 	return f.now.Load().Fields(hook)
 }
 
-func (f *File) current() *Directory {
+func (f *File) current() *directory {
 	if now, next := time.Now().UnixNano(), f.next.Load(); now > next && f.next.CompareAndSwap(next, now+int64(recheck)) {
 		f.reload()
 	}
 	return f.now.Load()
 }
 
-// Bearer is [Directory.Bearer], of this moment: a token that was revoked ends at once.
+// Bearer returns the label of the agent with a token, such as "agent/coder"; ok is false if no agent
+// has it any more. It always checks the files, so that a revoked token ends at once.
 func (f *File) Bearer(token string) (label string, ok bool) {
 	f.reload()
 	return f.now.Load().Bearer(token, time.Now())
 }
 
-// Bearers is [Directory.Bearers].
+// Bearers returns the number of tokens.
 func (f *File) Bearers() int {
 	if f == nil {
 		return 0
@@ -112,7 +113,7 @@ func (f *File) Bearers() int {
 	return f.current().Bearers()
 }
 
-// reload reads the files where one changed.
+// reload reads the files if one changed.
 func (f *File) reload() {
 	now := f.stat()
 	f.mu.Lock()
@@ -126,7 +127,7 @@ func (f *File) reload() {
 	}
 }
 
-// stat is what the files are now; nil for one that is not there.
+// stat returns the state of the files; nil for a missing one.
 func (f *File) stat() (now [2]fs.FileInfo) {
 	for i, path := range [...]string{f.path, filepath.Join(filepath.Dir(f.path), TokensFile)} {
 		if info, err := os.Stat(path); err == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
-// writeFile replaces a file as a whole: nobody reads half of it.
+// writeFile replaces a file atomically.
 func writeFile(path string, content []byte, mode fs.FileMode) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(content) {
 		return errors.Join(os.Chmod(path, mode), giveToOwner(path))
@@ -19,7 +19,7 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	return giveToOwner(path)
 }
 
-// makeOwn makes a directory that nobody else may read. One of another user fails.
+// makeOwn makes a directory that nobody else may read. It fails for another user's directory.
 func makeOwn(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

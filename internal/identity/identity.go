@@ -29,10 +29,10 @@ type Identity struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 	// Former are the public keys of credentials that ended, and when they did.
 	Former map[string]time.Time `json:"former,omitempty"`
-	// HTTP is the token of an agent for the HTTP API; nil where it has none.
+	// HTTP describes the token of an agent for the HTTP API; nil if it has none.
 	HTTP *HTTPAccess `json:"http,omitempty"`
 
-	token string // what was made just now
+	token string // set only right after it was made
 }
 
 // HTTPAccess is what is known of a token. Its digest is in [TokensFile].
@@ -41,8 +41,8 @@ type HTTPAccess struct {
 	Expires time.Time `json:"expires,omitzero"` // zero means never
 }
 
-// Token is the token for the HTTP API that was made with this identity, which is kept
-// nowhere; empty where none was made.
+// Token returns the token for the HTTP API that was just made with this identity; empty for none. It
+// is not stored.
 func (i Identity) Token() string { return i.token }
 
 // Label is how records and people name the identity, such as "agent/coder".
@@ -53,7 +53,7 @@ var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
 // validToken is one token of a subject.
 var validToken = regexp.MustCompile(`^[^\s.*>]{1,300}$`)
 
-// Check reports what is wrong with an identity that somebody asks for.
+// Check reports what is wrong with a requested identity.
 func (i Identity) Check() error {
 	switch {
 	case !validName.MatchString(i.Name):
@@ -79,8 +79,8 @@ func (i Identity) Check() error {
 	return i.May.check()
 }
 
-// Inbox is the prefix of the subjects on which the identity gets replies. Who has an
-// account of its own needs none but the usual.
+// Inbox returns the prefix of the subjects on which the identity gets replies. An identity with an
+// account of its own uses the default.
 func (i Identity) Inbox() string {
 	switch {
 	case i.Role.apart():

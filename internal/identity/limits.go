@@ -56,7 +56,7 @@ func (l *Limits) check() error {
 	return nil
 }
 
-// registration says what a registration asks for beyond the limits; "" for nothing.
+// registration says how a registration exceeds the limits; "" if it does not.
 func (l *Limits) registration(r chain.Registration) string {
 	if l == nil {
 		return ""
@@ -78,7 +78,7 @@ func (l *Limits) registration(r chain.Registration) string {
 	return ""
 }
 
-// covers reports whether every event of one pattern is one of another.
+// covers reports whether allowed matches every event that pattern matches.
 func covers(allowed, pattern string) bool {
 	return allowed == "*" || allowed == pattern || events.Match(allowed, pattern)
 }

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// checkOwner refuses a directory of another user, who knows its keys or can replace them. Root may
-// change anybody's.
+// checkOwner refuses a directory of another user, who knows its keys or can replace them. Root may use
+// any directory.
 func checkOwner(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -24,9 +24,9 @@ func checkOwner(dir string) error {
 	return fmt.Errorf("%s belongs to another user, with the id %d: use a directory of your own, or run it as that user", dir, owner)
 }
 
-// giveToOwner gives a file that root wrote to the owner of its directory: a router that runs as
-// that user must read it. The owner can put another file in its place, and gets none that has
-// another name.
+// giveToOwner gives a file that root wrote to the owner of its directory, since a router that runs as
+// that user must read it. The owner may have replaced the file by a link: only a regular file without
+// another name changes hands.
 func giveToOwner(path string) error {
 	if os.Geteuid() != 0 {
 		return nil

@@ -10,11 +10,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Push hands the account of an identity to the NATS server, on a connection with the role
-// [System]. The server then knows the credentials that were added, and ends those that
-// were replaced or revoked.
+// Push sends the account of an identity to the NATS server, on a connection with the role [System]. The
+// server then accepts new credentials, and rejects those that were replaced or revoked.
 //
-// With an auditor it hands the routers' account too: that of the mirrors imports from it.
+// For an auditor it sends the routers' account too: the account of the mirrors imports from it.
 func Push(ctx context.Context, a *Authority, conn *natsx.Conn, i Identity) error {
 	if i.Role.audits() {
 		if err := push(ctx, a, conn, i.Label(), a.state.Accounts[routersAccount]); err != nil {

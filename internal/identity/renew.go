@@ -51,7 +51,7 @@ func (a *Authority) Revoke(name string) (Identity, error) {
 	return *i, a.save()
 }
 
-// extend sets when new credentials end; a zero time leaves that as it was.
+// extend sets when new credentials end; a zero time keeps the present end.
 func (i *Identity) extend(expires time.Time) error {
 	ends := []*time.Time{&i.Expires}
 	if i.HTTP != nil {

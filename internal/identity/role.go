@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Role says what an identity is for, and so what it may do.
+// Role is the purpose of an identity, which determines what it may do.
 type Role string
 
 // The roles.
@@ -30,7 +30,7 @@ const (
 	Auditor Role = "auditor"
 	// Witness reads the mirror, and co-signs what it saw.
 	Witness Role = "witness"
-	// Archive makes the mirrors, in the account of auditors and witnesses.
+	// Archive creates the mirrors, in the account of auditors and witnesses.
 	Archive Role = "archive"
 	// Router is hook-router itself.
 	Router Role = "router"
@@ -49,14 +49,14 @@ func (r Role) apart() bool { return r == Agent || r == Approver || r == Operator
 // audit log, from which nothing but signatures reaches the routers.
 func (r Role) audits() bool { return r == Auditor || r == Witness || r == Archive }
 
-// rights are what an identity may publish and subscribe to. Its inbox is beside them.
+// rights are what an identity may publish and subscribe to, apart from its inbox.
 type rights struct {
 	publish, subscribe []string
 	responses          bool // it may answer what it receives
 }
 
-// rightsOf are the rights of a role, for the prefix of the subjects. hooks are the ids
-// that a worker answers for; "*" stands for each.
+// rightsOf returns the rights of a role, for the prefix of the subjects. hooks are the ids that a
+// worker answers for; "*" means all.
 func rightsOf(r Role, prefix string, hooks []string) rights {
 	p := prefix + "."
 	switch r {

@@ -15,7 +15,7 @@ import (
 // serverKey is the file with the key of the router that runs the NATS server.
 const serverKey = "server.nk"
 
-// makeServerKey makes the key where it is missing.
+// makeServerKey makes a missing key.
 func (a *Authority) makeServerKey() error {
 	if key, err := a.ServerKey(); key != nil || err != nil {
 		return err
@@ -31,8 +31,8 @@ func (a *Authority) makeServerKey() error {
 	return writeFile(filepath.Join(a.dir, serverKey), seed, 0o600)
 }
 
-// ServerKey is the key with which the router that runs the NATS server proves to clients
-// that it is the one of their credentials; nil where a server of its own is used.
+// ServerKey returns the key with which the router that runs the NATS server proves to clients that it
+// is the one in their credentials; nil if the NATS server is a separate one.
 func (a *Authority) ServerKey() (nkeys.KeyPair, error) {
 	if _, err := os.Stat(filepath.Join(a.dir, serverKey)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -40,8 +40,7 @@ func (a *Authority) ServerKey() (nkeys.KeyPair, error) {
 	return a.key(serverKey)
 }
 
-// tagServer has credentials name the key of the server, where agents and people are to
-// check it.
+// tagServer names the key of the server in the credentials of agents and people, who check it.
 func (a *Authority) tagServer(claims *jwt.UserClaims, role Role) error {
 	key, err := a.ServerKey()
 	if key == nil || err != nil || !role.apart() {

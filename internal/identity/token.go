@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// TokensFile is the name of the file with the digests of the tokens for the HTTP API. It
-// stands beside [DirectoryFile]; where it is missing, there is no token.
+// TokensFile is the name of the file with the digests of the tokens for the HTTP API, in the directory
+// of [DirectoryFile]. If it is missing, there are no tokens.
 const TokensFile = "tokens.json"
 
-// tokenPrefix tells people, and programs that look for secrets, what a token is.
+// tokenPrefix lets people and secret scanners recognize a token.
 const tokenPrefix = "hrt_"
 
 // tokens are the digests of tokens, SHA-256 in hex, by the name of the agent.
@@ -53,12 +53,12 @@ func (t tokens) write(dir string) error {
 	return writeFile(path, append(text, '\n'), 0o600)
 }
 
-// digest is what is kept of a token. It is 256 random bits: nothing is won by trying.
+// digest returns the stored form of a token. A token has 256 random bits, so guessing is hopeless.
 func digest(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
-// AddToken makes a token for the HTTP API. It is that of the agent with the name, which is
-// added where there is none; one that is added has no credentials for NATS. A zero expires
-// means that the token never ends. [Identity.Token] tells it, once.
+// AddToken makes a token for the HTTP API for the named agent, and adds a missing agent, without
+// credentials for NATS. A zero expires means that the token never ends. [Identity.Token] of the
+// result is the only copy of the token.
 func (a *Authority) AddToken(name string, expires time.Time) (Identity, error) {
 	i := a.find(name)
 	switch {
@@ -92,14 +92,14 @@ func (a *Authority) issueToken(i *Identity, expires time.Time) (Identity, error)
 	return made, nil
 }
 
-// bearer is whose token it is, until when.
+// bearer is the owner of a token.
 type bearer struct {
 	label string
-	until []time.Time // whichever is first
+	until []time.Time // the first of them ends the token; zero for never
 }
 
-// admit notes whose tokens the digests are of.
-func (d *Directory) admit(list []Identity, digests tokens) error {
+// admit assigns the digests of tokens to their agents.
+func (d *directory) admit(list []Identity, digests tokens) error {
 	d.bearers = map[[sha256.Size]byte]bearer{}
 	for _, i := range list {
 		text, ok := digests[i.Name]
@@ -115,10 +115,9 @@ func (d *Directory) admit(list []Identity, digests tokens) error {
 	return nil
 }
 
-// Bearer is the label of the agent that has a token, such as "agent/coder"; ok is false
-// where nobody has it any more.
-func (d *Directory) Bearer(token string, now time.Time) (label string, ok bool) {
-	b, ok := d.bearers[digest(token)] // how long that takes tells of the digest only
+// Bearer returns the label of the agent with a token; ok is false if no agent has it any more.
+func (d *directory) Bearer(token string, now time.Time) (label string, ok bool) {
+	b, ok := d.bearers[digest(token)] // the time that this takes reveals only the digest
 	for _, end := range b.until {
 		ok = ok && (end.IsZero() || now.Before(end))
 	}
@@ -128,5 +127,5 @@ func (d *Directory) Bearer(token string, now time.Time) (label string, ok bool) 
 	return b.label, true
 }
 
-// Bearers is how many tokens there are.
-func (d *Directory) Bearers() int { return len(d.bearers) }
+// Bearers returns the number of tokens.
+func (d *directory) Bearers() int { return len(d.bearers) }

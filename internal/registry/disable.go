@@ -68,11 +68,11 @@ func (r *Registry) writeDisabled(
 	record := r.recorder(ctx)
 	err = r.update(ctx, func() (uint64, error) {
 		r.mu.Lock()
-		old, all, read := r.disabled[change.Hook], len(r.disabled), r.read
+		old, all := r.disabled[change.Hook], len(r.disabled)
 		r.mu.Unlock()
 		write, order, err := next(old, all)
 		if err != nil || !write {
-			return read, err
+			return r.read.Load(), err
 		}
 		if !wrote {
 			change.Revision = old.revision
@@ -127,9 +127,8 @@ func (f *follower) latest(id string, batch map[string]*hook) *hook {
 	if h, now := batch[id]; now {
 		return h
 	}
-	f.registry.mu.Lock()
-	defer f.registry.mu.Unlock()
-	return f.registry.hooks[id]
+	h, _ := f.registry.lookup(id)
+	return h
 }
 
 // inForce is false for no order, and for one that can't be read.

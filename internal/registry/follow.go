@@ -64,7 +64,7 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 			changes = append(changes, change)
 		}
 	}
-	f.registry.received(f.gaps.last)
+	f.registry.read.Store(f.gaps.last)
 	if changes = f.disabling(batch, hooks, changes); len(changes) > 0 {
 		f.next = f.next.Apply(changes...)
 	}
@@ -107,20 +107,6 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 		return f.registry.report(applied)
 	}
 	return nil
-}
-
-// received notes the newest received revision, before anything reflects it.
-func (r *Registry) received(revision uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.read = revision
-}
-
-// newest is the revision that includes every record that this replica has read.
-func (r *Registry) newest() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.read
 }
 
 // decode reads the record of a hook; nil if it was removed, with or without a tombstone.

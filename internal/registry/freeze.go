@@ -82,7 +82,7 @@ func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err e
 	err = r.update(ctx, func() (uint64, error) {
 		key, f := r.frozen.Load().find(o.Key())
 		if key == "" {
-			return r.newest(), nil
+			return r.read.Load(), nil
 		}
 		revision, err := r.bucket.Update(ctx, freezeKey+key, []byte(`{"thawed":true}`), f.revision)
 		thawed = err == nil

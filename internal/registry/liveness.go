@@ -68,9 +68,7 @@ func (r *Registry) report(applied uint64) error { return r.send(report{Applied: 
 // NobodyListens notes that no worker listens to the calls of a hook. Its instances are not
 // listed as alive, here and by other replicas, until one renews. They expire as usual.
 func (r *Registry) NobodyListens(id string) {
-	r.mu.Lock()
-	h := r.hooks[id]
-	r.mu.Unlock()
+	h, _ := r.lookup(id)
 	if h == nil || len(h.Instances) == 0 || h.deserted.Swap(true) {
 		return
 	}

@@ -10,12 +10,7 @@ import (
 // deleted reports whether a durable hook was deleted from the bucket. Routers write tombstones,
 // so such a hook is lost, and stays in the table.
 func (f *follower) deleted(id string, batch map[string]*hook) bool {
-	h, now := batch[id]
-	if !now {
-		f.registry.mu.Lock()
-		h = f.registry.hooks[id]
-		f.registry.mu.Unlock()
-	}
+	h := f.latest(id, batch)
 	if h == nil || !h.Registration.StaysRegistered() {
 		return false
 	}

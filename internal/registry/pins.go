@@ -125,7 +125,7 @@ func (r *Registry) writePin(ctx context.Context, change Change, next func(old pi
 			return 0, err
 		}
 		if body == nil {
-			return max(r.newest(), old.revision), nil
+			return max(r.read.Load(), old.revision), nil
 		}
 		change.Revision = old.revision
 		if err := record(change); err != nil {

@@ -74,6 +74,7 @@ type Registry struct {
 	untold     atomic.Pointer[loss]        // a loss that the bucket does not hold yet
 	leaseUntil atomic.Int64                // nanoseconds since started
 	left       atomic.Bool                 // gave up a valid lease
+	read       atomic.Uint64               // the newest received revision: no field reflects a later one, and earlier ones may be missing
 	started    time.Time
 	turns      turns           // of writers
 	settings   *natsx.Settings // of the bucket
@@ -88,7 +89,6 @@ type Registry struct {
 	disabled   map[string]Disabled // by hook; immutable
 	replicas   map[string]*peer
 	applied    uint64        // the revision of table
-	read       uint64        // the newest received revision: no field reflects a later one, and earlier ones may be missing
 	changed    chan struct{} // closed and replaced at every change of the fields above
 	seen       map[instanceKey]time.Time
 	heartbeats []instanceKey // queued for the next broadcast
@@ -160,7 +160,7 @@ func (r *Registry) Current() bool {
 
 // Counts is for the STATS of service discovery: registered hooks, and instances that this
 // replica expired.
-func (r *Registry) Counts() any {
+func (r *Registry) Counts() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return map[string]int64{"hooks": int64(len(r.hooks)), "expired": r.expired.Load()}
@@ -201,9 +201,7 @@ func (r *Registry) List() []Listing {
 
 // Registered returns the registration with an id; nil for none.
 func (r *Registry) Registered(id string) *chain.Registration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if h := r.hooks[id]; h != nil {
+	if h, _ := r.lookup(id); h != nil {
 		return &h.Registration
 	}
 	return nil
@@ -212,9 +210,7 @@ func (r *Registry) Registered(id string) *chain.Registration {
 // InForce returns the registration in force for the hook of reg if it differs from reg; else
 // nil.
 func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
-	r.mu.Lock()
-	h := r.hooks[reg.ID]
-	r.mu.Unlock()
+	h, _ := r.lookup(reg.ID)
 	if h == nil || digest(h.Registration) == digest(reg) {
 		return nil
 	}
@@ -224,9 +220,7 @@ func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
 
 // Instances is the number of live instances of a hook.
 func (r *Registry) Instances(id string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if h := r.hooks[id]; h != nil && !h.deserted.Load() {
+	if h, _ := r.lookup(id); h != nil && !h.deserted.Load() {
 		return len(h.Instances)
 	}
 	return 0

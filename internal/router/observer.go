@@ -75,7 +75,7 @@ func (o *observer) Granted() { o.metrics.Decided(telemetry.ByGrant, true) }
 
 // state is what a scrape sees. It never blocks.
 func (r *Router) state(server *natsapi.Server) telemetry.State {
-	counts, _ := r.registry.Counts().(map[string]int64)
+	counts := r.registry.Counts()
 	inFlight, limit := server.InFlight()
 	s := telemetry.State{
 		Ready: r.Ready() == nil, InFlight: inFlight, MaxFlight: limit, Hooks: counts["hooks"], Expired: counts["expired"],

@@ -17,6 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/pinned"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -87,10 +88,10 @@ type Options struct {
 	// AuditData selects what records hold of an event's data; empty means the data with its
 	// secrets masked by AuditMask, which defaults to the usual rules.
 	AuditData recorder.Data
-	AuditMask recorder.Masker
+	AuditMask redact.Masker
 	// ApprovalMask masks approval requests for people; nil means the usual rules, which leave
 	// every command visible.
-	ApprovalMask recorder.Masker
+	ApprovalMask redact.Masker
 	// AuditKey signs the audit log; nil means no checkpoints.
 	AuditKey *signer.Key
 	// SignInterval is how often new records are signed; 0 means a second.

@@ -255,7 +255,7 @@ func (r *Router) serve() (*natsapi.Server, error) {
 		metadata["audit_key"] = r.opts.AuditKey.Public
 	}
 	return natsapi.Start(natsapi.Options{
-		Conn: cmp.Or(r.opts.Requests, r.conn), Agents: r.agents, Dispatcher: r.dispatch, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions,
+		Conn: cmp.Or(r.opts.Requests, r.conn), Agents: r.agents, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions,
 		Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
 		Ready:   r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
 		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, Policies: r.policies,

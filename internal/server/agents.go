@@ -32,7 +32,6 @@ const (
 // agentServer serves agents over HTTP while there is a token.
 type agentServer struct {
 	n          *Server
-	ctx        context.Context
 	o          AgentHTTP
 	identities *identity.File
 	tls        *tls.Config // nil for none
@@ -48,7 +47,7 @@ func (n *Server) newAgentServer(ctx context.Context, o AgentHTTP, identities *id
 	if o.Listen == "" || identities == nil {
 		return nil
 	}
-	s := &agentServer{n: n, ctx: context.WithoutCancel(ctx), o: o, identities: identities}
+	s := &agentServer{n: n, o: o, identities: identities}
 	if o.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 		if err != nil {
@@ -120,16 +119,23 @@ func (s *agentServer) open(ctx context.Context) error {
 }
 
 // close ends the server once the router's answers have left.
-func (s *agentServer) close() {
+func (s *agentServer) close(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.http != nil {
-		late := time.AfterFunc(lastAnswers, func() { _ = s.http.Close() })
-		defer late.Stop()
-		_ = s.http.Shutdown(s.ctx)
+		shutDown(ctx, s.http)
 		s.http, s.addr = nil, ""
 	}
 	s.wg.Wait()
+}
+
+// shutDown stops a server once its answers have been sent, or after lastAnswers.
+func shutDown(ctx context.Context, s *http.Server) {
+	ctx, cancel := context.WithTimeout(ctx, lastAnswers)
+	defer cancel()
+	if s.Shutdown(ctx) != nil {
+		_ = s.Close()
+	}
 }
 
 // AgentAddr is the address of the HTTP server for agents; empty if there is none.

@@ -78,10 +78,9 @@ func resulted(m *natsx.Message) (console.Event, error) {
 
 // withoutSecrets masks an event's secrets for people, whatever watchers get.
 func (n *Server) withoutSecrets(ev console.Event) console.Event {
-	mask := n.masker()
 	if len(ev.Data) > 0 {
-		ev.Data, _ = mask.Object(ev.Data)
+		ev.Data, _ = n.mask.Object(ev.Data)
 	}
-	ev.Reason, _ = mask.Text(ev.Reason)
+	ev.Reason, _ = n.mask.Text(ev.Reason)
 	return ev
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"time"
 
 	"github.com/nats-io/nkeys"
 
@@ -18,7 +17,6 @@ import (
 // which takes most of the time of a hook. They are the default agent, whose credentials this user
 // can read.
 type localServer struct {
-	ctx  context.Context
 	http *http.Server
 	done chan struct{}
 }
@@ -35,7 +33,7 @@ func (n *Server) newLocalServer(ctx context.Context, key nkeys.KeyPair) {
 		return
 	}
 	api := httpapi.New(httpapi.Options{Agents: n.router.Agents(), Identities: n.identities, Log: n.log})
-	s := &localServer{context.WithoutCancel(ctx), api.Local(n.defaultAgent, key), make(chan struct{})} //nolint:contextcheck // a chain outlives its client
+	s := &localServer{api.Local(n.defaultAgent, key), make(chan struct{})} //nolint:contextcheck // a chain outlives its client
 	n.local = s
 	go func() {
 		defer close(s.done)
@@ -57,10 +55,8 @@ func (n *Server) defaultAgent() (label string, ok bool) {
 }
 
 // close ends the server once the router's answers have left.
-func (s *localServer) close() {
-	late := time.AfterFunc(lastAnswers, func() { _ = s.http.Close() })
-	defer late.Stop()
-	_ = s.http.Shutdown(s.ctx)
+func (s *localServer) close(ctx context.Context) {
+	shutDown(ctx, s.http)
 	<-s.done
 }
 

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
-	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
-	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -60,22 +58,13 @@ func within(ctx context.Context, read func(context.Context) error) (whole bool, 
 	return err == nil, err
 }
 
-// masker masks secrets for people, whatever the log holds.
-func (n *Server) masker() recorder.Masker {
-	if n.mask == nil {
-		return redact.Default()
-	}
-	return n.mask
-}
-
 // maxShown bounds a text in a list. The chain's own page shows more.
 const maxShown = 2000
 
 // maskTexts masks and cuts the texts of agents for a list.
 func (n *Server) maskTexts(texts ...*string) {
-	mask := n.masker()
 	for _, text := range texts {
-		*text, _ = mask.Text(*text)
+		*text, _ = n.mask.Text(*text)
 		if runes := []rune(*text); len(runes) > maxShown {
 			*text = string(runes[:maxShown]) + "…"
 		}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
-	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
@@ -85,10 +85,10 @@ type Server struct {
 	contexts   string // directory of the contexts that end with this process; empty for none
 
 	bus      *natsx.Conn
-	requests *natsx.Conn     // on which requests come
-	lookUps  chan struct{}   // a semaphore of the console's look-ups
-	scans    chan struct{}   // a semaphore of those that read records sequentially
-	mask     recorder.Masker // nil means the default rules
+	requests *natsx.Conn   // on which requests come
+	lookUps  chan struct{} // a semaphore of the console's look-ups
+	scans    chan struct{} // a semaphore of those that read records sequentially
+	mask     redact.Masker // masks secrets for people, whatever the log holds
 	router   *router.Router
 	hooks    *webhook.Sender // nil without webhooks
 	http     *http.Server
@@ -107,8 +107,11 @@ type Server struct {
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, drained: o.Drained, lookUps: make(chan struct{}, maxLookUps), scans: make(chan struct{}, maxScans), mask: o.Router.AuditMask}
+	if n.mask == nil {
+		n.mask = redact.Default()
+	}
 	if err := n.start(ctx, o); err != nil {
-		n.close()
+		n.close(ctx)
 		return nil, err
 	}
 	return n, nil
@@ -176,7 +179,7 @@ const inbox = "_INBOX_router"
 // Run serves until ctx ends, then drains. It calls up once when the router serves; up may be
 // nil.
 func (n *Server) Run(ctx context.Context, up func()) error {
-	defer n.close()
+	defer n.close(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	if n.http != nil {
@@ -225,15 +228,16 @@ func (n *Server) InProcess() natsx.InProcess {
 // Ready reports why the router can't serve at the moment, or nil.
 func (n *Server) Ready() error { return n.router.Ready() }
 
-func (n *Server) close() {
+func (n *Server) close(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
 	if n.page != nil {
 		n.page.Close()
 	}
 	if n.local != nil {
-		n.local.close()
+		n.local.close(ctx)
 	}
 	if n.agents != nil {
-		n.agents.close()
+		n.agents.close(ctx)
 	}
 	if n.listen != nil {
 		_ = n.listen.Close()
@@ -248,7 +252,7 @@ func (n *Server) close() {
 		n.removeContexts()
 		n.server.Stop()
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastSpans)
+	ctx, cancel := context.WithTimeout(ctx, lastSpans)
 	defer cancel()
 	if err := n.tel.Stop(ctx); err != nil {
 		n.log.Warn("telemetry not flushed", "error", err)

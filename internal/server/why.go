@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
-	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/why"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
@@ -33,11 +33,11 @@ func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	return json.Marshal(masked(n.masker(), story))
+	return json.Marshal(masked(n.mask, story))
 }
 
 // masked masks the secrets that a log with --audit-data=full has.
-func masked(mask recorder.Masker, s why.Story) why.Story {
+func masked(mask redact.Masker, s why.Story) why.Story {
 	texts := []*string{&s.Subject, &s.Reason, &s.Tool}
 	for i := range s.Hooks {
 		h := &s.Hooks[i]

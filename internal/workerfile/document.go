@@ -28,12 +28,12 @@ type document struct {
 	faults
 }
 
-// place is where a value stands in the text.
+// place is the position of a value in the text.
 type place struct {
 	line, column int        // of the value, from 1, the column in characters
-	keyLine      int        // of its key; zero where it has none
-	keyColumn    int        //
-	text         string     // the value, where it is a string
+	keyLine      int        // of its key; zero if it has none
+	keyColumn    int        // of its key
+	text         string     // the value, if it is a string
 	style        token.Type // how the string is written
 }
 
@@ -72,7 +72,7 @@ func newDocument(name string, source []byte, kinds map[string]kind.Kind) (*docum
 	return d, nil
 }
 
-// appendNode appends a node as JSON and remembers where it stands.
+// appendNode appends a node as JSON and remembers its place.
 func (d *document) appendNode(buf []byte, at jsontext.Pointer, node ast.Node, depth int) []byte {
 	p := d.places[at]
 	p.line, p.column = strictyaml.Position(beginning(node))
@@ -149,8 +149,7 @@ func (d *document) appendScalar(buf []byte, at jsontext.Pointer, node ast.Node) 
 	return d.appendFault(buf, at, fmt.Errorf("a %s has no place here", strings.ToLower(node.Type().String())))
 }
 
-// isTestData reports whether a value stands in the data of a test, where null is a
-// value as any other.
+// isTestData reports whether a value is in the data of a test, where null is a valid value.
 func isTestData(at jsontext.Pointer) bool {
 	return strings.HasPrefix(string(at), "/tests/") && strings.Contains(string(at), "/data/")
 }
@@ -159,7 +158,7 @@ func (d *document) appendText(buf []byte, at jsontext.Pointer, text string, styl
 	p := d.places[at]
 	p.text, p.style = text, style
 	d.places[at] = p
-	buf, _ = jsontext.AppendQuote(buf, text) // replaces what is no UTF-8
+	buf, _ = jsontext.AppendQuote(buf, text) // replaces invalid UTF-8
 	return buf
 }
 

@@ -28,8 +28,8 @@ type Hook struct {
 	Policy string
 
 	section jsontext.Value   // as JSON
-	doc     *document        // that it stands in; nil for a hook of no file
-	at      jsontext.Pointer // where it stands there
+	doc     *document        // that declares it; nil for a hook of no file
+	at      jsontext.Pointer // its place in doc
 }
 
 // Same reports whether two hooks give the same answers: they were built from equal sections of the

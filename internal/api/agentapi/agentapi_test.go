@@ -84,7 +84,7 @@ func TestReadEvent(t *testing.T) {
 	}
 }
 
-func TestReadSession(t *testing.T) {
+func TestSessionRequest(t *testing.T) {
 	newer := wire.Header{wire.HeaderProtocol: {"2"}}
 	for body, c := range map[string]struct {
 		header wire.Header
@@ -99,7 +99,11 @@ func TestReadSession(t *testing.T) {
 		``: {nil, 400}, `null`: {nil, 400},
 		`{"session_id":"s1","prompt":"` + strings.Repeat("x", agentapi.MaxSmallBody) + `"}`: {nil, 413},
 	} {
-		read, err := agentapi.ReadSession(c.header, []byte(body))
+		var read agentapi.SessionRequest
+		err := agentapi.ReadBody(c.header, []byte(body), &read)
+		if err == nil {
+			err = read.Check()
+		}
 		if wire.CodeOf(err) != c.code || c.code == 0 && read.Session != "s1" {
 			t.Errorf("%.60s: %+v, %v; want %d", body, read, err, c.code)
 		}

@@ -20,14 +20,6 @@ type SessionRequest struct {
 	Approval string `json:"approval_id"`
 }
 
-// ReadSession reads the body of an operator's request about a session.
-func ReadSession(header wire.Header, data []byte) (body SessionRequest, err error) {
-	if err := ReadBody(header, data, &body); err != nil {
-		return body, err
-	}
-	return body, body.Check()
-}
-
 // Check returns an error if the body names no session.
 func (r SessionRequest) Check() error {
 	if r.Session == "" {

@@ -40,21 +40,16 @@ type approvals struct {
 
 // list answers GET /v1/approvals: at once if the list differs from the cursor's, else when it
 // changes or the time is over.
-func (c *Console) list(w http.ResponseWriter, r *http.Request) {
+func (c *Console) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	body, err := c.pending(r.Context(), q.filter)
 	if err == nil && q.wait > 0 && body.Cursor == q.after {
-		body, err = c.await(r.Context(), q)
+		return c.await(r.Context(), q)
 	}
-	if err != nil {
-		c.refuse(w, r, err)
-		return
-	}
-	reply(w, body)
+	return body, err
 }
 
 func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, error) {
@@ -163,48 +158,42 @@ func approvalID(r *http.Request) (string, error) {
 	return id, nil
 }
 
-// approval reads the approval request that the path names, or refuses the HTTP request.
-func (c *Console) approval(w http.ResponseWriter, r *http.Request) (record approval.Record, ok bool) {
+// approval reads the approval request that the path names.
+func (c *Console) approval(r *http.Request) (approval.Record, error) {
 	id, err := approvalID(r)
-	if err == nil {
-		record, err = c.o.Approvals.Get(r.Context(), id)
-	}
 	if err != nil {
-		c.refuse(w, r, err)
+		return approval.Record{}, err
 	}
-	return record, err == nil
+	return c.o.Approvals.Get(r.Context(), id)
 }
 
 // show answers GET /v1/approvals/{id}.
-func (c *Console) show(w http.ResponseWriter, r *http.Request) {
-	record, ok := c.approval(w, r)
-	if !ok {
-		return
+func (c *Console) show(_ http.ResponseWriter, r *http.Request) (any, error) {
+	record, err := c.approval(r)
+	if err != nil {
+		return nil, err
 	}
 	record.Scopes = record.ScopesFor(who(r))
-	write(w, http.StatusOK, record.Append(nil))
+	return record.Append(nil), nil
 }
 
 // answer answers POST /v1/approvals/{id}.
-func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
+func (c *Console) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := approvalID(r)
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	answer, err := readAnswer(w, r)
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	decision, err := c.o.Approvals.Answer(r.Context(), id, answer, who(r))
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	c.o.Log.Info("approval request answered", "approval_id", id, "option", decision.Option, "granted", decision.Granted, "open", !decision.Ends(),
 		"by", who(r), "address", r.RemoteAddr)
-	reply(w, agentapi.Answered(r.Context(), c.o.Approvals, id, decision))
+	return agentapi.Answered(r.Context(), c.o.Approvals, id, decision), nil
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
@@ -247,20 +236,14 @@ func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer,
 }
 
 // registry answers GET /v1/registry.
-func (c *Console) registry(w http.ResponseWriter, r *http.Request) {
+func (c *Console) registry(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if c.o.Registry == nil {
-		c.refuse(w, r, wire.Errorf(wire.Unavailable, "this console has no registry"))
-		return
+		return nil, wire.Errorf(wire.Unavailable, "this console has no registry")
 	}
-	text, err := c.o.Registry(r.Context())
-	if err != nil {
-		c.refuse(w, r, err)
-		return
-	}
-	write(w, http.StatusOK, text)
+	return c.o.Registry(r.Context())
 }
 
 // unknown answers all other paths.
-func (c *Console) unknown(w http.ResponseWriter, r *http.Request) {
-	c.refuse(w, r, wire.Errorf(wire.NotFound, "there is no %s %s", r.Method, web.Clip(r.URL.Path)))
+func (c *Console) unknown(_ http.ResponseWriter, r *http.Request) (any, error) {
+	return nil, wire.Errorf(wire.NotFound, "there is no %s %s", r.Method, web.Clip(r.URL.Path))
 }

@@ -31,36 +31,33 @@ type frozen struct {
 var errNoFreezes = wire.Errorf(wire.Unavailable, "this console freezes nothing")
 
 // listFreezes answers GET /v1/freeze.
-func (c *Console) listFreezes(w http.ResponseWriter, r *http.Request) {
+func (c *Console) listFreezes(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if c.o.Freezer == nil {
-		c.refuse(w, r, errNoFreezes)
-		return
+		return nil, errNoFreezes
 	}
 	orders, err := c.o.Freezer.Freezes()
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	if orders == nil {
 		orders = []freeze.Order{}
 	}
-	reply(w, frozen{orders, c.may(c.o.MayFreeze, who(r))})
+	return frozen{orders, c.may(c.o.MayFreeze, who(r))}, nil
 }
 
 // freeze answers POST /v1/freeze, once no replica permits anything that the order covers.
-func (c *Console) freeze(w http.ResponseWriter, r *http.Request) {
+func (c *Console) freeze(w http.ResponseWriter, r *http.Request) (any, error) {
 	order, err := c.readOrder(w, r)
-	if err == nil {
-		ctx, cancel := context.WithTimeout(r.Context(), freezeTimeout)
-		defer cancel()
-		err = c.o.Freezer.Freeze(ctx, order)
-	}
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), freezeTimeout)
+	defer cancel()
+	if err := c.o.Freezer.Freeze(ctx, order); err != nil {
+		return nil, err
 	}
 	c.o.Log.Warn("agents frozen", "scope", order.Scope(), "agent", order.Agent, "session_id", order.Session, "by", order.By, "address", r.RemoteAddr)
-	reply(w, order)
+	return order, nil
 }
 
 // MayFreeze returns the recorded name of the sender of a request that [Console.Protect] admitted, and

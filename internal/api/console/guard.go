@@ -99,14 +99,22 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// reply answers with JSON.
-func reply(w http.ResponseWriter, body any) {
-	code := http.StatusOK
-	text, err := json.Marshal(body)
-	if err != nil {
-		code, text = wire.Internal, []byte(`{"error":"the answer can't be written as JSON","code":500}`)
+// answers returns the handler that answers with the body that do returns, encoded as JSON unless it
+// is already, or with its error.
+func (c *Console) answers(do func(http.ResponseWriter, *http.Request) (body any, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := do(w, r)
+		if err != nil {
+			c.refuse(w, r, err)
+			return
+		}
+		text, encoded := body.([]byte)
+		if !encoded {
+			if text, err = json.Marshal(body); err != nil {
+				c.refuse(w, r, wire.Errorf(wire.Internal, "the answer can't be written as JSON"))
+				return
+			}
+		}
+		web.Write(w, http.StatusOK, text)
 	}
-	write(w, code, text)
 }
-
-func write(w http.ResponseWriter, code int, text []byte) { web.Write(w, code, text) }

@@ -61,39 +61,28 @@ func (c *Console) wrongLink(r *http.Request) error {
 }
 
 // showLink answers GET /v1/link. It changes nothing, so that link previews do no harm.
-func (c *Console) showLink(w http.ResponseWriter, r *http.Request) {
-	l, err := c.linked(r)
-	if err != nil {
-		c.refuse(w, r, err)
-		return
-	}
-	reply(w, l)
-}
+func (c *Console) showLink(_ http.ResponseWriter, r *http.Request) (any, error) { return c.linked(r) }
 
 // answerLink answers POST /v1/link: it gives the link's answer to the approval request.
-func (c *Console) answerLink(w http.ResponseWriter, r *http.Request) {
+func (c *Console) answerLink(w http.ResponseWriter, r *http.Request) (any, error) {
 	l, err := c.linked(r)
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	body, err := readBody(w, r)
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	var given linkAnswer
 	if len(body) > 0 && decode(body, &given) != nil {
-		c.refuse(w, r, wire.Errorf(wire.Malformed, `the body is malformed: a JSON object such as {"by":"ann","note":"a test machine"} is needed, or nothing`))
-		return
+		return nil, wire.Errorf(wire.Malformed, `the body is malformed: a JSON object such as {"by":"ann","note":"a test machine"} is needed, or nothing`)
 	}
 	answer := approval.Answer{Option: l.Option, By: given.By, Note: given.Note, DataSHA256: l.Approval.DataSHA256}
 	decision, err := c.o.Approvals.Answer(r.Context(), l.Approval.ID, answer, answerlink.Who)
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	c.o.Log.Info("approval request answered", "approval_id", l.Approval.ID, "option", decision.Option, "granted", decision.Granted,
 		"by", answerlink.Who, "address", r.RemoteAddr)
-	reply(w, agentapi.Answered(r.Context(), c.o.Approvals, l.Approval.ID, decision))
+	return agentapi.Answered(r.Context(), c.o.Approvals, l.Approval.ID, decision), nil
 }

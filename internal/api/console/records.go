@@ -35,79 +35,69 @@ type Query struct {
 }
 
 const (
-	maxWord      = 512 // bytes of a parameter
-	maxRecords   = 200
-	someRecords  = 50
-	historySpan  = 7 * 24 * time.Hour // if no time is given
-	searchSpan   = 24 * time.Hour
-	errNoRecords = "this console has no audit log"
+	maxWord     = 512 // bytes of a parameter
+	maxRecords  = 200
+	someRecords = 50
+	historySpan = 7 * 24 * time.Hour // if no time is given
+	searchSpan  = 24 * time.Hour
 )
 
+var errNoRecords = wire.Errorf(wire.Unavailable, "this console has no audit log")
+
 // history answers GET /v1/history. Whoever may answer may see past answers.
-func (c *Console) history(w http.ResponseWriter, r *http.Request) {
+func (c *Console) history(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if action := r.URL.Query().Get("action"); action != "" && action != "allow" && action != "deny" {
-		c.refuse(w, r, wire.Errorf(wire.Malformed, "action is %q: allow or deny is needed", web.Clip(action)))
-		return
+		return nil, wire.Errorf(wire.Malformed, "action is %q: allow or deny is needed", web.Clip(action))
 	}
-	c.look(w, r, historySpan, func(ctx context.Context, q Query) ([]byte, error) { return c.o.Records.Decisions(ctx, q) })
+	q, err := c.readQuery(r, historySpan)
+	if err != nil {
+		return nil, err
+	}
+	return c.o.Records.Decisions(r.Context(), q)
 }
 
 // search answers GET /v1/audit.
-func (c *Console) search(w http.ResponseWriter, r *http.Request) {
-	if c.mayAudit(w, r) {
-		c.look(w, r, searchSpan, func(ctx context.Context, q Query) ([]byte, error) { return c.o.Records.Search(ctx, q) })
+func (c *Console) search(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if err := c.checkAudit(r); err != nil {
+		return nil, err
 	}
+	q, err := c.readQuery(r, searchSpan)
+	if err != nil {
+		return nil, err
+	}
+	return c.o.Records.Search(r.Context(), q)
 }
 
 // logState answers GET /v1/audit/state.
-func (c *Console) logState(w http.ResponseWriter, r *http.Request) {
-	if !c.mayAudit(w, r) || !c.keepsRecords(w, r) {
-		return
+func (c *Console) logState(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if err := c.checkAudit(r); err != nil {
+		return nil, err
 	}
-	text, err := c.o.Records.State(r.Context())
-	if err != nil {
-		c.refuse(w, r, err)
-		return
-	}
-	write(w, http.StatusOK, text)
-}
-
-// keepsRecords refuses the request if the router keeps no audit log.
-func (c *Console) keepsRecords(w http.ResponseWriter, r *http.Request) bool {
 	if c.o.Records == nil {
-		c.refuse(w, r, wire.Errorf(wire.Unavailable, errNoRecords))
+		return nil, errNoRecords
 	}
-	return c.o.Records != nil
+	return c.o.Records.State(r.Context())
 }
 
-// mayAudit refuses people who may only answer approval requests: the log has everything that all
+// checkAudit refuses people who may only answer approval requests: the log has everything that all
 // agents did.
-func (c *Console) mayAudit(w http.ResponseWriter, r *http.Request) bool {
-	ok := c.may(c.o.MayAudit, who(r))
-	if !ok {
-		c.refuse(w, r, wire.Errorf(wire.Forbidden, "%s may not search the audit log: the operator gives that right with --console-audit", who(r)))
+func (c *Console) checkAudit(r *http.Request) error {
+	if c.may(c.o.MayAudit, who(r)) {
+		return nil
 	}
-	return ok
+	return wire.Errorf(wire.Forbidden, "%s may not search the audit log: the operator gives that right with --console-audit", who(r))
 }
 
-func (c *Console) look(w http.ResponseWriter, r *http.Request, span time.Duration, read func(context.Context, Query) ([]byte, error)) {
-	q, err := readQuery(r.URL.Query(), span)
-	var text []byte
-	switch {
-	case err != nil:
-	case c.o.Records == nil:
-		err = wire.Errorf(wire.Unavailable, errNoRecords)
-	default:
-		text, err = read(r.Context(), q)
+// readQuery reads the parameters of a request that searches the audit log.
+func (c *Console) readQuery(r *http.Request, span time.Duration) (Query, error) {
+	q, err := parseRecordsQuery(r.URL.Query(), span)
+	if err == nil && c.o.Records == nil {
+		err = errNoRecords
 	}
-	if err != nil {
-		c.refuse(w, r, err)
-		return
-	}
-	write(w, http.StatusOK, text)
+	return q, err
 }
 
-func readQuery(values url.Values, span time.Duration) (q Query, err error) {
+func parseRecordsQuery(values url.Values, span time.Duration) (q Query, err error) {
 	q = Query{Limit: someRecords, Since: time.Now().Add(-span)}
 	words := map[string]*string{"session_id": &q.Session, "event": &q.Event, "hook": &q.Hook, "action": &q.Action, "by": &q.By}
 	times := map[string]*time.Time{"since": &q.Since, "until": &q.Until}
@@ -137,14 +127,13 @@ func readQuery(values url.Values, span time.Duration) (q Query, err error) {
 }
 
 // recent answers GET /v1/recent: what a newly opened page would have shown.
-func (c *Console) recent(w http.ResponseWriter, r *http.Request) {
-	if !c.keepsRecords(w, r) {
-		return
+func (c *Console) recent(_ http.ResponseWriter, r *http.Request) (any, error) {
+	if c.o.Records == nil {
+		return nil, errNoRecords
 	}
 	list, err := c.o.Records.Recent(r.Context())
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
 	}
 	body := struct {
 		Events []json.RawMessage `json:"events"`
@@ -154,5 +143,5 @@ func (c *Console) recent(w http.ResponseWriter, r *http.Request) {
 			body.Events = append(body.Events, text)
 		}
 	}
-	reply(w, body)
+	return body, nil
 }

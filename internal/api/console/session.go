@@ -60,7 +60,7 @@ type permitted struct {
 }
 
 // showSession answers GET /v1/session, so that the page shows nothing that would be refused.
-func (c *Console) showSession(w http.ResponseWriter, r *http.Request) {
+func (c *Console) showSession(_ http.ResponseWriter, r *http.Request) (any, error) {
 	p := permitted{who(r), []string{}}
 	for _, right := range []struct {
 		name string
@@ -74,7 +74,7 @@ func (c *Console) showSession(w http.ResponseWriter, r *http.Request) {
 			p.May = append(p.May, right.name)
 		}
 	}
-	reply(w, p)
+	return p, nil
 }
 
 // may reports whether somebody has a right: the holder of the nameless token, and people to whom
@@ -84,14 +84,13 @@ func (c *Console) may(people []string, who string) bool {
 }
 
 // openSession answers POST /v1/session. A session can't open another one, so that it ends.
-func (c *Console) openSession(w http.ResponseWriter, r *http.Request) {
+func (c *Console) openSession(_ http.ResponseWriter, r *http.Request) (any, error) {
 	token, _ := bearer(r)
 	if owner, _ := c.access.ofSession(token, time.Now()); owner != "" {
-		c.refuse(w, r, errNeedsToken)
-		return
+		return nil, errNeedsToken
 	}
 	session, end := c.access.session(who(r), time.Now())
-	reply(w, opened{session, who(r), end.UTC().Format(time.RFC3339)})
+	return opened{session, who(r), end.UTC().Format(time.RFC3339)}, nil
 }
 
 // challenge is the body of a request for a proof.
@@ -108,17 +107,16 @@ type proof struct {
 // prove answers POST /v1/session/proof: a right answer proves the key that signed the session. A
 // page asks after it lost its connection, before it shows its session again: another program,
 // such as an agent, may have taken the port of a router that is down.
-func (c *Console) prove(w http.ResponseWriter, r *http.Request) {
-	var asked challenge
+func (c *Console) prove(w http.ResponseWriter, r *http.Request) (any, error) {
 	body, err := readBody(w, r)
-	if err == nil && (decode(body, &asked) != nil || len(asked.Session) > maxWord || len(asked.Nonce) < 16 || len(asked.Nonce) > maxWord) {
-		err = wire.Errorf(wire.Malformed, `the body is not a challenge: {"session":"…","nonce":"…"} is needed, with a nonce of 16 characters or more`)
-	}
 	if err != nil {
-		c.refuse(w, r, err)
-		return
+		return nil, err
+	}
+	var asked challenge
+	if decode(body, &asked) != nil || len(asked.Session) > maxWord || len(asked.Nonce) < 16 || len(asked.Nonce) > maxWord {
+		return nil, wire.Errorf(wire.Malformed, `the body is not a challenge: {"session":"…","nonce":"…"} is needed, with a nonce of 16 characters or more`)
 	}
 	mac := hmac.New(sha256.New, []byte(c.access.sign(asked.Session)))
 	mac.Write([]byte("hookrouter console proof\n" + asked.Nonce))
-	reply(w, proof{base64.RawURLEncoding.EncodeToString(mac.Sum(nil))})
+	return proof{base64.RawURLEncoding.EncodeToString(mac.Sum(nil))}, nil
 }

@@ -31,8 +31,6 @@ func (c *call) event(verb string) error {
 		return err
 	case stream:
 		return c.stream(o)
-	case o.later == nil:
-		return c.finish(o)
 	}
 	return c.await(o)
 }

@@ -68,7 +68,7 @@ func (c *call) resumed(id string, in dispatch.Request) (*outcome, error) {
 	return c.decide("execute", func(ctx context.Context) (*dispatch.Answer, error) { return c.agents.Resume(ctx, id, in) })
 }
 
-// await answers when a person has decided or the wait is over.
+// await answers: at once, or when a person has decided or the wait is over.
 func (c *call) await(o *outcome) error {
 	if o.later == nil {
 		return c.finish(o)

@@ -46,8 +46,6 @@ func (s *Server) disable(ctx context.Context, req *service.Request) error {
 	if err := s.opts.Guards.CheckRemoval(id); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
-	defer cancel()
 	order := registry.Disabled{By: s.changer(req), Reason: reason, Time: time.Now().UTC()}
 	if order, err = s.opts.Registry.Disable(ctx, id, order); err != nil {
 		return err
@@ -61,8 +59,6 @@ func (s *Server) enable(ctx context.Context, req *service.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
-	defer cancel()
 	was, err := s.opts.Registry.Enable(ctx, s.changer(req), id)
 	if err != nil {
 		return err

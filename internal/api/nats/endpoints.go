@@ -2,6 +2,7 @@ package nats
 
 import (
 	"context"
+	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
 )
@@ -14,14 +15,33 @@ const (
 	maxRegistering = 256
 )
 
+const (
+	// changeTimeout bounds a change of the registry. It is longer than a lease, which a dead replica
+	// may make it wait for.
+	changeTimeout = 10 * time.Second
+	// policyTimeout bounds a read or a write of the store of policies.
+	policyTimeout = 5 * time.Second
+)
+
+type handler = func(context.Context, *service.Request) error
+
+// within bounds the time of a handler.
+func within(timeout time.Duration, handle handler) handler {
+	return func(ctx context.Context, req *service.Request) error {
+		ctx, cancel := context.WithTimeout(ctx, timeout)
+		defer cancel()
+		return handle(ctx, req)
+	}
+}
+
 // workerEndpoints are the endpoints that workers may use, and operators.
 func (s *Server) workerEndpoints() []service.Endpoint {
 	of := s.conn.Of
 	return s.waiting(maxRegistering, []service.Endpoint{
 		{Name: "registry", Subject: of("registry"), Handle: s.list},
-		{Name: "register", Subject: of("register", "*"), Handle: s.register, Data: s.opts.Registry.Counts},
-		{Name: "unregister", Subject: of("unregister", "*"), Handle: s.unregister},
-		{Name: "policy-get", Subject: of("policy", "get"), Handle: s.getPolicy},
+		{Name: "register", Subject: of("register", "*"), Handle: within(changeTimeout, s.register), Data: func() any { return s.opts.Registry.Counts() }},
+		{Name: "unregister", Subject: of("unregister", "*"), Handle: within(changeTimeout, s.unregister)},
+		{Name: "policy-get", Subject: of("policy", "get"), Handle: within(policyTimeout, s.getPolicy)},
 	})
 }
 
@@ -31,7 +51,7 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 	list := []service.Endpoint{
 		{Name: "handlers", Subject: of("handlers"), Handle: s.handlers},
 		{Name: "handlers-of", Subject: of("handlers", ">"), Handle: s.handlers},
-		{Name: "registry-accept", Subject: of("registry", "accept"), Handle: s.acceptRegistry},
+		{Name: "registry-accept", Subject: of("registry", "accept"), Handle: within(changeTimeout, s.acceptRegistry)},
 		{Name: "explain", Subject: of("explain", ">"), Handle: s.explain},
 		{Name: "approvals", Subject: of("approvals"), Handle: s.pending},
 		{Name: "approval", Subject: of("approval", "*"), Handle: s.showApproval},
@@ -42,15 +62,15 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 		{Name: "session-close", Subject: of("session", "close"), Handle: s.closeSession},
 		{Name: "session-show", Subject: of("session", "show"), Handle: s.showSession},
 		{Name: "session-revoke", Subject: of("session", "revoke"), Handle: s.revoke},
-		{Name: "freeze", Subject: of("freeze"), Handle: s.freeze},
-		{Name: "thaw", Subject: of("thaw"), Handle: s.thaw},
+		{Name: "freeze", Subject: of("freeze"), Handle: within(changeTimeout, s.freeze)},
+		{Name: "thaw", Subject: of("thaw"), Handle: within(changeTimeout, s.thaw)},
 		{Name: "frozen", Subject: of("frozen"), Handle: s.frozen},
 		{Name: "guards", Subject: of("guards"), Handle: s.guards},
-		{Name: "guard-pin", Subject: of("guard", "pin"), Handle: s.pin},
-		{Name: "guard-unpin", Subject: of("guard", "unpin"), Handle: s.unpin},
-		{Name: "hook-disable", Subject: of("hook", "disable"), Handle: s.disable},
-		{Name: "hook-enable", Subject: of("hook", "enable"), Handle: s.enable},
-		{Name: "policy-push", Subject: of("policy", "push"), Handle: s.pushPolicy},
+		{Name: "guard-pin", Subject: of("guard", "pin"), Handle: within(changeTimeout, s.pin)},
+		{Name: "guard-unpin", Subject: of("guard", "unpin"), Handle: within(changeTimeout, s.unpin)},
+		{Name: "hook-disable", Subject: of("hook", "disable"), Handle: within(changeTimeout, s.disable)},
+		{Name: "hook-enable", Subject: of("hook", "enable"), Handle: within(changeTimeout, s.enable)},
+		{Name: "policy-push", Subject: of("policy", "push"), Handle: within(policyTimeout, s.pushPolicy)},
 	}
 	if s.opts.ServerKey != nil {
 		list = append(list, service.Endpoint{Name: "prove", Subject: of("prove"), Handle: s.prove})
@@ -71,7 +91,7 @@ func (s *Server) waiting(limit int, list []service.Endpoint) []service.Endpoint 
 
 // requireSender refuses requests that hide who sent them, so that the log can name who changed
 // what.
-func (s *Server) requireSender(handle func(context.Context, *service.Request) error) func(context.Context, *service.Request) error {
+func (s *Server) requireSender(handle handler) handler {
 	if s.opts.Identities == nil && !s.opts.Accounts {
 		return handle
 	}

@@ -13,7 +13,7 @@ import (
 
 // decide returns the handler of a verb: it decodes an event, passes it to the dispatcher and sends
 // the answer.
-func (s *Server) decide(verb string) func(context.Context, *service.Request) error {
+func (s *Server) decide(verb string) handler {
 	return func(ctx context.Context, req *service.Request) error {
 		in, err := s.decode(verb, req)
 		if err != nil {

@@ -8,10 +8,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// freezeTimeout bounds a freeze and a thaw. It is longer than a lease, which a dead replica may
-// make them wait for.
-const freezeTimeout = registerTimeout
-
 // readOrder reads what to freeze or to thaw.
 func (s *Server) readOrder(req *service.Request) (freeze.Order, error) {
 	var body freeze.Request
@@ -34,8 +30,6 @@ func (s *Server) freeze(ctx context.Context, req *service.Request) error {
 	if err := order.Check(); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
-	defer cancel()
 	if err := s.dispatch.Freeze(ctx, order); err != nil {
 		return err
 	}
@@ -48,8 +42,6 @@ func (s *Server) thaw(ctx context.Context, req *service.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
-	defer cancel()
 	thawed, err := s.dispatch.Thaw(ctx, order)
 	if err != nil {
 		return err

@@ -44,8 +44,6 @@ func (s *Server) pin(ctx context.Context, req *service.Request) error {
 	if err := s.opts.Guards.CheckOrder(order); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
-	defer cancel()
 	if err := s.opts.Registry.Pin(ctx, order); err != nil {
 		return err
 	}
@@ -69,8 +67,6 @@ func (s *Server) unpin(ctx context.Context, req *service.Request) error {
 	if err := events.CheckHookID(body.ID); err != nil {
 		return wire.Errorf(wire.Malformed, "%v", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, freezeTimeout)
-	defer cancel()
 	done, err := s.opts.Registry.Unpin(ctx, s.changer(req), body.ID)
 	if err != nil {
 		return err

@@ -13,9 +13,6 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// policyTimeout bounds a read or a write of the store.
-const policyTimeout = 5 * time.Second
-
 // pushPolicy stores a signed policy. Workers check its signature, not the router.
 func (s *Server) pushPolicy(ctx context.Context, req *service.Request) error {
 	said, err := bundle.Claimed(req.Data)
@@ -26,8 +23,6 @@ func (s *Server) pushPolicy(ctx context.Context, req *service.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
-	defer cancel()
 	pushed, err := s.recordPush(ctx, said, at, s.changer(req))
 	if err != nil {
 		return err
@@ -92,8 +87,6 @@ func (s *Server) getPolicy(ctx context.Context, req *service.Request) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, policyTimeout)
-	defer cancel()
 	found, err := s.opts.Policies.Get(ctx, body.Name, body.Use, body.Serial)
 	if err != nil {
 		return err

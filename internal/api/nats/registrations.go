@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,10 +17,6 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
-
-// registerTimeout bounds a registration. It is longer than a lease, which a dead replica may
-// make it wait for.
-const registerTimeout = 10 * time.Second
 
 // registered is the reply to a registration.
 type registered struct {
@@ -58,8 +53,6 @@ func (s *Server) register(ctx context.Context, req *service.Request) error {
 	if reg.Instance == "" {
 		reg.Instance = nuid.Next()
 	}
-	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
-	defer cancel()
 	revision, err := s.opts.Registry.Register(ctx, s.changer(req), reg)
 	if err != nil {
 		return err
@@ -82,8 +75,6 @@ func (s *Server) changer(req *service.Request) string {
 
 // acceptRegistry lets the routers serve although registrations are lost.
 func (s *Server) acceptRegistry(ctx context.Context, req *service.Request) error {
-	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
-	defer cancel()
 	accepted, err := s.opts.Registry.Accept(ctx, s.changer(req))
 	if err != nil {
 		return err
@@ -124,8 +115,6 @@ func (s *Server) unregister(ctx context.Context, req *service.Request) error {
 	} else if err := s.opts.Guards.CheckRemoval(id); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, registerTimeout)
-	defer cancel()
 	if err := s.opts.Registry.Unregister(ctx, s.changer(req), id, instance); err != nil {
 		return err
 	}

@@ -26,12 +26,11 @@ import (
 
 // Options configure a server. All fields are required unless said otherwise.
 type Options struct {
-	Conn       *natsx.Conn
-	Agents     *agentapi.API
-	Dispatcher *dispatch.Dispatcher
-	Registry   *registry.Registry
-	Approvals  approval.Service
-	Sessions   *session.Store
+	Conn      *natsx.Conn
+	Agents    *agentapi.API
+	Registry  *registry.Registry
+	Approvals approval.Service
+	Sessions  *session.Store
 	// Compile checks the match of a registration.
 	Compile func(chain.Registration) error
 	// Ready reports why this replica can't serve agents, or nil.
@@ -83,7 +82,7 @@ const maxOfWorkers = 16
 
 // Start subscribes to every subject. Run keeps the server going.
 func Start(o Options) (*Server, error) {
-	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Dispatcher, log: o.Log}
+	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Agents.Dispatcher, log: o.Log}
 	s.ofAgents = s.shares(o.MaxPerAgent)
 	if o.Identities != nil { // workers may emit that a module failed to load, and nothing else
 		s.ofAgents.Own(maxOfWorkers)

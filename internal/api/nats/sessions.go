@@ -14,7 +14,7 @@ import (
 )
 
 // ofSender serves a request about a session of its sender.
-func (s *Server) ofSender(do func(ctx context.Context, sender string, header wire.Header, body []byte) error) func(context.Context, *service.Request) error {
+func (s *Server) ofSender(do func(ctx context.Context, sender string, header wire.Header, body []byte) error) handler {
 	return func(ctx context.Context, req *service.Request) error {
 		sender, err := s.sender(req)
 		if err != nil {
@@ -29,8 +29,11 @@ func (s *Server) ofSender(do func(ctx context.Context, sender string, header wir
 
 // closeSession ends a session of another agent, for an operator.
 func (s *Server) closeSession(ctx context.Context, req *service.Request) error {
-	body, err := agentapi.ReadSession(req.Header, req.Data)
-	if err != nil {
+	var body agentapi.SessionRequest
+	if err := readBody(req, &body); err != nil {
+		return err
+	}
+	if err := body.Check(); err != nil {
 		return err
 	}
 	state, err := s.owned(ctx, body.Agent, body.Session)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // Denied is an id that every message with a denial has.
@@ -65,16 +66,9 @@ func (b *block) encode(part int) []byte {
 func find(body []byte, from uint64, hash uint32) (list []uint64) {
 	n := len(body) / entrySize
 	at := func(i int) uint64 { return binary.BigEndian.Uint64(body[i*entrySize:]) }
-	low, high := 0, n
-	for low < high {
-		if mid := (low + high) / 2; at(mid) < uint64(hash)<<32 {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	for ; low < n && at(low)>>32 == uint64(hash); low++ {
-		list = append(list, from+uint64(uint32(at(low))))
+	first := sort.Search(n, func(i int) bool { return at(i) >= uint64(hash)<<32 })
+	for i := first; i < n && at(i)>>32 == uint64(hash); i++ {
+		list = append(list, from+uint64(uint32(at(i))))
 	}
 	slices.Reverse(list)
 	return list

@@ -38,14 +38,19 @@ type Indexer struct {
 	id       string
 	log      *slog.Logger
 
-	bucket  *natsx.Bucket
-	lease   natsx.Entry    // as last seen
-	seen    int            // how often it was seen unchanged
-	mine    bool           // this indexer holds the lease
-	pending map[int]*block // by segment: read and not yet written
-	covered map[int]uint64 // by segment: read or written
-	heads   map[int]uint64 // by segment: revision of the head key
-	done    map[int]bool   // sealed and fully indexed segments
+	bucket   *natsx.Bucket
+	lease    natsx.Entry // as last seen
+	seen     int         // how often it was seen unchanged
+	mine     bool        // this indexer holds the lease
+	segments map[int]*progress
+}
+
+// progress is how far a segment is indexed.
+type progress struct {
+	block   block  // what was read and not written yet
+	covered uint64 // the last message that was read or written
+	head    uint64 // revision of the head key
+	done    bool   // the segment is sealed and fully indexed
 }
 
 // NewIndexer makes an indexer of a log. id must be unique to the process.
@@ -105,7 +110,7 @@ func (x *Indexer) Look(ctx context.Context) error {
 	}
 	for _, s := range segments {
 		if err := x.segment(ctx, s); err != nil {
-			x.forget() // read again what another indexer wrote
+			clear(x.segments) // read again what another indexer wrote
 			return err
 		}
 	}
@@ -125,8 +130,7 @@ func (x *Indexer) own(ctx context.Context) (bool, error) {
 		if x.seen++; err == nil && x.seen < leaseLooks {
 			return false, nil
 		}
-		x.lease = now
-		x.forget()
+		x.lease, x.segments = now, map[int]*progress{}
 	}
 	revision, err := x.bucket.Update(ctx, ownerKey, []byte(x.id), x.lease.Revision)
 	if errors.Is(err, natsx.ErrRevision) {
@@ -140,58 +144,54 @@ func (x *Indexer) own(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-func (x *Indexer) forget() {
-	x.pending, x.covered, x.heads, x.done = map[int]*block{}, map[int]uint64{}, map[int]uint64{}, map[int]bool{}
-}
-
 // segment indexes the new messages of a segment.
 func (x *Indexer) segment(ctx context.Context, s store.Segment) error {
-	if x.done[s.Number] {
+	p := x.segments[s.Number]
+	if p != nil && p.done {
 		return nil
 	}
 	state, err := x.store.State(ctx, s)
 	if err != nil {
 		return err
 	}
-	if x.pending[s.Number] == nil {
-		to, revision, err := head(ctx, x.bucket, s.Number)
-		if err != nil {
+	if p == nil {
+		p = &progress{}
+		if p.covered, p.head, err = head(ctx, x.bucket, s.Number); err != nil {
 			return err
 		}
-		if to > state.Last { // of an earlier log
-			to = 0
+		if p.covered > state.Last { // of an earlier log
+			p.covered = 0
 		}
-		x.pending[s.Number], x.covered[s.Number], x.heads[s.Number] = &block{}, to, revision
+		x.segments[s.Number] = p
 	}
-	for from := max(x.covered[s.Number]+1, state.First); from <= state.Last; from = x.covered[s.Number] + 1 {
-		b, to := x.pending[s.Number], min(state.Last, from+page-1)
-		to = min(to, from+maxMessages-b.messages()-1)
+	for from := max(p.covered+1, state.First); from <= state.Last; from = p.covered + 1 {
+		to := min(state.Last, from+page-1, from+maxMessages-p.block.messages()-1)
 		err := s.Read(ctx, "", from, to, func(msg natsx.Record) error {
-			b.add(msg.Sequence, idsOf(msg.Body))
+			p.block.add(msg.Sequence, idsOf(msg.Body))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		x.covered[s.Number] = to
-		if b.messages() >= maxMessages || b.ids >= maxIDs {
-			if err := x.write(ctx, s.Number); err != nil {
+		p.covered = to
+		if p.block.messages() >= maxMessages || p.block.ids >= maxIDs {
+			if err := x.write(ctx, s.Number, p); err != nil {
 				return err
 			}
 		}
 	}
 	if state.Sealed {
-		if err := x.write(ctx, s.Number); err != nil {
+		if err := x.write(ctx, s.Number, p); err != nil {
 			return err
 		}
-		x.done[s.Number] = true
+		p.done = true
 	}
 	return nil
 }
 
 // write writes the block of a segment, then the head that covers it.
-func (x *Indexer) write(ctx context.Context, segment int) error {
-	b := x.pending[segment]
+func (x *Indexer) write(ctx context.Context, segment int, p *progress) error {
+	b := &p.block
 	if b.messages() == 0 {
 		return nil
 	}
@@ -203,11 +203,11 @@ func (x *Indexer) write(ctx context.Context, segment int) error {
 			return err
 		}
 	}
-	revision, err := x.bucket.Update(ctx, headKey(segment), []byte(strconv.FormatUint(b.to, 10)), x.heads[segment])
+	revision, err := x.bucket.Update(ctx, headKey(segment), []byte(strconv.FormatUint(b.to, 10)), p.head)
 	if err != nil {
 		return fmt.Errorf("index segment %d: %w", segment, err)
 	}
-	x.heads[segment], x.pending[segment] = revision, &block{}
+	p.head, p.block = revision, block{}
 	return nil
 }
 

@@ -78,10 +78,7 @@ const maxOpen = 10_000
 // stops without an error if handle returns [ErrEnough].
 func (l *Log) Chains(ctx context.Context, f Filter, handle func(*Chain) error) error {
 	var g grouper
-	wide := Filter{Since: f.Since, Until: f.Until}
-	if !wide.Since.IsZero() {
-		wide.Since = wide.Since.Add(-slack)
-	}
+	wide := Filter{Since: f.storedSince(), Until: f.Until}
 	return l.Query(ctx, wide, func(r Record) error {
 		c := g.add(r)
 		if c == nil || !f.Match(&r) {

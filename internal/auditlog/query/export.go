@@ -51,9 +51,9 @@ func (l *Log) FindExportEnd(ctx context.Context, s store.Segment, patience time.
 	}
 	if covered {
 		a.Covered = true
-		_, err := l.lastCosigned(ctx, s.Name(), "*")
+		_, err := l.lastCosigned(ctx, s.Name())
 		if err == nil {
-			co, ok, err := covers(func() (Note, error) { return l.lastCosigned(ctx, s.Name(), "*") }, "a witness to sign the checkpoint")
+			co, ok, err := covers(func() (Note, error) { return l.lastCosigned(ctx, s.Name()) }, "a witness to sign the checkpoint")
 			if err != nil {
 				return a, err
 			}

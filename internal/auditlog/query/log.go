@@ -9,14 +9,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/index"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // Log is the audit log of a prefix, for reading.
 type Log struct {
 	conn  *natsx.Conn
 	store *store.Log
-	// openIndex opens the index on first use: whoever only exports a log may lack the right to
+	// openIndex opens the index on first use: an export does not need it, and may lack the right to
 	// read it. It returns nil if there is none.
 	openIndex func() (*index.Index, error)
 }
@@ -49,7 +48,7 @@ func (l *Log) Segment(ctx context.Context, number int) (store.Segment, error) {
 }
 
 // Origin is a segment's origin in checkpoints.
-func (l *Log) Origin(s store.Segment) string { return audit.Origin(l.conn.Prefix(), s.Name()) }
+func (l *Log) Origin(s store.Segment) string { return l.store.Origin(s) }
 
 // Name is the stream name of a segment by its number, whether it exists or not.
 func (l *Log) Name(number int) string { return l.store.Name(number) }
@@ -106,15 +105,12 @@ func firstSince(ctx context.Context, s *natsx.Stream, since time.Time) (first ui
 	if since.IsZero() {
 		return 1, nil
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	enough := errors.New("the first message is known")
-	err = s.Follow(ctx, "", natsx.Start{Time: since}, func(rec natsx.Record) error {
+	err = store.ReadAll(ctx, s, "", natsx.Start{Time: since}, func(rec natsx.Record) error {
 		first = rec.Sequence
-		return enough
-	}, func() { cancel(enough) })
-	if errors.Is(err, enough) || errors.Is(context.Cause(ctx), enough) {
-		return first, nil
+		return ErrEnough
+	})
+	if errors.Is(err, ErrEnough) {
+		err = nil
 	}
-	return 0, err
+	return first, err
 }

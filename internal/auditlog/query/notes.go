@@ -64,9 +64,9 @@ func (l *Log) LastNote(ctx context.Context, stream string) (Note, error) {
 	return parsePlain(rec), nil
 }
 
-// lastCosigned returns the checkpoint that a witness, "*" for any, signed last.
-func (l *Log) lastCosigned(ctx context.Context, stream, witness string) (Note, error) {
-	rec, err := l.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(l.conn, stream, witness))
+// lastCosigned returns the newest checkpoint that a witness signed.
+func (l *Log) lastCosigned(ctx context.Context, stream string) (Note, error) {
+	rec, err := l.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(l.conn, stream, "*"))
 	if err != nil {
 		return Note{}, err
 	}

@@ -121,9 +121,9 @@ func (s *search) found() (Found, error) {
 	return f, nil
 }
 
-// owner searches for the chain or the approval request that an id was made for, where a search
-// found only events and sessions and did not read on. Who chooses the id of another does so later:
-// the oldest message with an id tells whose it is. If that is no chain or request, owner returns s.
+// owner searches for the chain or the approval request that an id was made for, if a search found only
+// events and sessions and stopped early. An agent that reuses an id does so later, so the oldest message
+// with the id tells whose it is. If that is no chain or request, owner returns s.
 func (l *Log) owner(ctx context.Context, s *search) (*search, error) {
 	known, err := l.openIndex()
 	if err != nil {

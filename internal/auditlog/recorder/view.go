@@ -23,20 +23,14 @@ const (
 // maxValue is the largest value in a record, in bytes.
 const maxValue = 256 << 10
 
-// Masker masks secrets. It is called concurrently.
-type Masker interface {
-	Object(raw []byte) (masked []byte, n int)
-	Text(text string) (masked string, n int)
-}
-
 // View renders data for records. It is safe for concurrent use.
 type View struct {
-	Data  Data   // empty means [Redacted]
-	Mask  Masker // nil means [redact.Default]
-	Salts *Salts // nil: digests have no salt
+	Data  Data          // empty means [Redacted]
+	Mask  redact.Masker // nil means [redact.Default]
+	Salts *Salts        // nil: digests have no salt
 }
 
-func (v View) masker() Masker {
+func (v View) masker() redact.Masker {
 	if v.Mask == nil {
 		return redact.Default()
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-func (s *Signer) origin() string { return audit.Origin(s.Prefix, s.segment.Name()) }
+func (s *Signer) origin() string { return s.store.Origin(s.segment) }
 
 // adopt takes over the newest checkpoint of the segment, whoever wrote it.
 func (s *Signer) adopt(ctx context.Context) error {

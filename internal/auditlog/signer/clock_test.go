@@ -22,7 +22,7 @@ func TestACheckpointFromTheFutureIsContinued(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		signer.New(f.log, signer.Options{Prefix: f.conn.Prefix(), Key: f.key.Signer, Verifier: f.key.Verifier}).Run(ctx)
+		signer.New(f.log, signer.Options{Key: f.key.Signer, Verifier: f.key.Verifier}).Run(ctx)
 	}()
 	defer func() { cancel(); <-ended }()
 	testkit.Until(t, ctx, "the next record is signed", func() bool { return f.last().Size == 2 })

@@ -13,7 +13,7 @@ func TestARouterThatEndsSignsNoEndAgain(t *testing.T) {
 	f := newFixture(t)
 	router := func() *signer.Signer {
 		return signer.New(f.log, signer.Options{
-			Prefix: f.conn.Prefix(), Key: f.key.Signer, Verifier: f.key.Verifier, Upgraded: func() bool { return true },
+			Key: f.key.Signer, Verifier: f.key.Verifier, Upgraded: func() bool { return true },
 			Alarm: func(reason string) { t.Error(reason) },
 		})
 	}

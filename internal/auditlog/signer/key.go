@@ -23,7 +23,7 @@ const keyName = "hook-router"
 type Key struct {
 	Signer   note.Signer
 	Verifier note.Verifier
-	Public   string // the verifier as text, for whoever verifies
+	Public   string // the verifier as text
 }
 
 // LoadKey reads a key from a file and creates a missing one. It writes the public half to

@@ -23,7 +23,7 @@ func TestTheKeyIsReplacedWhileSegmentsAreClosed(t *testing.T) {
 	}
 	router := func(key *signer.Key) *signer.Signer { // one that is killed: it does not sign when it ends
 		return signer.New(f.log, signer.Options{
-			Prefix: f.conn.Prefix(), Key: key.Signer, Verifier: key.Verifier, Upgraded: func() bool { return true },
+			Key: key.Signer, Verifier: key.Verifier, Upgraded: func() bool { return true },
 			Alarm: func(reason string) { t.Error(reason) },
 		})
 	}

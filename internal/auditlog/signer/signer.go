@@ -26,8 +26,6 @@ const (
 
 // Options configure a signer.
 type Options struct {
-	// Prefix of the log.
-	Prefix string
 	// Key signs; Verifier is its public half. Both are required.
 	Key      note.Signer
 	Verifier note.Verifier

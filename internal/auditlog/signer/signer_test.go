@@ -69,7 +69,7 @@ func (f *fixture) sign(upgraded bool) {
 	ctx, cancel := context.WithCancel(f.Context())
 	cancel()
 	signer.New(f.log, signer.Options{
-		Prefix: f.conn.Prefix(), Key: f.key.Signer, Verifier: f.key.Verifier, Upgraded: func() bool { return upgraded },
+		Key: f.key.Signer, Verifier: f.key.Verifier, Upgraded: func() bool { return upgraded },
 		Alarm: func(reason string) { f.alarms = append(f.alarms, reason) },
 	}).Run(ctx)
 }

@@ -76,7 +76,7 @@ func (l *Log) AppendCheckpoint(ctx context.Context, s Segment, c Checkpoint, aft
 
 // Checkpoints calls handle for each checkpoint of a segment, oldest first.
 func (l *Log) Checkpoints(ctx context.Context, s Segment, handle func(Checkpoint) error) error {
-	return readAll(ctx, l.notes, CheckpointSubject(l.conn, s.Name()), natsx.Start{}, func(rec natsx.Record) error {
+	return ReadAll(ctx, l.notes, CheckpointSubject(l.conn, s.Name()), natsx.Start{}, func(rec natsx.Record) error {
 		c, err := DecodeCheckpoint(rec)
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (l *Log) AppendCosigned(ctx context.Context, c Cosigned, after uint64) (rev
 // Cosigned calls handle for the newest co-signed checkpoint of each witness of a segment,
 // "*" for all segments.
 func (l *Log) Cosigned(ctx context.Context, segment string, handle func(natsx.Record)) error {
-	return readAll(ctx, l.notes, CosignedSubject(l.conn, segment, "*"), natsx.Start{Newest: true}, func(rec natsx.Record) error {
+	return ReadAll(ctx, l.notes, CosignedSubject(l.conn, segment, "*"), natsx.Start{Newest: true}, func(rec natsx.Record) error {
 		handle(rec)
 		return nil
 	})
@@ -111,8 +111,8 @@ func (l *Log) Cosigned(ctx context.Context, segment string, handle func(natsx.Re
 // CheckpointNotes is the stream of the checkpoints, to follow it.
 func (l *Log) CheckpointNotes() *natsx.Stream { return l.notes }
 
-// readAll follows a stream until all current messages are handled.
-func readAll(ctx context.Context, s *natsx.Stream, subject string, start natsx.Start, handle func(natsx.Record) error) error {
+// ReadAll follows a stream until all current messages are handled.
+func ReadAll(ctx context.Context, s *natsx.Stream, subject string, start natsx.Start, handle func(natsx.Record) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := errors.New("all is read")

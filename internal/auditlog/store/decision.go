@@ -101,7 +101,7 @@ func (l *Log) FollowDecisions(ctx context.Context, since time.Time, handle func(
 				return nil
 			}
 			if s.Number < live {
-				err = readAll(ctx, s.Stream, subject, start, each)
+				err = ReadAll(ctx, s.Stream, subject, start, each)
 			} else {
 				following, stop := until(ctx, changed)
 				err = s.Follow(following, subject, start, each, caughtUp)

@@ -2,8 +2,8 @@ package store
 
 import "context"
 
-// Drift says what of the settings of the live segment and of the checkpoint stream is not
-// as it must be; nothing where both are append-only. stream names the live segment.
+// Drift returns the settings of the live segment and of the checkpoint stream that differ from the
+// required ones; none if both are append-only. stream names the live segment.
 func (l *Log) Drift(ctx context.Context) (stream string, found []string, err error) {
 	live := l.Live()
 	state, err := l.State(ctx, live)

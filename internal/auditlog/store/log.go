@@ -107,9 +107,9 @@ func (l *Log) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// next is the number of the segment to open where none is live: the one behind the last
-// that exists if that is sealed, else the last. The first segments may have been removed,
-// so the search starts behind the sealed ones: a number is never used again.
+// next returns the number of the segment to open if none is live: the one after the last existing one
+// if that is sealed, else the last. The first segments may have been removed, so the search starts
+// after the sealed ones: a number is never reused.
 func (l *Log) next(ctx context.Context, number int) (int, error) {
 	names, err := l.conn.StreamsOn(ctx, l.conn.Of("sealed", ">"))
 	if err != nil {
@@ -142,20 +142,20 @@ func (l *Log) next(ctx context.Context, number int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !state.Sealed { // it lost its subjects: that is drift, and no reason for a new segment
+	if !state.Sealed { // it lost its subjects: that is drift, not a reason for a new segment
 		return number - 1, nil
 	}
 	return number, l.waitCreated(ctx, number)
 }
 
-// How long a segment is waited for that somebody else is about to create.
+// How long to wait for a segment that another process is about to create.
 const (
 	createPoll  = 20 * time.Millisecond
 	createPolls = 10
 )
 
-// waitCreated gives whoever sealed a segment a moment to create the next, which this
-// process may not be allowed to.
+// waitCreated gives the process that sealed a segment a moment to create the next one. This process
+// may lack the right to.
 func (l *Log) waitCreated(ctx context.Context, number int) error {
 	for range createPolls {
 		_, err := l.conn.OpenStream(ctx, l.Name(number))

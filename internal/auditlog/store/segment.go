@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // Segment is one stream of the log.
@@ -17,11 +18,14 @@ type Segment struct {
 	Number int // from 1
 }
 
+// Origin is a segment's origin in checkpoints.
+func (l *Log) Origin(s Segment) string { return audit.Origin(l.conn.Prefix(), s.Name()) }
+
 // Subjects are the subjects of a log's live segment.
 func Subjects(c *natsx.Conn) []string { return []string{c.Of("audit", ">")} }
 
-// SegmentName is the name of a segment's stream, by its number; first is that of the log's
-// first segment.
+// SegmentName returns the stream name of a segment by its number; first is the name of the log's first
+// segment.
 func SegmentName(first string, number int) string {
 	if number == 1 {
 		return first
@@ -29,8 +33,8 @@ func SegmentName(first string, number int) string {
 	return first + "_" + strconv.Itoa(number)
 }
 
-// SegmentNumber is the number in the name of a segment's stream; first is the name of the
-// log's first segment. ok is false for any other name.
+// SegmentNumber returns the number in the name of a segment's stream; first is the name of the log's
+// first segment. ok is false for any other name.
 func SegmentNumber(first, name string) (number int, ok bool) {
 	if name == first {
 		return 1, true
@@ -43,7 +47,7 @@ func SegmentNumber(first, name string) (number int, ok bool) {
 	return number, true
 }
 
-// Name of a segment's stream by its number, whether it exists or not.
+// Name returns the stream name of a segment by its number, whether it exists or not.
 func (l *Log) Name(number int) string { return SegmentName(l.conn.AuditStream(), number) }
 
 func (l *Log) number(name string) (int, error) {
@@ -106,7 +110,7 @@ func (l *Log) Records(ctx context.Context, handle func(body []byte) (more bool))
 		if err != nil {
 			return err
 		}
-		err = readAll(ctx, s.Stream, l.conn.Of("audit", "w", ">"), natsx.Start{}, func(rec natsx.Record) error {
+		err = ReadAll(ctx, s.Stream, l.conn.Of("audit", "w", ">"), natsx.Start{}, func(rec natsx.Record) error {
 			if !handle(rec.Body) {
 				return enough
 			}

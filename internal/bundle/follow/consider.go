@@ -13,7 +13,7 @@ import (
 // consider takes a bundle over, or refuses it.
 func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (taken bool) {
 	b, err := f.open(use, raw)
-	if b == nil && err == nil { // it runs, or is of the past
+	if b == nil && err == nil { // it runs already, or is outdated
 		f.withdrawn(ctx, use)
 		return true
 	}

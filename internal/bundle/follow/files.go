@@ -27,7 +27,7 @@ func (f *Follower) write(b *bundle.Bundle) error {
 	if err != nil {
 		return fmt.Errorf("write its files: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(made) }() // gone where it was renamed
+	defer func() { _ = os.RemoveAll(made) }() // a no-op once it was renamed
 	if _, err := b.Write(made); err != nil {
 		return fmt.Errorf("write its files: %w", err)
 	}
@@ -77,7 +77,7 @@ func (f *Follower) files(b *bundle.Bundle) string {
 // unused is how long no worker used files before they are removed.
 const unused = time.Hour
 
-func touch(dir string) { _ = os.Chtimes(dir, time.Time{}, time.Now()) } // else it is written anew
+func touch(dir string) { _ = os.Chtimes(dir, time.Time{}, time.Now()) } // if it is gone, it is written again
 
 // touchRunning keeps the files of the bundles that run from being removed by a worker that shares the
 // directory.

@@ -79,7 +79,7 @@ type Refusal struct {
 type Status struct {
 	Name    string   `json:"name"`
 	Policy  string   `json:"policy,omitempty"` // the version that is enforced
-	Shadow  string   `json:"shadow,omitempty"` // the version that is tried beside
+	Shadow  string   `json:"shadow,omitempty"` // the version that runs in shadow
 	Refused *Refusal `json:"refused,omitempty"`
 }
 
@@ -142,7 +142,7 @@ func (f *Follower) Run(ctx context.Context) {
 		switch raw, err := os.ReadFile(f.kept(use)); {
 		case err == nil:
 			if b, err := bundle.Open(raw, f.Keys...); err == nil && b.Name == f.Name && b.Use == use {
-				f.newest[use] = b // also where it can't run any more
+				f.newest[use] = b // even if it can't run any more
 			}
 			f.consider(ctx, use, raw)
 		case !errors.Is(err, os.ErrNotExist):

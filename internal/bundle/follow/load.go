@@ -20,14 +20,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ShadowSuffix is what the id of a hook in shadow has besides the hook's.
+// ShadowSuffix is the suffix of the id of a hook in shadow.
 const ShadowSuffix = "-shadow"
 
 // testsWithin bounds the tests of a bundle.
 const testsWithin = time.Minute
 
-// load builds the hooks of a bundle whose files are in a directory. acts lets them act in
-// the world. Close the file.
+// load builds the hooks of a bundle whose files are in a directory. acts lets them run commands, call
+// endpoints and write files. The caller must close the file.
 func load(b *bundle.Bundle, dir string, acts bool, host kind.Worker) (*workerfile.File, error) {
 	host.Dir = dir
 	file, err := workerfile.Parse(b.Files[0].Name, []byte(b.Files[0].Text), kinds.All(host))
@@ -47,7 +47,7 @@ func load(b *bundle.Bundle, dir string, acts bool, host kind.Worker) (*workerfil
 	return file, nil
 }
 
-// check refuses what a worker does not let policies do.
+// check refuses a policy that exceeds what the worker permits.
 func check(file *workerfile.File, dir string, acts bool) error {
 	if file.NATS != (workerfile.NATS{}) {
 		return errors.New("it has a section nats: the worker says itself where NATS is")
@@ -69,7 +69,7 @@ func check(file *workerfile.File, dir string, acts bool) error {
 func Test(ctx context.Context, b *bundle.Bundle, dir string, acts bool) error {
 	ctx, cancel := context.WithTimeout(ctx, testsWithin)
 	defer cancel()
-	var unloaded error // it is not about the tests
+	var unloaded error // why the hooks could not be built
 	loading := func(w kind.Worker) (file *workerfile.File, err error) {
 		file, err = load(b, dir, acts, w)
 		unloaded = err
@@ -111,7 +111,7 @@ func (f *Follower) build(b *bundle.Bundle, host kind.Worker) (*workerfile.File, 
 	return load(b, f.files(b), f.Acts, host)
 }
 
-// compose gives the hooks of what runs and of what is being taken over.
+// compose returns the hooks of the running bundles and of the one that is being taken over.
 func (f *Follower) compose() (*workerfile.File, error) {
 	f.mu.Lock()
 	of := map[bundle.Use]*bundle.Bundle{bundle.Enforce: f.running[bundle.Enforce], bundle.Shadow: f.running[bundle.Shadow]}
@@ -130,7 +130,7 @@ func (f *Follower) compose() (*workerfile.File, error) {
 	}
 	if shadow != nil && (enforced == nil || shadow.Serial > enforced.Serial) {
 		host := f.Host
-		host.States = &hookstate.Memory{} // what it remembers counts nowhere else
+		host.States = &hookstate.Memory{} // it must not share the state of the enforced hooks
 		file, err := f.build(shadow, host)
 		if err != nil {
 			all.Close()
@@ -140,7 +140,7 @@ func (f *Follower) compose() (*workerfile.File, error) {
 			file.Hooks[i] = inShadow(h)
 		}
 		all.Hooks = append(all.Hooks, named(file.Hooks, shadow)...)
-		for _, h := range file.Contributors { // they are asked for, and judge nothing
+		for _, h := range file.Contributors { // those of the enforced bundle answer
 			if h.Close != nil {
 				h.Close()
 			}
@@ -156,7 +156,7 @@ func named(hooks []workerfile.Hook, b *bundle.Bundle) []workerfile.Hook {
 	return hooks
 }
 
-// inShadow is a hook whose answers are recorded, and count for nothing.
+// inShadow returns a hook whose answers are only recorded.
 func inShadow(h workerfile.Hook) workerfile.Hook {
 	no := false
 	h.Registration.ID += ShadowSuffix

@@ -1,8 +1,8 @@
 // Package store keeps signed policies where routers keep their state: the newest of each
 // name and use, and the last [Kept] that were to be enforced, for a rollback.
 //
-// It checks no signature and knows no key. Workers do; whoever writes here without the key
-// can keep a new policy from them, and no more.
+// It checks no signature and knows no key; workers do. A writer without the key can only keep a new
+// policy from them.
 package store
 
 import (
@@ -18,7 +18,7 @@ import (
 // Kept is how many bundles of a policy are kept besides the newest.
 const Kept = 32
 
-// Bucket says how the bucket of policies is made.
+// Bucket is the configuration of the bucket of policies.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{Name: prefix + "_policies", Description: "signed policies for workers", Replicas: replicas, LeaderReads: true}
 }
@@ -32,11 +32,10 @@ func New(bucket *natsx.Bucket) *Store { return &Store{bucket} }
 // Entry is a stored bundle; the zero Entry says that there is none.
 type Entry struct {
 	Raw      []byte
-	Revision uint64 // of its place; what replaces it names it
+	Revision uint64 // of its key; a replacement must name it
 }
 
-// Get reads the newest bundle of a name and a use, or the one of a serial, which was to be
-// enforced.
+// Get reads the newest bundle of a name and a use, or the enforced one with a serial.
 func (s *Store) Get(ctx context.Context, name string, use bundle.Use, serial uint64) (Entry, error) {
 	key := newest(name, use)
 	if serial > 0 {
@@ -49,8 +48,8 @@ func (s *Store) Get(ctx context.Context, name string, use bundle.Use, serial uin
 	return Entry{e.Value, e.Revision}, err
 }
 
-// Put stores a bundle in the place of one with a revision, 0 for none. The error has code
-// 409 where there is another meanwhile.
+// Put replaces the bundle at a revision, 0 for none. The error has code 409 if another was stored
+// meanwhile.
 func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint64) (revision uint64, err error) {
 	if err := s.complete(ctx, b.Name, b.Use, at); err != nil {
 		return 0, err
@@ -68,13 +67,13 @@ func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint
 	if b.Serial > Kept {
 		old := archived(b.Name, b.Serial-Kept)
 		if e, err := s.bucket.Get(ctx, old); err == nil {
-			_ = s.bucket.Remove(ctx, old, e.Revision) // else it stays
+			_ = s.bucket.Remove(ctx, old, e.Revision) // on failure it stays
 		}
 	}
 	return revision, nil
 }
 
-// complete keeps the bundle of a revision for a rollback, if whoever put it ended before that.
+// complete archives the bundle at a revision, in case the router that stored it died before it did.
 func (s *Store) complete(ctx context.Context, name string, use bundle.Use, at uint64) error {
 	if use != bundle.Enforce || at == 0 {
 		return nil
@@ -94,12 +93,12 @@ func (s *Store) complete(ctx context.Context, name string, use bundle.Use, at ui
 	return err
 }
 
-// Conflict is the error, with code 409, where another policy of a name was pushed meanwhile.
+// Conflict returns the error, with code 409, for a policy that was replaced meanwhile.
 func Conflict(name string) error {
 	return wire.Errorf(wire.Conflict, "policy %s was pushed by somebody else meanwhile: look at it, and push again", name)
 }
 
-// Names of policies hold dots, which part the words of keys: so the rest stands before.
+// Names of policies may contain dots, which separate the tokens of keys, so they come last.
 func newest(name string, use bundle.Use) string { return string(use) + "." + name }
 
 func archived(name string, serial uint64) string { return fmt.Sprintf("serial.%d.%s", serial, name) }

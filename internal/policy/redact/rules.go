@@ -18,6 +18,13 @@ type Rules struct {
 	m *matcher // nil: the defaults
 }
 
+// Masker masks secrets. It is safe for concurrent use. [Rules] implements it, and so does what follows
+// a rules file that changes.
+type Masker interface {
+	Object(raw []byte) (masked []byte, n int)
+	Text(text string) (masked string, n int)
+}
+
 // Default returns the rules of an empty file.
 func Default() *Rules { return new(Rules) }
 

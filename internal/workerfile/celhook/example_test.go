@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/hookrouter/hookrouter/internal/workerfile/celhook"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 func Example() {
 	reason := "Access denied: {{ data.tool_input.file_path }} is protected"
-	guard, err := celhook.New(celhook.Config{Rules: []celhook.Rule{
+	guard, err := celhook.Build(kind.Section{}, celhook.Config{Rules: []celhook.Rule{
 		{When: "data.tool_input.file_path.startsWith('/etc/')", Deny: &reason},
 		{Modify: &celhook.Modify{Set: map[string]celhook.Source{"tool_input.file_path": "'/srv' + data.tool_input.file_path"}}},
 	}})
@@ -20,7 +21,7 @@ func Example() {
 		return
 	}
 	for _, file := range []string{"/etc/passwd", "/notes"} {
-		result, err := guard(context.Background(), events.Event{
+		result, err := guard.Handler(context.Background(), events.Event{
 			Name: events.ToolPre,
 			Data: json.RawMessage(`{"tool_input":{"file_path":"` + file + `"},"id":9007199254740993}`),
 		})

@@ -21,7 +21,7 @@ func FuzzModify(f *testing.F) {
 		if _, err := events.ParseObject([]byte(data)); err != nil {
 			return
 		}
-		h, err := celhook.New(celhook.Config{Rules: []celhook.Rule{{Modify: &celhook.Modify{
+		h, err := compile(celhook.Config{Rules: []celhook.Rule{{Modify: &celhook.Modify{
 			Set: map[string]celhook.Source{set: "'here'"}, Remove: []string{remove},
 		}}}})
 		if err != nil {
@@ -50,7 +50,7 @@ func FuzzTemplate(f *testing.F) {
 		if strings.TrimSpace(text) == "" {
 			return // no reason at all
 		}
-		h, err := celhook.New(celhook.Config{Rules: []celhook.Rule{{Deny: &text}}})
+		h, err := compile(celhook.Config{Rules: []celhook.Rule{{Deny: &text}}})
 		if err != nil {
 			var field *kind.FieldError
 			if !errors.As(err, &field) || field.Line < 1 || field.Column < 1 {

@@ -47,12 +47,6 @@ func checkValidates(c Config) error {
 	return errors.Join(wrong...)
 }
 
-// New compiles the rules. The error is a [*kind.FieldError], or several joined.
-func New(c Config) (kind.Handler, error) {
-	handler, _, err := build(c)
-	return handler, err
-}
-
 func build(c Config) (handler kind.Handler, warnings []error, err error) {
 	if len(c.Rules) == 0 {
 		return nil, nil, kind.At("/rules", "a cel hook needs at least one rule")

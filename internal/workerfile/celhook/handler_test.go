@@ -20,9 +20,14 @@ import (
 // write is data whose members are written in odd ways, to see what keeps them.
 const write = `{ "tool_name" :"Write", "n":1.50, "big":12345678901234567890123,"tool_input":{"file_path":"/etc/passwd","a.b":1, "list":[1,{"x":2}],"n":9007199254740993},"é\u0041":null}`
 
+func compile(c celhook.Config) (kind.Handler, error) {
+	hook, err := celhook.Build(kind.Section{}, c)
+	return hook.Handler, err
+}
+
 func answer(t *testing.T, c celhook.Config, data string) (chain.Result, error) {
 	t.Helper()
-	h, err := celhook.New(c)
+	h, err := compile(c)
 	if err != nil {
 		t.Fatalf("New: %v", err)
 	}
@@ -158,7 +163,7 @@ func TestRulesSeeTheTool(t *testing.T) {
 }
 
 func TestAFieldThatNoToolHasIsRefused(t *testing.T) {
-	_, err := celhook.New(celhook.Config{Rules: []celhook.Rule{{When: "true\n&& tool.clas == 'shell'", UserMessage: "x"}}})
+	_, err := compile(celhook.Config{Rules: []celhook.Rule{{When: "true\n&& tool.clas == 'shell'", UserMessage: "x"}}})
 	var field *kind.FieldError
 	if !errors.As(err, &field) || field.Pointer != "/rules/0/when" || field.Line != 2 || field.Column != 8 ||
 		!strings.Contains(err.Error(), "undefined field 'clas': tool has class, command") {
@@ -208,7 +213,7 @@ func TestAnInjectionMayBeAText(t *testing.T) {
 }
 
 func TestARuleIsNotTriedWhenTheTimeIsOver(t *testing.T) {
-	h, err := celhook.New(celhook.Config{Rules: []celhook.Rule{{When: "true"}}})
+	h, err := compile(celhook.Config{Rules: []celhook.Rule{{When: "true"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +240,7 @@ func TestConfigIsReadFromJSON(t *testing.T) {
 
 func TestARuleHasTheTimeOfTheCall(t *testing.T) {
 	reason := "at {{ now }}"
-	h, err := celhook.New(celhook.Config{Rules: []celhook.Rule{{When: "now.getHours() >= 18", Deny: &reason}}})
+	h, err := compile(celhook.Config{Rules: []celhook.Rule{{When: "now.getHours() >= 18", Deny: &reason}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +251,7 @@ func TestARuleHasTheTimeOfTheCall(t *testing.T) {
 		}
 	}
 	soon := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
-	h, err = celhook.New(celhook.Config{Rules: []celhook.Rule{{When: celhook.Source("now < timestamp('" + soon + "') && now > timestamp('" + soon + "') - duration('5m')"), Deny: &reason}}})
+	h, err = compile(celhook.Config{Rules: []celhook.Rule{{When: celhook.Source("now < timestamp('" + soon + "') && now > timestamp('" + soon + "') - duration('5m')"), Deny: &reason}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ type Call struct {
 	event  events.Event
 	data   events.Object
 	fields []field // what Claude Code's input has, in its order
-	input  string  // the member of the data that is the tool's input; empty if it stands deeper
+	input  string  // the member of the data that is the tool's input; empty if it is nested deeper
 	output string  // the member of the data that is the tool's output
 }
 
@@ -31,9 +31,8 @@ var (
 	outputs = []string{"tool_response", "tool_result", "toolResult"}
 )
 
-// CallOf makes a call of an event; ok is false for an event that Claude Code has no
-// hook for. dir is the directory of a session that does not say its own. The error
-// says that the event's data is no JSON object.
+// CallOf makes a call of an event; ok is false if Claude Code has no hook for it. dir is the directory
+// of sessions that do not name their own. It fails if the event's data is not a JSON object.
 func CallOf(ev events.Event, dir string) (call Call, ok bool, err error) {
 	if !Known(ev.Name) {
 		return Call{}, false, nil
@@ -164,7 +163,7 @@ func (c *Call) set(name string, value jsontext.Value) {
 // text sets a member to the text that the data has under its name, or another.
 func (c *Call) text(name, other string) { c.renamed(name, other, nil) }
 
-// renamed is text where Claude Code has other words for some values.
+// renamed is text for a member with some values that Claude Code spells differently.
 func (c *Call) renamed(name, other string, words map[string]string) {
 	if text, ok := c.data.GetString(name); ok {
 		other = cmp.Or(words[text], text)
@@ -172,8 +171,8 @@ func (c *Call) renamed(name, other string, words map[string]string) {
 	c.set(name, quote(other))
 }
 
-// first sets a member to the first of the given members that the data has, and
-// returns its name; where it has none, to other.
+// first sets a member to the first of the given members that the data has, and returns its name. If it
+// has none, first sets the member to other.
 func (c *Call) first(name, other string, from ...string) string {
 	for _, candidate := range from {
 		if value, ok := c.data.Get(candidate); ok {
@@ -185,7 +184,7 @@ func (c *Call) first(name, other string, from ...string) string {
 	return ""
 }
 
-// message is a member of the data that is a text, or an object with one.
+// message returns the text in a member of the data, which may be an object with a text.
 func (c *Call) message(name string) string {
 	value, ok := c.data.Get(name)
 	if !ok || value.Kind() == 'n' {
@@ -213,7 +212,7 @@ func (c Call) get(name string) (jsontext.Value, bool) {
 	return nil, false
 }
 
-// subject is what a matcher looks at; empty where there is nothing.
+// subject returns the value that a matcher is compared with; empty for none.
 func (c Call) subject() string {
 	value, ok := c.get(traitsOf[c.Name].subject)
 	if !ok {
@@ -224,6 +223,6 @@ func (c Call) subject() string {
 }
 
 func quote(text string) jsontext.Value {
-	quoted, _ := jsontext.AppendQuote(nil, text) // replaces what is no UTF-8
+	quoted, _ := jsontext.AppendQuote(nil, text) // replaces invalid UTF-8
 	return quoted
 }

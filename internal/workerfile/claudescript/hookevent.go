@@ -54,8 +54,8 @@ func Known(event string) bool {
 	return known
 }
 
-// Events are the events that a hook event of Claude Code is here, by name; none where
-// there is no such hook event.
+// Events returns the names of the events that correspond to a hook event of Claude Code; none for an
+// unknown one.
 func Events(hookEvent string) (names []string) {
 	for name, all := range counterparts {
 		if slices.Contains(all, hookEvent) {
@@ -66,7 +66,7 @@ func Events(hookEvent string) (names []string) {
 	return names
 }
 
-// counterpart returns the hook event that an event is, empty for none.
+// counterpart returns the hook event that corresponds to an event; empty for none.
 func counterpart(event string, data events.Object) string {
 	all := counterparts[events.Canonical(event)]
 	if len(all) == 0 {
@@ -78,7 +78,7 @@ func counterpart(event string, data events.Object) string {
 	return all[0]
 }
 
-// effect is what becomes of a block: exit code 2, or decision "block".
+// effect is the effect of a block: exit code 2, or decision "block".
 type effect int
 
 const (
@@ -87,12 +87,12 @@ const (
 	denies               // the operation does not happen
 )
 
-// traits are what tells the hook events apart.
+// traits are the differences between the hook events.
 type traits struct {
-	subject  string // the member that a matcher looks at; empty for none
+	subject  string // the member that a matcher is compared with; empty for none
 	block    effect
 	jsonOnly bool // whether exit code 2 blocks nothing
-	plain    bool // whether output that is no JSON is context for the model
+	plain    bool // whether output that is not JSON is context for the model
 }
 
 var traitsOf = map[string]traits{

@@ -43,7 +43,7 @@ type specific struct {
 	} `json:"decision"`
 }
 
-// parseOutput reads what is JSON. Members that are not known are passed over.
+// parseOutput reads JSON output and ignores unknown members.
 func parseOutput(hookEvent string, stdout []byte) (output, error) {
 	var out output
 	if err := jsonv2.Unmarshal(stdout, &out); err != nil {
@@ -59,7 +59,7 @@ func parseOutput(hookEvent string, stdout []byte) (output, error) {
 	return out, nil
 }
 
-// withoutValues is a decoder's error as one that shows no value of the output.
+// withoutValues returns a decoder's error without the values of the output.
 func withoutValues(err error) error {
 	if sem, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
 		return fmt.Errorf("%s is of the wrong type", strings.ReplaceAll(strings.TrimPrefix(string(sem.JSONPointer), "/"), "/", "."))
@@ -72,12 +72,12 @@ func withoutValues(err error) error {
 
 func isJSON(stdout []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(stdout), []byte("{")) }
 
-// text is what a script said, in UTF-8, without spaces around it, at most MaxText.
+// text returns a script's text as valid UTF-8, trimmed and cut to MaxText.
 func text(said string) string {
 	return shorten.Runes(strings.TrimSpace(strings.ToValidUTF8(said, "�")), MaxText, "")
 }
 
-// joined are the texts that say anything, a line each.
+// joined joins the texts that are not empty, one per line.
 func joined(texts ...string) string {
 	var all []string
 	for _, t := range texts {

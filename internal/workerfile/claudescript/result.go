@@ -13,12 +13,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// CodeBlock is the exit code that blocks; the reason is on standard error. With any
-// other than it and 0 the script has failed.
+// CodeBlock is the exit code that blocks; the reason is on standard error. Any other code but 0 means
+// that the script failed.
 const CodeBlock = 2
 
-// Blocked is what exit code [CodeBlock] means: whatever stands on standard output
-// does not count then.
+// Blocked returns the result for exit code [CodeBlock], which makes the standard output irrelevant.
 func (c Call) Blocked(stderr []byte) chain.Result {
 	reason := text(string(stderr))
 	if traitsOf[c.Name].jsonOnly {
@@ -44,8 +43,8 @@ func noted(message string) chain.Result {
 	return chain.Result{UserMessage: message, UserMessageLevel: chain.LevelWarning}
 }
 
-// Result is what exit code 0 and the standard output mean. Output that is no JSON
-// is context for the model where Claude Code makes it that, and else nothing.
+// Result returns the result for exit code 0 and a standard output. Output that is not JSON is context
+// for the model for the hook events for which Claude Code does so, and else ignored.
 func (c Call) Result(stdout []byte) (chain.Result, error) {
 	if !isJSON(stdout) {
 		if said := text(string(stdout)); said != "" && traitsOf[c.Name].plain {
@@ -68,7 +67,7 @@ func (c Call) Result(stdout []byte) (chain.Result, error) {
 	return result, nil
 }
 
-// decide is the output without what is for the user alone.
+// decide returns the result of an output, without what is only for the user.
 func (c Call) decide(out output) (chain.Result, error) {
 	if out.Continue != nil && !*out.Continue {
 		return c.stopped(text(out.StopReason)), nil
@@ -101,7 +100,7 @@ func (c Call) decide(out output) (chain.Result, error) {
 	return chain.Result{}, nil
 }
 
-// stopped is continue false: the agent shall stop altogether.
+// stopped returns the result of "continue": false, which makes the agent stop.
 func (c Call) stopped(reason string) chain.Result {
 	result := noted(reason)
 	if c.Name != stop && c.Name != subagentStop && c.Name != sessionEnd {
@@ -110,8 +109,7 @@ func (c Call) stopped(reason string) chain.Result {
 	return result
 }
 
-// verdict is what the output decides, with the reason: Deny, AskUser, or Continue
-// for anything that lets the event pass.
+// verdict returns the decision of an output and its reason: Deny, AskUser or Continue.
 func (c Call) verdict(out output) (chain.Action, string, error) {
 	said, reason := out.Decision, out.Reason
 	switch {
@@ -133,8 +131,8 @@ func (c Call) verdict(out output) (chain.Action, string, error) {
 	return "", "", fmt.Errorf("the decision %q is not one that a hook for %s may make", clip(said), c.Name)
 }
 
-// changed is the event's data with the tool's input or output replaced; nil where
-// nothing is.
+// changed returns the event's data with the tool's input or output replaced; nil if the output does not
+// replace it.
 func (c Call) changed(out output) (json.RawMessage, error) {
 	var member string
 	var value jsontext.Value
@@ -161,7 +159,7 @@ func (c Call) changed(out output) (json.RawMessage, error) {
 	return c.data.With(member, value), nil
 }
 
-// question asks in the place of a script that has no words, and names the command.
+// question is the question for a script that gives no reason. It names the command.
 func (c Call) question() string {
 	tool, _ := c.data.Tool(c.event.Name)
 	name, about := cmp.Or(tool.Name, "this tool"), strings.ReplaceAll(strings.TrimSpace(tool.Subject()), "\n", " ⏎ ")

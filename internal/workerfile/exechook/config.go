@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -229,14 +228,7 @@ var errEnv = kind.Secret("must be the name of a variable that the worker has, su
 var errNoCommand = kind.At("/command", `must be a list: the program and its arguments, such as ["./lint.sh", "--fast"]`)
 
 func findDir(c Config) (string, error) {
-	dir := c.Dir
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.Base, dir)
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", kind.At("/dir", "find directory: %w", err)
-	}
+	dir := kind.Worker{Dir: c.Base}.Path(c.Dir)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return "", kind.Lacks("/dir", fmt.Errorf("%s is not a directory", dir))
 	}

@@ -13,18 +13,17 @@ import (
 // claudescript.
 const ClaudeCode = "claude-code"
 
-// dialect is how an event is put to a command; nil for one that the command is not
-// asked about.
+// dialect makes the exchange about an event; nil if the command is not asked about it.
 type dialect func(ev events.Event) (exchange, error)
 
-// exchange is one event, put to a command.
+// exchange is the communication with a command about one event.
 type exchange interface {
-	// input is what the command reads.
+	// input returns what the command reads.
 	input() []byte
-	// answered is what its output means where it ended well.
+	// answered returns the result for exit code 0 and an output.
 	answered(stdout []byte) (chain.Result, error)
-	// exited is what an exit code other than 0 means; ok is false where it means that
-	// the command has failed. stderr is the beginning of what it complained.
+	// exited returns the result for another exit code; ok is false if the command failed. stderr is
+	// the beginning of its standard error.
 	exited(code int, stderr []byte) (result chain.Result, ok bool)
 }
 

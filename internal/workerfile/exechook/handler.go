@@ -75,7 +75,7 @@ func (c *command) run(ctx context.Context, env []string, input []byte) (process.
 	program.Env, program.Input, program.Stderr = env, input, complaint
 	out, err := program.Run(ctx)
 	switch {
-	case ctx.Err() != nil && err != nil: // what it said does not say why
+	case ctx.Err() != nil && err != nil: // its last line is not the cause
 		err = &Failure{Stderr: complaint.firstLine(), Err: err}
 	case err != nil:
 		err = &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
@@ -103,7 +103,7 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns how the command ended.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// describe adds what the command said.
+// describe adds the command's last line to an error.
 func describe(err error, complaint *tail) error {
 	if line := complaint.lastLine(); line != "" {
 		return fmt.Errorf("%w: %s", err, line)
@@ -121,7 +121,7 @@ func (c *command) environ(call worker.Call, ev events.Event) []string {
 	if trace := cmp.Or(call.Traceparent, ev.Extensions["traceparent"]); trace != "" {
 		env = append(env, "TRACEPARENT="+trace)
 	}
-	for i, variable := range env { // no program starts with one that has NUL: an agent that sends it must not get rid of a hook
+	for i, variable := range env { // a NUL would keep the program from starting: an agent must not disable a hook that way
 		env[i] = strings.ReplaceAll(variable, "\x00", "\ufffd")
 	}
 	return env

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// resident is the hook whose command is kept running.
+// resident returns a hook whose command is kept running.
 func (c *command) resident(s kind.Section) kind.Hook {
 	program := c.program
 	program.Env = process.Environ(c.env)
@@ -47,8 +47,8 @@ func (c *command) resident(s kind.Section) kind.Hook {
 	return hook
 }
 
-// callDocument is what a resident command reads of a call: what others find in their
-// environment is in there.
+// callDocument returns what a resident command reads for a call. It has what other commands find in
+// their environment.
 func callDocument(ctx context.Context, ev events.Event) []byte {
 	call := worker.CallFrom(ctx)
 	return document(ev, func(w *events.ObjectWriter) {

@@ -15,25 +15,24 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// interpreters run the script that is their first argument. Some of them end with exit
-// code 2 where it is missing or can't be read, which dialect claude-code takes for a
-// denial: so this is looked at beforehand.
+// interpreters run the script that is their first argument. Some of them exit with code 2 if it is
+// missing or can't be read, which the dialect claude-code takes for a denial, so this is checked first.
 var interpreters = map[string]struct{ shell bool }{
 	"sh": {shell: true}, "bash": {shell: true}, "dash": {shell: true}, "zsh": {shell: true}, "ksh": {shell: true},
 	"python": {}, "python3": {}, "node": {}, "bun": {}, "ruby": {}, "perl": {}, "php": {},
 }
 
-// pathWord is a word of a line that can only be a path, once the variable of the
-// project's directory is put in and the quotes are taken away.
+// pathWord matches a word of a line that can only be a path, once variables are expanded and quotes
+// removed.
 var pathWord = regexp.MustCompile(`^[A-Za-z0-9_./+@-]*$`)
 
-// directories are how a line writes the project's directory and the user's; the second
-// with a tilde at the beginning of a word, too.
+// directories replaces the spellings of the project's directory and of the user's, which a tilde at the
+// beginning of a word means too.
 var directories = strings.NewReplacer(`"`, "",
 	"${CLAUDE_PROJECT_DIR}", "\x00", "$CLAUDE_PROJECT_DIR", "\x00", "${HOME}", "\x01", "$HOME", "\x01")
 
-// wordsOf are the first words of a line that plainly are a program and its script, with
-// those directories put in; it ends before a word that only a shell can read.
+// wordsOf returns the leading words of a line that are plainly a program and its script, with those
+// directories expanded. It stops before a word that only a shell can interpret.
 func wordsOf(line, dir string) []string {
 	var words []string
 	for word := range strings.FieldsSeq(line) {
@@ -56,8 +55,8 @@ func wordsOf(line, dir string) []string {
 	return words
 }
 
-// scriptOf is the path of the script that a program and its arguments run, and what runs
-// it; both are empty where there is none, or it is not known.
+// scriptOf returns the path of the script that a program and its arguments run, and its interpreter.
+// Both are empty if there is none, or it is unknown.
 func scriptOf(words []string, dir string) (script, interpreter string) {
 	at := func(name string) string {
 		if filepath.IsAbs(name) {
@@ -105,7 +104,7 @@ func checkScript(words []string, dir string) (script string, err error) {
 	return script, checkSyntax(dir, shell, script)
 }
 
-// findProgram finds a program; one that is not there is missing on this machine only.
+// findProgram finds a program. A missing one is a [kind.MachineError].
 func findProgram(dir, name string) (string, error) {
 	path, err := process.Find(dir, name)
 	if err != nil {

@@ -58,7 +58,7 @@ func (e *endpoint) handle(ctx context.Context, ev events.Event) (chain.Result, e
 	return result, nil
 }
 
-// ask sends the event, again where that is safe and there is time.
+// ask sends the event, and retries if that is safe and there is time.
 func (e *endpoint) ask(ctx context.Context, ev events.Event) (chain.Result, error) {
 	if len(ev.Data) == 0 {
 		ev.Data = []byte("{}")
@@ -87,7 +87,7 @@ func (e *endpoint) ask(ctx context.Context, ev events.Event) (chain.Result, erro
 
 func jitter(d time.Duration) time.Duration { return d + rand.N(d/2) } //nolint:gosec // jitter, no secret
 
-// answer is what became of one request.
+// answer is the outcome of one request.
 type answer struct {
 	result     chain.Result
 	again      bool // whether it may be sent again
@@ -162,7 +162,7 @@ func (e *endpoint) read(reply []byte) (answer, error) {
 	return answer{result: result}, nil
 }
 
-// refused says what a status means that is no answer.
+// refused returns the outcome for a status that is not an answer.
 func (e *endpoint) refused(resp *http.Response) (answer, error) {
 	code := resp.StatusCode
 	err := fmt.Errorf("it answered %d %s", code, http.StatusText(code))
@@ -189,7 +189,7 @@ func retryAfter(text string) (wait time.Duration, said bool) {
 	return 0, false
 }
 
-// withoutURL takes the URL out of an error of the HTTP client.
+// withoutURL removes the URL from an error of the HTTP client.
 func withoutURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

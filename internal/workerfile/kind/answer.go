@@ -9,10 +9,10 @@ import (
 )
 
 // ParseAnswer reads a HookResult that a foreign program wrote. White space alone, such as the line
-// break of an empty echo, means continue. Otherwise it is stricter than what a router reads (see
-// [chain.ParseResult]), so that a guard whose answer was misspelt, or is of another system, does
-// not let pass by accident: an answer that says something has an action, and the action has what
-// it needs. The error wraps [chain.ErrInvalidResult].
+// break of an empty echo, means continue. Otherwise it is stricter than a router (see
+// [chain.ParseResult]), so that a misspelt answer, or one for another system, does not permit by
+// accident: an answer that is not empty must have an action, and the action what it needs. The error
+// wraps [chain.ErrInvalidResult].
 func ParseAnswer(raw []byte) (chain.Result, error) {
 	raw = chain.WellFormed(bytes.Trim(raw, " \t\r\n"))
 	r, err := chain.ParseResult(raw)
@@ -29,8 +29,8 @@ func ParseAnswer(raw []byte) (chain.Result, error) {
 	return r, nil
 }
 
-// withoutAction says which member of an answer makes no sense without an action; nil
-// where none does.
+// withoutAction returns an error for a member that makes no sense without an action; nil if there is
+// none.
 func withoutAction(raw []byte) error {
 	answer, err := events.ParseEnvelope(raw)
 	if err != nil { // nothing, or null

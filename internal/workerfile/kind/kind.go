@@ -24,7 +24,7 @@ type Handler = func(ctx context.Context, ev events.Event) (chain.Result, error)
 // goroutines at once. It is the same type as a worker.Contributor.
 type Contributor = func(ctx context.Context, channel string) (any, error)
 
-// Hook is what a kind builds from a section.
+// Hook is a hook that a kind built from a section.
 type Hook struct {
 	// Handler answers the events of the hook's registration.
 	Handler Handler
@@ -74,7 +74,7 @@ type Worker struct {
 	// States keeps what hooks remember, for every replica of the worker; nil means
 	// that each hook remembers alone.
 	States hookstate.Store
-	// Log gets what happens beside the answers; nil discards it.
+	// Log gets what the answers do not say; nil discards it.
 	Log *slog.Logger
 }
 
@@ -119,7 +119,7 @@ func Giving[C any](k Kind, build func(Section, C) (Contributor, error)) Kind {
 	return k
 }
 
-// decoded has a section decoded before something is built from it.
+// decoded returns a build function that decodes the section first.
 func decoded[C, T any](build func(Section, C) (T, error)) func(Section) (T, error) {
 	return func(s Section) (T, error) {
 		var c C
@@ -129,9 +129,8 @@ func decoded[C, T any](build func(Section, C) (T, error)) func(Section) (T, erro
 	}
 }
 
-// FieldError says which field of a configuration is wrong, and where in the
-// field's text, so that whoever read the configuration from a file can name the
-// place in the file.
+// FieldError says which field of a configuration is wrong, and where in the field's text, so that the
+// reader of a file can name the place in the file.
 type FieldError struct {
 	Pointer      jsontext.Pointer // the field, from the configuration's root; empty means the root
 	Line, Column int              // within the field's text, from 1; zero means the whole field
@@ -151,8 +150,7 @@ func (e *FieldError) Error() string {
 	return text
 }
 
-// Range checks that a number of a configuration is in a range, and gives it the default where it is
-// 0.
+// Range checks that a number of a configuration is in a range, and replaces 0 by the default.
 func Range(field jsontext.Pointer, value *int, standard, least, most int) error {
 	if *value = cmp.Or(*value, standard); *value < least || *value > most {
 		return At(field, "must be %d to %d, not %d", least, most, *value)
@@ -169,8 +167,8 @@ func At(pointer jsontext.Pointer, format string, args ...any) *FieldError {
 	return &FieldError{Pointer: pointer, Err: fmt.Errorf(format, args...)}
 }
 
-// Within moves the [*FieldError]s that err is made of to where their configuration stands
-// in another one.
+// Within prefixes the pointers of the [*FieldError]s in err with the place of their configuration in an
+// enclosing one.
 func Within(pointer jsontext.Pointer, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

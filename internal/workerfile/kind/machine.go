@@ -18,8 +18,8 @@ func Lacks(pointer jsontext.Pointer, err error) *FieldError {
 	return &FieldError{Pointer: pointer, Err: &MachineError{err}}
 }
 
-// SecretError is an error at a value that may be a secret, as where somebody wrote one in the place
-// of a variable's name. Neither the value nor its line is shown.
+// SecretError is an error at a value that may be a secret, such as one that was written instead of a
+// variable's name. Neither the value nor its line is shown.
 type SecretError struct{ text string }
 
 // Error says what is wrong.

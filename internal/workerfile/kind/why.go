@@ -11,14 +11,14 @@ import (
 // whyKey is the key of the callback of [WithWhy].
 type whyKey struct{}
 
-// WithWhy returns a context for calls of which notify gets the part of a hook's section
-// decided. It is called by the goroutine of the call.
+// WithWhy returns a context for calls. notify gets the part of the hook's section that decided, in the
+// goroutine of the call.
 func WithWhy(ctx context.Context, notify func(part jsontext.Pointer)) context.Context {
 	return context.WithValue(ctx, whyKey{}, notify)
 }
 
-// Decided says that an element of a list of the section, such as a rule, decides the
-// call, or fails to. It costs nothing where nobody asked with [WithWhy].
+// Decided says that an element of a list of the section, such as a rule, decides the call, or fails
+// to. It costs nothing without [WithWhy].
 func Decided(ctx context.Context, list string, i int) {
 	if notify, ok := ctx.Value(whyKey{}).(func(jsontext.Pointer)); ok {
 		notify(jsontext.Pointer("").AppendToken(list).AppendToken(strconv.Itoa(i)))

@@ -15,11 +15,11 @@ func BenchmarkPolicy(b *testing.B) {
 		b.Fatal(err)
 	}
 	text := "no sudo"
-	cel, err := celhook.New(celhook.Config{Rules: []celhook.Rule{{When: "tool.command.startsWith('sudo ')", Deny: &text}}})
+	cel, err := celhook.Build(kind.Section{}, celhook.Config{Rules: []celhook.Rule{{When: "tool.command.startsWith('sudo ')", Deny: &text}}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	for name, h := range map[string]kind.Handler{"rego": rego.Handler, "cel": cel} {
+	for name, h := range map[string]kind.Handler{"rego": rego.Handler, "cel": cel.Handler} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if _, err := h(b.Context(), call("Bash")); err != nil {

@@ -51,7 +51,7 @@ func rank(a chain.Action) int {
 	return slices.Index([]chain.Action{chain.Modify, chain.InjectContext, chain.AskUser, chain.Deny}, a)
 }
 
-// resultOf is what the value of a rule means.
+// resultOf returns the result that the value of a rule means.
 func resultOf(rule string, value any) (chain.Result, error) {
 	switch v := value.(type) {
 	case bool:
@@ -95,8 +95,8 @@ func ofTexts(rule, text string) chain.Result {
 	return chain.Denial(text)
 }
 
-// ofObject reads a HookResult. It must say its action, so that an object that is
-// something else is not taken for permission.
+// ofObject reads a HookResult. It must have an action, so that another object is not taken for
+// permission.
 func ofObject(rule string, v map[string]any) (chain.Result, error) {
 	if _, said := v["action"]; !said {
 		return chain.Result{}, fmt.Errorf("the value of %s is an object without action, which is not a result", rule)
@@ -112,7 +112,7 @@ func ofObject(rule string, v map[string]any) (chain.Result, error) {
 	return result, nil
 }
 
-// textsOf are the texts of a list: its elements, or their member msg.
+// textsOf returns the texts of a list: its elements, or their member msg.
 func textsOf(list []any) (texts []string, ok bool) {
 	for _, element := range list {
 		if o, isObject := element.(map[string]any); isObject {

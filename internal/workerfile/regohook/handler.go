@@ -55,7 +55,7 @@ func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	return result, nil
 }
 
-// valuesOf is the list that the query yields.
+// valuesOf returns the list that the query yields.
 func valuesOf(set rego.ResultSet) ([]any, bool) {
 	if len(set) != 1 || len(set[0].Expressions) != 1 {
 		return nil, false
@@ -64,8 +64,7 @@ func valuesOf(set rego.ResultSet) ([]any, bool) {
 	return values, ok
 }
 
-// withoutValues is an error of the evaluation that shows no data of the event: what
-// failed, and where.
+// withoutValues returns an error of the evaluation without the event's data: what failed, and where.
 func (p *policy) withoutValues(err error) error {
 	failed, ok := errors.AsType[*topdown.Error](err)
 	if !ok {
@@ -91,7 +90,7 @@ type payloadTool struct {
 	Texts []string        `json:"texts,omitempty"`
 }
 
-// input is the document that a policy sees.
+// input returns the document that a policy sees.
 func input(ev events.Event) (ast.Value, error) {
 	w := kind.Document(ev)
 	w.Texts("labels", ev.Labels())

@@ -90,8 +90,8 @@ func (l loader) bundle(name string) (policies, error) {
 	return policies{b.ParsedModules(name), b.Data, "/bundle"}, nil
 }
 
-// read are the files and the directories that the policies were read from: those that
-// are named, and all that is below them.
+// read returns the files and directories that the policies were read from: the named ones, and all
+// below them.
 func (c Config) read(w kind.Worker) (files []string) {
 	names := c.Files
 	if c.Bundle != "" {
@@ -126,8 +126,8 @@ func (l loader) relative(file string) string {
 	return file
 }
 
-// positioned is what OPA found wrong, as errors of a field: in the text of a policy of
-// the worker file, with file, line and column elsewhere.
+// positioned returns OPA's errors as errors of a field: placed in the text of an inline policy, or with
+// file, line and column.
 func (l loader) positioned(at jsontext.Pointer, err error) error {
 	found := problems(err)
 	if len(found) == 0 {
@@ -143,7 +143,7 @@ func (l loader) positioned(at jsontext.Pointer, err error) error {
 	return errors.Join(all...)
 }
 
-// problem is one of them as an error of a field; there are more in other files.
+// problem returns one of them as an error of a field; more is the number of further ones.
 func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
 	text := one.Code + ": " + one.Message + memberHint(one)
 	for _, name := range networked {
@@ -160,7 +160,7 @@ func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
 	return l.placed(at, one.Location, text)
 }
 
-// placed is an error of a field at a place in the policies that it names.
+// placed returns an error of a field at a place in the policies.
 func (l loader) placed(at jsontext.Pointer, place *ast.Location, text string) *kind.FieldError {
 	switch {
 	case place == nil:
@@ -171,7 +171,7 @@ func (l loader) placed(at jsontext.Pointer, place *ast.Location, text string) *k
 	return kind.At(at, "%s:%d:%d: %s", l.relative(place.File), place.Row, place.Col, text)
 }
 
-// problems are the errors with a place that err is made of.
+// problems returns the errors with a place in err.
 func problems(err error) []*ast.Error {
 	if many, ok := errors.AsType[ast.Errors](err); ok {
 		return many

@@ -11,14 +11,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// misspelling is a rule that nothing reads, and the one that it was probably meant to be.
+// misspelling is a rule that nothing reads, with the name that was probably meant.
 type misspelling struct {
 	name, meant string
 	location    *ast.Location
 }
 
-// misspelt are the rules of a package that no other rule uses and whose names are one edit
-// away from those that count, each once, in the order of their places.
+// misspelt returns the rules of a package that no other rule uses and whose names are one edit away
+// from those that count, each once, sorted by name.
 func misspelt(pkg ast.Ref, compiler *ast.Compiler) []misspelling {
 	var all []misspelling
 	for _, m := range compiler.Modules {
@@ -41,7 +41,7 @@ func misspelt(pkg ast.Ref, compiler *ast.Compiler) []misspelling {
 	return slices.CompactFunc(all, func(a, b misspelling) bool { return a.name == b.name })
 }
 
-// warnings are the rules that are probably misspelt, where other rules of the package count.
+// warnings returns a warning for each rule that is probably misspelt.
 func (l loader) warnings(at jsontext.Pointer, q parsedQuery, compiler *ast.Compiler) []error {
 	var warnings []error
 	for _, rule := range misspelt(q.of, compiler) {

@@ -20,10 +20,10 @@ const (
 	ruleResult = "result"
 )
 
-// counting are all of them; of several the one that stands first here is named first.
+// counting lists all of them. Results name them in this order.
 var counting = []string{ruleResult, ruleDeny, ruleAllow, ruleAsk}
 
-// parsedQuery is what is evaluated for each event.
+// parsedQuery is the query that is evaluated for each event.
 type parsedQuery struct {
 	body  ast.Body
 	of    ast.Ref  // the rule or the package that is asked
@@ -61,7 +61,7 @@ func parseQuery(text string, compiler *ast.Compiler) (parsedQuery, error) {
 	return q, nil
 }
 
-// meant is what a query that finds nothing may have been meant to find.
+// meant returns a hint at what a query that finds nothing was probably meant to find.
 func meant(ref ast.Ref, compiler *ast.Compiler) string {
 	for _, rule := range misspelt(ref, compiler) {
 		return fmt.Sprintf("it has the rule %s: did you mean %s?", rule.name, rule.meant)
@@ -79,7 +79,7 @@ func meant(ref ast.Ref, compiler *ast.Compiler) string {
 	return "the packages are " + strings.Join(names, ", ")
 }
 
-// packages are the names of all packages, in order.
+// packages returns the names of all packages, sorted.
 func packages(compiler *ast.Compiler) []string {
 	var names []string
 	for _, m := range compiler.Modules {

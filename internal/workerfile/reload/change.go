@@ -11,10 +11,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// channelsSuffix is what the id of a hook's contributions has besides the hook's.
+// channelsSuffix is the suffix of the id of a hook's contributions.
 const channelsSuffix = "-channels"
 
-// leaveWithin bounds taking one registration off.
+// leaveWithin bounds the removal of one registration.
 const leaveWithin = 5 * time.Second
 
 // offer is one registration of a file.
@@ -62,7 +62,7 @@ func Registrations(file *workerfile.File) ([]chain.Registration, error) {
 	return list, err
 }
 
-// contributions is the registration of what a hook gives to channels.
+// contributions returns the registration of a hook's contributions.
 func contributions(h workerfile.Hook) chain.Registration {
 	return chain.Registration{
 		ID: h.Registration.ID + channelsSuffix, Name: h.Registration.Name, Version: h.Registration.Version,
@@ -70,16 +70,16 @@ func contributions(h workerfile.Hook) chain.Registration {
 	}
 }
 
-// changing is a set on its way from one file to another.
+// changing is the change of a set from one version of the file to another.
 type changing struct {
 	*Set
 	Changes
-	forward []func()                // what makes the change hold, once it is decided; can't fail
-	back    []func(context.Context) // what undoes it, until it is decided
+	forward []func()                // commit the change; can't fail
+	back    []func(context.Context) // undo it
 }
 
-// take brings one registration of the new file onto the bus. Until the change is
-// decided, the new hook answers only what the old one does not want.
+// take registers one hook of the new file. Until the change is decided, the new hook answers only the
+// events that the old one does not want.
 func (c *changing) take(ctx context.Context, o offer) error {
 	id := o.reg.ID
 	m := c.member(id)
@@ -105,7 +105,7 @@ func (c *changing) take(ctx context.Context, o offer) error {
 	return nil
 }
 
-// join registers what is new.
+// join adds a registration.
 func (c *changing) join(ctx context.Context, o offer) (err error) {
 	m := &member{reg: o.reg, form: o.form, slot: &slot{}}
 	m.slot.lead(o.form)
@@ -152,14 +152,14 @@ func (c *changing) alter(ctx context.Context, m *member, o offer) error {
 	return nil
 }
 
-// decide makes the change hold.
+// decide commits the change.
 func (c *changing) decide() {
 	for _, do := range c.forward {
 		do()
 	}
 }
 
-// takeBack undoes what was done, the last first.
+// takeBack undoes the change in reverse order.
 func (c *changing) takeBack(ctx context.Context) {
 	for _, undo := range slices.Backward(c.back) {
 		if ctx.Err() == nil {
@@ -168,7 +168,7 @@ func (c *changing) takeBack(ctx context.Context) {
 	}
 }
 
-// takeOff takes what is not offered any more off the bus.
+// takeOff removes the registrations that the file does not have any more.
 func (c *changing) takeOff(ctx context.Context, offers []offer) {
 	c.members = slices.DeleteFunc(c.members, func(m *member) bool {
 		if slices.ContainsFunc(offers, func(o offer) bool { return o.reg.ID == m.reg.ID }) {
@@ -180,7 +180,7 @@ func (c *changing) takeOff(ctx context.Context, offers []offer) {
 	})
 }
 
-// remove takes a registration off the bus.
+// remove removes a registration.
 func (c *changing) remove(ctx context.Context, m *member) {
 	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()

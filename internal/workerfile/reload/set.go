@@ -158,7 +158,7 @@ func (s *Set) later(do func()) {
 	s.lingering[timer] = do
 }
 
-// hurry does at once what would be done later.
+// hurry calls at once what would be called later.
 func (s *Set) hurry() {
 	s.waits.Lock()
 	defer s.waits.Unlock()
@@ -170,5 +170,5 @@ func (s *Set) hurry() {
 	}
 }
 
-// errTaken is what an id of contributions may run into.
+// errTaken means that another hook has the id of a hook's contributions.
 var errTaken = errors.New("is another hook's, and the hook's contributions are registered under it: rename one of them")

@@ -12,14 +12,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// form is a hook as one file had it. It is closed when nobody holds it any more.
+// form is a hook as one version of the file had it. It is closed with its last reference.
 type form struct {
 	workerfile.Hook
 	table *chain.Table // with this hook alone
-	holds atomic.Int64 // the slots it is in, the calls under way, and who made it
+	holds atomic.Int64 // references: by slots, by calls in flight, and by its maker
 }
 
-// newForm is held once, by its maker.
+// newForm returns a form with one reference, its maker's.
 func newForm(h workerfile.Hook) *form {
 	h.Handler = h.Named()
 	f := &form{Hook: h, table: (&chain.Table{}).Apply(chain.Change{
@@ -29,7 +29,7 @@ func newForm(h workerfile.Hook) *form {
 	return f
 }
 
-// start begins what the hook's first call would wait for. What was begun, Close ends.
+// start begins slow preparations of the hook, which Close ends.
 func (f *form) start() {
 	if f.Start != nil {
 		f.Start()
@@ -53,10 +53,10 @@ func (f *form) wants(ev events.Event) bool {
 	return wanted && err == nil
 }
 
-// errGone is what a call gets that comes long after its hook was taken off.
+// errGone is the answer to a call that comes long after its hook was removed.
 var errGone = errors.New("the hook is not in the worker's file any more")
 
-// slot is where the calls of one registration arrive, whichever file its hook is of.
+// slot receives the calls of one registration, across versions of the file.
 type slot struct {
 	mu    sync.Mutex // guards forms, and holding one that is in there
 	forms []*form    // who may answer: the first that wants the call, else the first; never written

@@ -91,7 +91,7 @@ func (t reporter) logged(file *workerfile.File) *workerfile.File {
 	return file
 }
 
-// contributor logs failures: whoever collects sees only that a value is missing.
+// contributor logs failures: the caller sees only that a value is missing.
 func (t reporter) contributor(hook string, contribute kind.Contributor) kind.Contributor {
 	return func(ctx context.Context, channel string) (any, error) {
 		t.calls.Add(1)

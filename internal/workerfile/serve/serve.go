@@ -24,18 +24,18 @@ import (
 type Options struct {
 	// File holds the hooks at the start.
 	File *workerfile.File
-	// Path is where File was read from; empty where it is no file, and never changes.
+	// Path is the path of File; empty if it was not read from a file, and never changes.
 	Path string
 	// Read reads the file of Path again. An error keeps the hooks that there are.
 	Read func() (*workerfile.File, error)
-	// Watch tells of changes of Path; it was made before File was read. Nil where files
-	// can't be watched: then Reload says when to read again.
+	// Watch reports changes of Path; it was made before File was read. Nil if files can't be watched:
+	// then Reload says when to read again.
 	Watch *filewatch.Watcher
-	// Changed tells of changes where Watch is nil: what Read gives is no file. Nil never does.
+	// Changed reports changes if Watch is nil, since Read does not read a file. Nil for none.
 	Changed <-chan struct{}
 	// Metadata is that of [worker.Options].
 	Metadata func() map[string]string
-	// Reload has the file read again with each signal; nil never does.
+	// Reload makes Run read the file again at each signal; nil for none.
 	Reload <-chan os.Signal
 	// Applying is called before the hooks of a file are registered, those at the start
 	// included. What it returns is called with the outcome; it may be nil. Nil for nothing.
