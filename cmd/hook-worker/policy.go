@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/hookrouter/hookrouter/internal/bundle"
 	"github.com/hookrouter/hookrouter/internal/bundle/follow"
 	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
@@ -46,8 +48,7 @@ func (s serve) check() error {
 
 // followPolicy serves the hooks of a signed policy and follows its versions until ctx ends.
 func (s serve) followPolicy(ctx context.Context, p process) error {
-	trusted, err := verifierkeys.Read("--policy-key", s.PolicyKey)
-	if err != nil {
+	if _, err := s.policyKeys(); err != nil {
 		return workerfiles.InputError(err)
 	}
 	dir, err := s.policyDir()
@@ -77,7 +78,7 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 		}
 	}
 	follower, err := follow.New(follow.Options{
-		Name: s.Policy, Keys: verifierkeys.Verifiers(trusted), Acts: s.PolicyExec, Dir: dir, Conn: clientconn.Of(client).Transport,
+		Name: s.Policy, Keys: s.policyKeys, Acts: s.PolicyExec, Dir: dir, Conn: clientconn.Of(client).Transport,
 		Host: kind.Worker{States: states, Log: log}, Poll: p.poll, Refused: refused, Log: log,
 	})
 	if err != nil {
@@ -89,6 +90,11 @@ func (s serve) followPolicy(ctx context.Context, p process) error {
 	return s.runPolicy(ctx, p, client, follower, hooks.Options{
 		File: none, NATS: natsx.RedactURL(s.url(none)), Prefix: s.prefix(none), Metrics: metrics, Log: log,
 	}, func() { pages.serving.Store(ctx.Err() == nil) })
+}
+
+func (s serve) policyKeys() ([]note.Verifier, error) {
+	keys, err := verifierkeys.Read("--policy-key", s.PolicyKey)
+	return verifierkeys.Verifiers(keys), err
 }
 
 // policyDir is where versions of policies are kept.

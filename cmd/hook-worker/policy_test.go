@@ -234,6 +234,29 @@ func TestAKeyThatIsNotTrustedAnyMore(t *testing.T) {
 	}
 }
 
+// The file with the keys is read for each version: a key is replaced while workers run.
+func TestKeysAreReplacedWhileAWorkerRuns(t *testing.T) {
+	t.Parallel()
+	r := newRollout(t)
+	next := r.key("next")
+	one := r.push(deployPolicy("one"))
+	stderr, _ := r.worker(t.TempDir())
+	says(t, stderr, `"policy taken over","policy":"`+one)
+	if err := os.Rename(next+".pub", filepath.Join(r.dir, "key.pub")); err != nil {
+		t.Fatal(err)
+	}
+	r.push(deployPolicy("stolen"))
+	says(t, stderr, "none of the configured keys signed it")
+	if got := r.status(t); got.Policy != one {
+		t.Errorf("it runs %s; want %s", got.Policy, one)
+	}
+	if err := os.Rename(next, filepath.Join(r.dir, "key")); err != nil {
+		t.Fatal(err)
+	}
+	two := r.push(deployPolicy("two"), "--serial", "9")
+	says(t, stderr, `"policy taken over","policy":"`+two)
+}
+
 // stored is what is stored to be enforced.
 func (r *rollout) stored() []byte {
 	r.t.Helper()

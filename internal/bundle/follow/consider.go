@@ -77,10 +77,19 @@ func clip(text string) string {
 	return shorten.Bytes(line, maxWhy, " …")
 }
 
+// verify opens a bundle that one of the keys signed.
+func (f *Follower) verify(raw []byte) (*bundle.Bundle, error) {
+	keys, err := f.Keys()
+	if err != nil {
+		return nil, err
+	}
+	return bundle.Open(raw, keys...)
+}
+
 // open checks who signed a bundle, and that it is newer than the one that runs. It returns nil
 // without an error for the one that runs, and for a shadow that is not newer than what is enforced.
 func (f *Follower) open(use bundle.Use, raw []byte) (*bundle.Bundle, error) {
-	b, err := bundle.Open(raw, f.Keys...)
+	b, err := f.verify(raw)
 	if err != nil {
 		return nil, err
 	}

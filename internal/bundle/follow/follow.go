@@ -26,8 +26,9 @@ import (
 type Options struct {
 	// Name of the policy.
 	Name string
-	// Keys verify the signatures of bundles.
-	Keys []note.Verifier
+	// Keys returns the keys that verify the signature of a bundle. It is called for each bundle, so that
+	// keys can be replaced while the worker runs.
+	Keys func() ([]note.Verifier, error)
 	// Acts lets hooks of the policy run commands, call endpoints and write files.
 	Acts bool
 	// Dir is where the last good bundles are kept.
@@ -141,7 +142,7 @@ func (f *Follower) Run(ctx context.Context) {
 	for _, use := range uses {
 		switch raw, err := os.ReadFile(f.kept(use)); {
 		case err == nil:
-			if b, err := bundle.Open(raw, f.Keys...); err == nil && b.Name == f.Name && b.Use == use {
+			if b, err := f.verify(raw); err == nil && b.Name == f.Name && b.Use == use {
 				f.newest[use] = b // even if it can't run any more
 			}
 			f.consider(ctx, use, raw)

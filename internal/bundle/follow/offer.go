@@ -78,7 +78,7 @@ func (f *Follower) take(b *bundle.Bundle) {
 
 // newer reports whether a kept bundle is a later version than one.
 func (f *Follower) newer(raw []byte, than *bundle.Bundle) bool {
-	b, err := bundle.Open(raw, f.Keys...)
+	b, err := f.verify(raw)
 	return err == nil && b.Name == f.Name && b.Use == than.Use && b.Serial > than.Serial
 }
 

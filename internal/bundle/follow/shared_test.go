@@ -85,7 +85,7 @@ func TestWorkersShareACache(t *testing.T) {
 // follower makes one of policy p.
 func follower(t *testing.T, dir string, trusted note.Verifier) *Follower {
 	t.Helper()
-	f, err := New(Options{Dir: dir, Name: "p", Keys: []note.Verifier{trusted}, Log: slog.New(slog.DiscardHandler)})
+	f, err := New(Options{Dir: dir, Name: "p", Keys: func() ([]note.Verifier, error) { return []note.Verifier{trusted}, nil }, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestASlowWorkerKeepsTheNewestOnDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := bundle.Open(raw, f.Keys...); err != nil || kept.Serial != max(serial, 2) {
+		if kept, err := f.verify(raw); err != nil || kept.Serial != max(serial, 2) {
 			t.Errorf("after %d the disk has %+v, %v", serial, kept, err)
 		}
 	}
