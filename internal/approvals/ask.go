@@ -83,19 +83,19 @@ func otherData(eventID string) error {
 }
 
 // admit refuses an approval request beyond a limit. A stored one always passes.
-func (s *Service) admit(id, emitter, session string) error {
+func (s *Service) admit(id, emitter, owned string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	share, agent := s.sessions[session], s.agents[emitter]
+	session, agent := s.sessions[owned], s.agents[emitter]
 	switch e := s.entries[id]; {
 	case e != nil && e.known:
 		return nil
 	case s.open >= s.options.MaxOpen:
 		return wire.Errorf(wire.Overloaded, "%d approval requests are open, which is the limit: nothing was decided, try again later", s.open)
-	case share.open >= s.options.MaxPerSession:
-		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are open, which is the limit: nothing was decided, try again when some are answered", share.open)
-	case share.kept >= 10*s.options.MaxPerSession:
-		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are kept, for a day each, which is the limit: nothing was decided", share.kept)
+	case session.open >= s.options.MaxPerSession:
+		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are open, which is the limit: nothing was decided, try again when some are answered", session.open)
+	case session.kept >= 10*s.options.MaxPerSession:
+		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are kept, for a day each, which is the limit: nothing was decided", session.kept)
 	case agent.open >= max(s.options.MaxOpen/agentShare, s.options.MaxPerSession):
 		return wire.Errorf(wire.Overloaded, "%d approval requests of this agent are open, which is the limit for one: nothing was decided, try again when some are answered", agent.open)
 	case agent.bytes >= s.options.MaxKept/agentShare:

@@ -14,8 +14,20 @@ import (
 )
 
 // Answer answers an approval request: it decides it, or counts as one of several approvals. who
-// is the proven sender, or "".
+// is the proven sender, or "". Of two concurrent approvals, the second sees the first.
 func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who string) (approval.Decision, error) {
+	now := s.Now()
+	for record := true; ; record = false {
+		decision, err := s.answer(ctx, id, a, who, now, record)
+		if !errors.Is(err, natsx.ErrRevision) {
+			return decision, err
+		}
+	}
+}
+
+// answer is one try of Answer. The error is [natsx.ErrRevision] if another answer was stored
+// meanwhile. record is false if an earlier try recorded the answer.
+func (s *Service) answer(ctx context.Context, id string, a approval.Answer, who string, now time.Time, record bool) (approval.Decision, error) {
 	r, at, err := s.loadAt(ctx, id)
 	if err != nil {
 		return approval.Decision{}, err
@@ -27,13 +39,13 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 		return approval.Decision{}, tooLate(*already)
 	}
 	if a.Pass {
-		review, err := approval.Pass(r.Request, a, who, s.Now())
+		review, err := approval.Pass(r.Request, a, who, now)
 		if err != nil {
 			return approval.Decision{}, wire.FromError(err)
 		}
-		return approval.Decision{}, s.passOn(ctx, r, at, review)
+		return approval.Decision{}, s.passOn(ctx, r, at, record, review)
 	}
-	decision, err := approval.Decide(r.Request, a, who, s.Now())
+	decision, err := approval.Decide(r.Request, a, who, now)
 	switch {
 	case err != nil:
 		return approval.Decision{}, wire.FromError(err)
@@ -42,7 +54,7 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 	case decision.Scope != "" && (who == "" || r.Emitter == ""):
 		return approval.Decision{}, wire.Errorf(wire.Forbidden, "what is allowed beyond a session takes a proven approver and a proven sender: see identities")
 	case decision.Granted && r.Needs != nil:
-		return s.allow(ctx, r, at, decision)
+		return s.allow(ctx, r, at, record, decision)
 	}
 	return s.Decide(ctx, r, decision, nuid.Next())
 }
@@ -51,17 +63,10 @@ func (s *Service) Answer(ctx context.Context, id string, a approval.Answer, who 
 // names it. One that allows what is past denies, with an error. The nonce tells equal decisions
 // apart: the same nonce means a retry.
 func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
-	if !decision.Granted || !s.past(ctx, r) {
-		return s.decide(ctx, r, decision, nonce)
+	past := decision.Granted && s.past(ctx, r)
+	if past {
+		decision = approval.Revoked(s.Now())
 	}
-	denial := approval.Revoked(s.Now())
-	if _, err := s.decide(ctx, r, denial, nonce); err != nil {
-		return approval.Decision{}, err
-	}
-	return approval.Decision{}, tooLate(denial)
-}
-
-func (s *Service) decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
 	err := s.log.Decide(ctx, r.FirstSegment(), r.ID, s.decisionRecord(r, decision, nonce))
 	if err != nil {
 		first, readErr := s.readDecision(ctx, r.FirstSegment(), r.ID) // an append that timed out may have been the first
@@ -79,12 +84,13 @@ func (s *Service) decide(ctx context.Context, r *held.Event, decision approval.D
 	if err := s.remember(ctx, r, decision); err != nil {
 		s.options.Log.Warn("approval not remembered for its session; it will be asked again", "approval_id", r.ID, "error", err)
 	}
-	if err := s.unlabel(ctx, r, decision); err != nil {
+	if err := s.dispatcher.Unlabel(ctx, r, decision); err != nil {
 		s.options.Log.Warn("labels not removed from the session; they hold on", "approval_id", r.ID, "error", err)
 	}
 	s.apply(r, decision)
-	if s.options.Decided != nil {
-		s.options.Decided(ctx, r, decision)
+	s.dispatcher.Decided(ctx, r, decision)
+	if past {
+		return approval.Decision{}, tooLate(decision)
 	}
 	return decision, nil
 }
@@ -92,40 +98,24 @@ func (s *Service) decide(ctx context.Context, r *held.Event, decision approval.D
 // past reports whether an approval request is from before its session ended or was revoked. An
 // answer does not wait for a session whose state can't be read.
 func (s *Service) past(ctx context.Context, r *held.Event) bool {
-	if r.Session == "" || s.options.Past == nil {
-		return false
-	}
 	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
 	defer cancel()
-	past, err := s.options.Past(ctx, r)
+	past, err := s.options.Sessions.Past(ctx, r)
 	if err != nil {
 		s.options.Log.Warn("session not read; an answer to what it asked counts, revoked or not", "approval_id", r.ID, "error", err)
 	}
 	return err == nil && past
 }
 
-// remember passes a decision that holds for its session to [Options.Remember].
+// remember passes a decision that holds for its session to the sessions.
 func (s *Service) remember(ctx context.Context, r *held.Event, decision approval.Decision) error {
-	if !decision.Granted || r.Needs != nil || !approval.Remembered(decision.Option) || r.Session == "" || s.options.Remember == nil {
+	if !decision.Granted || r.Needs != nil || !approval.Remembered(decision.Option) || r.Session == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
 	defer cancel()
-	return s.options.Remember(ctx, r, decision)
+	return s.options.Sessions.Remember(ctx, r, decision)
 }
-
-// unlabel passes a decision that removes labels to [Options.Unlabel].
-func (s *Service) unlabel(ctx context.Context, r *held.Event, decision approval.Decision) error {
-	if !decision.Granted || len(r.Unlabel) == 0 || s.options.Unlabel == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, unlabelTimeout)
-	defer cancel()
-	return s.options.Unlabel(ctx, r, decision)
-}
-
-// unlabelTimeout bounds unlabel.
-const unlabelTimeout = 5 * time.Second
 
 // rememberTimeout bounds remember and past: waiters wait for them too.
 const rememberTimeout = 500 * time.Millisecond

@@ -22,27 +22,21 @@ func (s *Service) Get(ctx context.Context, id string) (approval.Record, error) {
 	if err != nil {
 		return approval.Record{}, err
 	}
-	if s.options.Mask != nil {
-		s.options.Mask(&r)
-	}
+	s.options.Mask(&r)
 	return r, nil
 }
 
 // Find returns the approval request of an event, nil for none. sent is the digest of the event's
 // data; other data is a conflict.
 func (s *Service) Find(ctx context.Context, id, eventID, sent string) (*held.Event, error) {
-	r, err := s.load(ctx, id)
-	if wire.CodeOf(err) == wire.NotFound {
+	r, err := s.Load(ctx, id)
+	switch {
+	case wire.CodeOf(err) == wire.NotFound:
 		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if r.Sent != sent {
+	case err == nil && r.Sent != sent:
 		return nil, otherData(eventID)
 	}
-	s.know(r)
-	return r, nil
+	return r, err
 }
 
 // Load returns an approval request by its id. The error has code 404 if there is none.
@@ -66,10 +60,9 @@ func (s *Service) know(r *held.Event) {
 // CheckData refuses an event whose approval request has other data, as far as this replica has
 // seen. It reads no store. It calls sent for the digest only if needed.
 func (s *Service) CheckData(id, eventID string, sent func() string) error {
-	s.mu.Lock()
-	e := s.entries[id]
 	var have string
-	if e != nil && e.known {
+	s.mu.Lock()
+	if e := s.entries[id]; e != nil {
 		have = e.sent
 	}
 	s.mu.Unlock()

@@ -12,73 +12,41 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
-	"github.com/hookrouter/hookrouter/pkg/chain"
 )
-
-// People knows the people and models behind proven identities.
-type People interface {
-	// Person returns the person of an identity; empty for none.
-	Person(identity string) string
-	// Model reports whether an identity is a model's. Models never allow.
-	Model(identity string) bool
-	// CountApproval adds the approval of an identity to earlier ones of what sender asks for. The error,
-	// with code 403 or 409, says why it does not count.
-	CountApproval(a *chain.Approval, sender string, earlier []string, identity string) (progress string, done bool, err error)
-}
 
 // maxReviews bounds the answers that a request keeps without ending.
 const maxReviews = 32
 
 // allow counts a person's approval of a request that takes several. The last one decides. Each
-// earlier one is stored with the request, so that every replica and the next process know it. Of
-// two concurrent approvals, the second sees the first.
-func (s *Service) allow(ctx context.Context, r *held.Event, at uint64, d approval.Decision) (approval.Decision, error) {
-	recorded := false
-	for {
-		progress, done, err := s.options.People.CountApproval(r.Needs, r.Emitter, approvers(r), d.DecidedBy)
-		if err != nil {
-			return approval.Decision{}, err
-		}
-		if done {
-			d.ApprovedBy = append(approvers(r), d.DecidedBy)
-			return s.Decide(ctx, r, d, nuid.Next())
-		}
-		err = s.review(ctx, r, at, progress, !recorded, approval.Review{
-			By: d.DecidedBy, Person: s.options.People.Person(d.DecidedBy), Option: d.Option, Note: d.Note, Claimed: d.ClaimedBy, Time: d.Decided,
-		})
-		if err == nil {
-			return approval.Decision{Option: d.Option, DecidedBy: d.DecidedBy}, nil
-		}
-		if recorded = true; !errors.Is(err, natsx.ErrRevision) {
-			return approval.Decision{}, unavailable(err)
-		}
-		if r, at, err = s.loadAt(ctx, r.ID); err != nil {
-			return approval.Decision{}, err
-		}
+// earlier one is stored with the request, so that every replica and the next process know it.
+func (s *Service) allow(ctx context.Context, r *held.Event, at uint64, record bool, d approval.Decision) (approval.Decision, error) {
+	progress, done, err := s.options.People.CountApproval(r.Needs, r.Emitter, approvers(r), d.DecidedBy)
+	if err != nil {
+		return approval.Decision{}, err
 	}
+	if done {
+		d.ApprovedBy = append(approvers(r), d.DecidedBy)
+		return s.Decide(ctx, r, d, nuid.Next())
+	}
+	err = s.review(ctx, r, at, progress, record, approval.Review{
+		By: d.DecidedBy, Person: s.options.People.Person(d.DecidedBy), Option: d.Option, Note: d.Note, Claimed: d.ClaimedBy, Time: d.Decided,
+	})
+	if err != nil {
+		return approval.Decision{}, err
+	}
+	return approval.Decision{Option: d.Option, DecidedBy: d.DecidedBy}, nil
 }
 
 // passOn stores the note of somebody who leaves the decision to others.
-func (s *Service) passOn(ctx context.Context, r *held.Event, at uint64, review approval.Review) error {
+func (s *Service) passOn(ctx context.Context, r *held.Event, at uint64, record bool, review approval.Review) error {
 	review.Person, review.Model = s.options.People.Person(review.By), s.options.People.Model(review.By)
 	if review.Person == "" && !review.Model {
 		return wire.Errorf(wire.Forbidden, "%q is nobody whom the router knows (--approval-groups): only people and models that it knows pass a request on", review.By)
 	}
-	for recorded := false; ; recorded = true {
-		if slices.ContainsFunc(r.Reviews, func(o approval.Review) bool { return o.By == review.By && !o.Allows() }) {
-			return wire.Errorf(wire.Conflict, "%s has passed this request on already", review.Who())
-		}
-		err := s.review(ctx, r, at, r.Progress, !recorded, review)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, natsx.ErrRevision) {
-			return unavailable(err)
-		}
-		if r, at, err = s.loadAt(ctx, r.ID); err != nil {
-			return err
-		}
+	if slices.ContainsFunc(r.Reviews, func(o approval.Review) bool { return o.By == review.By && !o.Allows() }) {
+		return wire.Errorf(wire.Conflict, "%s has passed this request on already", review.Who())
 	}
+	return s.review(ctx, r, at, r.Progress, record, review)
 }
 
 // review records an answer that does not end the request, then stores it. The error is
@@ -98,18 +66,20 @@ func (s *Service) review(ctx context.Context, r *held.Event, at uint64, progress
 	if err != nil {
 		return err
 	}
-	if record && s.options.Reviewed != nil {
-		if err := s.options.Reviewed(ctx, r, review); err != nil {
-			return err
+	if record {
+		if err := s.dispatcher.Reviewed(ctx, r, review); err != nil {
+			return unavailable(err)
 		}
 	}
-	if err := s.bucket.UpdateFor(ctx, r.ID, body, at, time.Until(r.Expires.Time)+keptAfter); err != nil {
+	err = s.bucket.UpdateFor(ctx, r.ID, body, at, time.Until(r.Expires.Time)+keptAfter)
+	switch {
+	case errors.Is(err, natsx.ErrRevision):
 		return err
+	case err != nil:
+		return unavailable(err)
 	}
 	s.know(&next)
-	if s.options.Waits != nil {
-		s.options.Waits(ctx, &next)
-	}
+	s.dispatcher.Waits(ctx, &next)
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package approvals_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,13 +107,13 @@ func TestNoApprovalWithoutItsRecord(t *testing.T) {
 	o := owners(t)
 	full := true
 	var recorded []string
-	o.Reviewed = func(_ context.Context, _ *held.Event, r approval.Review) error {
+	o.Sessions = &fake{reviewed: func(r approval.Review) error {
 		if full {
 			return errors.New("the disk is full")
 		}
 		recorded = append(recorded, r.By)
 		return nil
-	}
+	}}
 	svc, _ := running(t, natstest.Server(t), o)
 	ask(t, svc, forTwo("noted"))
 	if _, err := svc.Answer(t.Context(), "noted", allow, "console ann"); wire.CodeOf(err) != wire.Unavailable {

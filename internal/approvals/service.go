@@ -2,20 +2,18 @@ package approvals
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nuid"
 
-	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Options configure a service. The zero value of each field but People is its default.
+// Options configure a service. The zero value of each field is its default, unless it is required.
 type Options struct {
 	// MaxOpen bounds the open approval requests; 0 means 50,000. A proven agent may have a tenth
 	// of them, but at least MaxPerSession, and a tenth of MaxKept.
@@ -27,43 +25,27 @@ type Options struct {
 	MaxKept int64
 	// People weighs the answers to requests that take several approvals. Required.
 	People People
-	// Reviewed records an answer that does not end its request, before it counts. Nil for none.
-	Reviewed func(context.Context, *held.Event, approval.Review) error
-	// Waits is called once such an answer is stored with its request. Nil for none.
-	Waits func(context.Context, *held.Event)
+	// Sessions are those of the agents that wait. Required.
+	Sessions Sessions
 	// ProvenOnly refuses answers whose sender the connection does not prove.
 	ProvenOnly bool
-	// Remember is called with a decision that holds for the session, before waiters are
-	// notified. It may be called more than once. Nil for none.
-	Remember func(context.Context, *held.Event, approval.Decision) error
-	// Past reports whether the session of an approval request ended, or its approvals were revoked,
-	// since a person was asked: then nobody can allow it any more. Nil says that none did.
-	Past func(context.Context, *held.Event) (bool, error)
-	// Unlabel is called once with each decision of this replica that removes labels, before
-	// waiters are notified. Nil for none.
-	Unlabel func(context.Context, *held.Event, approval.Decision) error
-	// Relabel is called with an approval request whose hooks added labels, before its agent is
-	// permitted. Until it succeeds, the agent waits. Nil for none.
-	Relabel func(context.Context, *held.Event) error
-	// Decided is called with each approval request that this replica decided, with the context
-	// of the decision. Nil for none.
-	Decided func(context.Context, *held.Event, approval.Decision)
-	// Mask masks an approval request for display; nil leaves it as it is.
+	// Mask masks an approval request for display. Required.
 	Mask func(*approval.Record)
-	// MaskText masks what people and hooks wrote, for the audit log; nil leaves it as it is.
+	// MaskText masks what people and hooks wrote, for the audit log. Required.
 	MaskText func(string) string
 	// Log; nil discards it.
 	Log *slog.Logger
 }
 
 // Service is one replica's view of the shared approval requests. It is an [approval.Service].
-// [Service.Run] runs it.
+// [Service.Bind] completes it, and [Service.Run] runs it.
 type Service struct {
-	options Options
-	conn    *natsx.Conn
-	bucket  *natsx.Bucket
-	log     *store.Log
-	replica string // tells this replica's timeouts from those of others
+	options    Options
+	dispatcher Dispatcher
+	conn       *natsx.Conn
+	bucket     *natsx.Bucket
+	log        *store.Log
+	replica    string // tells this replica's timeouts from those of others
 
 	time   natsx.Clock
 	clock  clock
@@ -73,18 +55,18 @@ type Service struct {
 
 	mu       sync.Mutex // guards what follows; never held during I/O
 	entries  map[string]*entry
-	open     int              // entries without a decision
-	kept     int64            // bytes of all entries in the store
-	sessions map[string]share // by session
-	agents   map[string]load  // by proven agent
-	current  bool             // everything that was stored at the start is known
-	applied  uint64           // the bucket revision that entries reflect
-	moved    chan struct{}    // closed and replaced when applied moves
+	open     int             // entries without a decision
+	kept     int64           // bytes of all entries in the store
+	sessions map[string]load // by session
+	agents   map[string]load // by proven agent
+	current  bool            // everything that was stored at the start is known
+	applied  uint64          // the bucket revision that entries reflect
+	moved    chan struct{}   // closed and replaced when applied moves
 	closing  bool
 	watchers map[*watcher]struct{}
 }
 
-// New makes a service on its bucket and the audit log.
+// New makes a service on its bucket and the audit log. It decides nothing before [Service.Bind].
 func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Service {
 	o.MaxOpen = cmp.Or(o.MaxOpen, 50_000)
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 100)
@@ -92,12 +74,16 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, log *store.Log, o Options) *Servic
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	s := &Service{
 		options: o, conn: c, bucket: bucket, log: log, replica: nuid.Next(),
-		entries: map[string]*entry{}, sessions: map[string]share{}, agents: map[string]load{}, watchers: map[*watcher]struct{}{},
+		entries: map[string]*entry{}, sessions: map[string]load{}, agents: map[string]load{}, watchers: map[*watcher]struct{}{},
 		moved: make(chan struct{}), loaded: make(chan struct{}),
 	}
 	s.clock.wake, s.jobs.wake = make(chan struct{}, 1), make(chan struct{}, workers)
 	return s
 }
+
+// Bind sets the dispatcher, which is made after the service. Call it before [Service.Run] and
+// before the first answer.
+func (s *Service) Bind(d Dispatcher) { s.dispatcher = d }
 
 // Now is the time by which deadlines are set and checked: that of NATS, since the clocks of
 // replicas may differ.
@@ -115,9 +101,6 @@ func (s *Service) Empty() bool {
 
 // Masked returns an approval request as it is displayed.
 func (s *Service) Masked(q approval.Request) approval.Request {
-	if s.options.Mask == nil {
-		return q
-	}
 	r := approval.Record{Request: q}
 	s.options.Mask(&r)
 	return r.Request

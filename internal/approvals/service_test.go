@@ -37,7 +37,8 @@ func service(t *testing.T, s natsx.InProcess, o approvals.Options) *approvals.Se
 	return svc
 }
 
-// connected is service, and its connection.
+// connected is service, and its connection. The sessions in its options are a [fake], which is its
+// dispatcher too.
 func connected(t *testing.T, s natsx.InProcess, o approvals.Options) (*approvals.Service, *natsx.Conn) {
 	t.Helper()
 	conn, err := natsx.Connect(natsx.Options{InProcess: s})
@@ -56,7 +57,16 @@ func connected(t *testing.T, s natsx.InProcess, o approvals.Options) (*approvals
 	if o.People == nil {
 		o.People = (*people.People)(nil)
 	}
-	return approvals.New(conn, bucket, log, o), conn
+	if o.Sessions == nil {
+		o.Sessions = &fake{}
+	}
+	if o.Mask == nil {
+		o.Mask = func(*approval.Record) {}
+	}
+	o.MaskText = strings.Clone
+	svc := approvals.New(conn, bucket, log, o)
+	svc.Bind(o.Sessions.(*fake))
+	return svc, conn
 }
 
 // running is service, and runs it until the test ends or stop is called.
@@ -241,7 +251,7 @@ func TestTheDeadlineDecidesByDefault(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
 	decided := make(chan approval.Decision, 8)
-	options := approvals.Options{Decided: func(_ context.Context, _ *held.Event, d approval.Decision) { decided <- d }}
+	options := approvals.Options{Sessions: &fake{decided: decided}}
 	first, _ := running(t, server, options)
 	second, _ := running(t, server, options)
 	for id, fallback := range map[string]string{"denied": "deny", "allowed": "allow"} {
@@ -270,7 +280,7 @@ func TestTheDeadlineDecidesByDefault(t *testing.T) {
 func TestTheDeadlineIsByTheClockOfNATS(t *testing.T) {
 	t.Parallel()
 	decided := make(chan approval.Decision, 2)
-	svc, _ := running(t, natstest.Server(t), approvals.Options{Decided: func(_ context.Context, _ *held.Event, d approval.Decision) { decided <- d }})
+	svc, _ := running(t, natstest.Server(t), approvals.Options{Sessions: &fake{decided: decided}})
 	svc.SetTime(time.Now().Add(-5 * time.Minute))
 	for id, lifetime := range map[string]time.Duration{"answered": time.Minute, "forgotten": 300 * time.Millisecond} {
 		e := event(id, "s1")
@@ -296,7 +306,7 @@ func TestARestartKeepsTheDeadline(t *testing.T) {
 	e.Expires = approval.At(time.Now().Add(-time.Millisecond))
 	ask(t, service(t, server, approvals.Options{}), e)
 	decided := make(chan approval.Decision, 1)
-	running(t, server, approvals.Options{Decided: func(_ context.Context, _ *held.Event, d approval.Decision) { decided <- d }})
+	running(t, server, approvals.Options{Sessions: &fake{decided: decided}})
 	if d := testkit.Receive(t, "the decision", decided); !d.TimedOut {
 		t.Errorf("it is decided by %+v", d)
 	}
@@ -393,10 +403,7 @@ func evicted(t *testing.T, svc *approvals.Service, r *held.Event, until time.Tim
 func TestRememberIsCalledBeforeTheWaiter(t *testing.T) {
 	t.Parallel()
 	remembered := make(chan string, 8)
-	svc, _ := running(t, natstest.Server(t), approvals.Options{Remember: func(_ context.Context, e *held.Event, _ approval.Decision) error {
-		remembered <- e.ID
-		return nil
-	}})
+	svc, _ := running(t, natstest.Server(t), approvals.Options{Sessions: &fake{remembered: remembered}})
 	for id, option := range map[string]string{"once": "Allow", "always": "Allow always", "never": "Deny"} {
 		e := event(id, "s1")
 		e.Options = []string{"Allow", "Allow always", "Deny"}
@@ -514,10 +521,6 @@ func TestWhatIsShownIsMasked(t *testing.T) {
 	}
 	if r, err := svc.Get(t.Context(), "a1"); err != nil || r.Prompt != "masked" || r.Data != nil {
 		t.Errorf("it is shown as %+v, %v", r, err)
-	}
-	plain := service(t, natstest.Server(t), approvals.Options{})
-	if got := plain.Masked(e.Request); got.Prompt != "Deploy a1?" {
-		t.Errorf("without a mask: %q", got.Prompt)
 	}
 }
 

@@ -30,10 +30,6 @@ type storedDecision struct {
 }
 
 func (s *Service) decisionRecord(r *held.Event, decision approval.Decision, nonce string) []byte {
-	mask := s.options.MaskText
-	if mask == nil {
-		mask = func(text string) string { return text }
-	}
 	expires := ""
 	if !decision.GrantExpires.IsZero() {
 		expires = decision.GrantExpires.String()
@@ -42,8 +38,8 @@ func (s *Service) decisionRecord(r *held.Event, decision approval.Decision, nonc
 		Time: decision.Decided.Time, Kind: audit.ApprovalDecided, ChainID: r.ChainID, Session: r.Session, Event: r.Event, Hook: r.HookID,
 		Action: "deny", EventID: r.EventID,
 		Detail: audit.Decision{
-			ApprovalID: r.ID, Prompt: mask(r.Prompt), Option: decision.Option, Granted: decision.Granted, DecidedBy: decision.DecidedBy,
-			ClaimedBy: decision.ClaimedBy, Note: mask(decision.Note), TimedOut: decision.TimedOut, Error: mask(decision.Error),
+			ApprovalID: r.ID, Prompt: s.options.MaskText(r.Prompt), Option: decision.Option, Granted: decision.Granted, DecidedBy: decision.DecidedBy,
+			ClaimedBy: decision.ClaimedBy, Note: s.options.MaskText(decision.Note), TimedOut: decision.TimedOut, Error: s.options.MaskText(decision.Error),
 			DataSHA256: r.DataSHA256, ApprovedBy: decision.ApprovedBy, Scope: decision.Scope, Expires: expires, Nonce: nonce,
 		},
 	}

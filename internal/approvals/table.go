@@ -24,13 +24,10 @@ type entry struct {
 
 func (e *entry) pending() bool { return e.known && e.decision == nil }
 
-// share is a session's usage of the limits.
-type share struct{ open, kept int }
-
-// load is a proven agent's usage of the limits, over all its sessions.
+// load is the usage of the limits by a session, or by a proven agent over all its sessions.
 type load struct {
-	open  int
-	bytes int64
+	open, kept int
+	bytes      int64
 }
 
 // agentShare is the divisor for one proven agent's share of all open and kept requests: a tenth,
@@ -138,31 +135,21 @@ func (s *Service) drop(id string) {
 
 // count updates the counts of open and kept requests. The caller holds mu.
 func (s *Service) count(e *entry, open, kept int) {
-	bytes := int64(kept) * int64(e.size)
-	s.open += open
-	s.kept += bytes
+	more := load{open, kept, int64(kept) * int64(e.size)}
+	s.open += more.open
+	s.kept += more.bytes
+	add(s.sessions, e.owned, more)
 	if e.emitter != "" {
-		s.countAgent(e.emitter, open, bytes)
+		add(s.agents, e.emitter, more)
 	}
-	sum := s.sessions[e.owned]
-	sum.open += open
-	sum.kept += kept
-	if sum == (share{}) {
-		delete(s.sessions, e.owned)
-		return
-	}
-	s.sessions[e.owned] = sum
 }
 
-func (s *Service) countAgent(emitter string, open int, bytes int64) {
-	sum := s.agents[emitter]
-	sum.open += open
-	sum.bytes += bytes
-	if sum == (load{}) {
-		delete(s.agents, emitter)
-		return
+func add(loads map[string]load, name string, more load) {
+	sum := loads[name]
+	sum.open, sum.kept, sum.bytes = sum.open+more.open, sum.kept+more.kept, sum.bytes+more.bytes
+	if loads[name] = sum; sum == (load{}) {
+		delete(loads, name)
 	}
-	s.agents[emitter] = sum
 }
 
 // apply adds an approval request and its decision from the stream.

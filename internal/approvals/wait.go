@@ -107,7 +107,7 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 			s.options.Log.Warn("approval request not read; trying again", "approval_id", id, "error", err)
 			return wire.CodeOf(err) == wire.NotFound
 		}
-		if err := s.relabel(ctx, stored); err != nil {
+		if err := s.dispatcher.Relabel(ctx, stored); err != nil {
 			s.options.Log.Warn("labels of an approved event not stored; its agent waits", "approval_id", id, "error", err)
 			return false
 		}
@@ -126,14 +126,6 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 		w.tell(stored, decision)
 	}
 	return true
-}
-
-// relabel passes a request that is to be permitted to [Options.Relabel].
-func (s *Service) relabel(ctx context.Context, r *held.Event) error {
-	if len(r.AddedLabels) == 0 || s.options.Relabel == nil {
-		return nil
-	}
-	return s.options.Relabel(ctx, r)
 }
 
 // close notifies all waiters here that nothing is decided yet: other replicas and the next

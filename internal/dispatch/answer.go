@@ -16,8 +16,8 @@ type Answer struct {
 	From, Missing    []string // of a collect: the hooks that gave the values of Body, and those that gave none
 	Body             []byte   // JSON
 
-	pending *pending    // nil if Body is the answer
-	sent    func(error) // nil if nothing follows
+	pending func(reply func(body []byte)) // nil if Body is the answer
+	sent    func(error)                   // nil if nothing follows
 }
 
 // Pending reports whether a person must decide first. Body is empty then.
@@ -26,7 +26,7 @@ func (a *Answer) Pending() bool { return a.pending != nil }
 // Await calls reply once with the body to send: the verdict when the person decides, or a
 // pending one when the request has waited long enough. It does not block. Call [Answer.Sent]
 // right after it.
-func (a *Answer) Await(reply func(body []byte)) { a.pending.await(reply) }
+func (a *Answer) Await(reply func(body []byte)) { a.pending(reply) }
 
 // Sent finishes the event after its answer was sent: it publishes the result, notifies observing
 // hooks and counts the event. err says why the answer could not be sent; nil if it was.

@@ -68,11 +68,12 @@ func (ev *event) approvalID() string {
 	return approval.IDOf(ev.request.Emitter, ev.session(), ev.name(), ev.id())
 }
 
-// ask turns a chain that ends with a question into a verdict. It decides at once if nobody can
+// ask turns a chain that ends with a question into a verdict, and returns the request that waits for
+// a person, nil for none. It decides at once if nobody can
 // be asked or an earlier "Allow always" applies; else it opens an approval request. The records
 // of the chain are written before anybody is asked. A session:end ends its session before
 // somebody is asked, so that the answer is not remembered, but not before its grants had a say.
-func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, *pending, error) {
+func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, *held.Event, error) {
 	if v.Action != verdict.Pending {
 		return v, nil, nil
 	}
@@ -168,12 +169,9 @@ func (d *Dispatcher) granted(ctx context.Context, s *held.Event, v verdict.Verdi
 
 // wait attaches the event to its approval request, which a rule may decide at once. seen are the
 // labels of its session.
-func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *held.Event, seen []string) (verdict.Verdict, *pending, error) {
+func (d *Dispatcher) wait(ctx context.Context, ev *event, v verdict.Verdict, s *held.Event, seen []string) (verdict.Verdict, *held.Event, error) {
 	v.Approval = approvalOf(s)
-	if err := d.decideByRule(ctx, ev, s, seen); err != nil {
-		return v, nil, err
-	}
-	return v, d.pending(ev, s), nil
+	return v, s, d.decideByRule(ctx, ev, s, seen)
 }
 
 // decideByRule decides a request by the first matching rule, unless somebody decided before.
@@ -189,28 +187,18 @@ func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event,
 	return err
 }
 
-// pending is an answer that waits for a person. It keeps neither the request's data nor a
-// goroutine alive.
-type pending struct {
-	dispatch *Dispatcher
-	stored   *held.Event
-	until    time.Time
-}
-
-func (d *Dispatcher) pending(ev *event, s *held.Event) *pending {
+// pending returns what waits for a person to decide a request and then replies. While it waits, it
+// keeps neither the request's data nor a goroutine alive.
+func (d *Dispatcher) pending(ev *event, s *held.Event) (await func(reply func(body []byte))) {
 	until := time.Now().Add(ev.request.Wait)
 	if last := ev.admitted.Add(maxReply); last.Before(until) {
 		until = last
 	}
-	return &pending{d, s, until}
-}
-
-func (p *pending) await(reply func(body []byte)) {
-	d := p.dispatch // do not retain p, whose request has the event's data
-	d.approvals.Await(p.stored, p.until, func(s *held.Event, decision *approval.Decision) {
-		v := d.leaveHeld(s, decision)
-		reply(d.ofVerdict(v, s.ChainID).Append(nil))
-	})
+	return func(reply func(body []byte)) {
+		d.approvals.Await(s, until, func(s *held.Event, decision *approval.Decision) {
+			reply(d.ofVerdict(d.leaveHeld(s, decision), s.ChainID).Append(nil))
+		})
+	}
 }
 
 // decided is the verdict on an approval request; pending while nobody has decided.

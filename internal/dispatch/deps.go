@@ -116,6 +116,8 @@ type Sessions interface {
 	RevokeGrant(ctx context.Context, approvalID string) (hook, prompt, session string, ok bool, err error)
 	// Epoch counts how often the session ended or its approvals were revoked.
 	Epoch(ctx context.Context, session string) (int, error)
+	// Past reports whether that happened since a person was asked.
+	Past(context.Context, *held.Event) (bool, error)
 	// Granted returns the approval that already answers a request of its session, and who gave
 	// it; approvalID is empty if there is none.
 	Granted(ctx context.Context, s *held.Event) (approvalID, by string, err error)

@@ -94,8 +94,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Dependencies are what a dispatcher works with. All are required, except Approvals if
-// [Options].NoApprovals is set.
+// Dependencies are what a dispatcher works with. All are required.
 type Dependencies struct {
 	Hooks     Hooks
 	Freezes   Freezes

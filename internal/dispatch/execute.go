@@ -45,10 +45,11 @@ func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) 
 			}
 		}
 		answer := ev.answer(out, nil)
-		if answer.pending = asked; asked == nil {
+		if asked == nil {
 			answer.Body = d.ofVerdict(v, ev.chainID).Append(make([]byte, 0, len(v.Data)+256))
 		} else {
-			answer.EventID = asked.stored.EventID // the event's own keeps its message in memory
+			answer.pending = d.pending(ev, asked)
+			answer.EventID = asked.EventID // the event's own keeps its message in memory
 		}
 		ev.concluded(v)
 		answer.sent = d.finish(ev, out, approvalID(v))

@@ -203,6 +203,10 @@ func (f *fakes) Thaw(context.Context, freeze.Order) (bool, error) {
 
 func (f *fakes) Epoch(context.Context, string) (int, error) { return f.epoch, f.epochErr }
 
+func (f *fakes) Past(_ context.Context, s *held.Event) (bool, error) {
+	return f.epoch != s.Epoch, f.epochErr
+}
+
 func (f *fakes) Decision(context.Context, *held.Event) (*approval.Decision, error) {
 	return f.decision, nil
 }

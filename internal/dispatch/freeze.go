@@ -9,11 +9,9 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/freeze"
-	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
-	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
@@ -52,11 +50,11 @@ func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdi
 		d.noteHeldRefused(s, "frozen", order.Reason)
 		return denied(s.Verdict, order.Denial())
 	}
-	now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
-	if err != nil {
+	more, err := d.moreLabels(s, s.Labels)
+	switch {
+	case err != nil:
 		return decided(s, nil)
-	}
-	if more := events.NewLabels(s.Labels, now); len(more) > 0 {
+	case len(more) > 0:
 		why := approval.Outdated(more, time.Now()).Note
 		d.noteHeldRefused(s, "outdated", why)
 		return denied(s.Verdict, why)

@@ -179,6 +179,9 @@ func unlabeling(prompt string, unlabel []string) string {
 	return fmt.Sprintf("%s\nTo allow it removes from the session: %s", prompt, strings.Join(unlabel, ", "))
 }
 
+// unlabelTimeout bounds [Dispatcher.Unlabel].
+const unlabelTimeout = 5 * time.Second
+
 // Unlabel removes the labels that a person's decision removes, after recording it. Those that the
 // session got again after the question stay. The approvals service calls it before it announces
 // the decision.
@@ -186,6 +189,8 @@ func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approv
 	if len(s.Unlabel) == 0 || !decision.Granted || decidedBy(decision) != telemetry.ByPerson {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, unlabelTimeout)
+	defer cancel()
 	name := labels.Name(s.Emitter, s.Session)
 	again, err := d.labels.LabelsAgain(name, s.Unlabel, s.AskedAt)
 	if err != nil {
@@ -207,8 +212,18 @@ func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approv
 // Relabel gives the session of an approved event the labels again that the event's hooks added.
 // The approvals service calls it before the event's agent is permitted.
 func (d *Dispatcher) Relabel(ctx context.Context, s *held.Event) error {
+	if len(s.AddedLabels) == 0 {
+		return nil
+	}
 	_, err := d.labels.AddLabels(ctx, labels.Name(s.Emitter, s.Session), s.AddedLabels)
 	return err
+}
+
+// moreLabels returns the labels that the session of an approval request has, besides those that
+// the approver knew.
+func (d *Dispatcher) moreLabels(s *held.Event, knew []string) ([]string, error) {
+	now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
+	return events.NewLabels(knew, now), err
 }
 
 // recordLabels records what a person's decision does to labels; nothing for none.

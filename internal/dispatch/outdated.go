@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
-	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -37,13 +36,9 @@ func (d *Dispatcher) outdated(ctx context.Context, s *held.Event) (bool, error) 
 		return false, err
 	}
 	if decision == nil {
-		now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
-		if err != nil {
+		more, err := d.moreLabels(s, s.Labels)
+		if len(more) == 0 || err != nil {
 			return false, err
-		}
-		more := events.NewLabels(s.Labels, now)
-		if len(more) == 0 {
-			return false, nil
 		}
 		_, err = d.approvals.Decide(ctx, s, approval.Outdated(more, d.approvals.Now()), events.NewID())
 		if code := wire.CodeOf(err); code != wire.Conflict && code != wire.Gone {

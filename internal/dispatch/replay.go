@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
-	"github.com/hookrouter/hookrouter/internal/labels"
-	"github.com/hookrouter/hookrouter/internal/sessionkey"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -39,32 +37,19 @@ func (d *Dispatcher) replayRefused(ctx context.Context, s *held.Event, decision 
 	if d.approvals.Now().Sub(decision.Decided.Time) > d.opts.ReplayWindow {
 		return "it was given more than " + d.opts.ReplayWindow.String() + " ago", nil
 	}
-	more, err := d.seenSince(s, decision)
+	knew := s.Labels
+	if decidedBy(*decision) == telemetry.ByPerson {
+		knew = events.NewLabels(s.Unlabel, knew) // the person removed them
+	}
+	more, err := d.moreLabels(s, knew)
 	if err != nil || len(more) > 0 {
 		return "the session has seen more: " + strings.Join(more, ", "), err
 	}
-	if s.Session == "" {
-		return "", nil
-	}
-	epoch, err := d.sessions.Epoch(ctx, sessionkey.Of(s.Emitter, s.Session))
-	if err == nil && epoch != s.Epoch {
+	past, err := d.sessions.Past(ctx, s)
+	if past {
 		why = "the session ended, or its approvals were revoked"
 	}
 	return why, err
-}
-
-// seenSince returns the labels that the session of a decided request got after the person was
-// asked, besides those that the person removed.
-func (d *Dispatcher) seenSince(s *held.Event, decision *approval.Decision) ([]string, error) {
-	now, err := d.labels.Labels(labels.Name(s.Emitter, s.Session))
-	if err != nil {
-		return nil, err
-	}
-	knew := s.Labels
-	if decidedBy(*decision) == telemetry.ByPerson {
-		knew = events.NewLabels(s.Unlabel, knew)
-	}
-	return events.NewLabels(knew, now), nil
 }
 
 // replayed records that a granted event was sent again.

@@ -12,7 +12,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/agentapi"
 	natsapi "github.com/hookrouter/hookrouter/internal/api/nats"
 	"github.com/hookrouter/hookrouter/internal/approvals"
-	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/bundle/store"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
@@ -100,24 +99,15 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	r.sessions = session.New(states, r.opts.Log)
 	r.approvals = approvals.New(r.conn, requests, r.audit.Store(), approvals.Options{
 		MaxOpen: r.opts.MaxApprovals, MaxPerSession: r.opts.MaxApprovalsPerSession, ProvenOnly: r.opts.ProvenOnly,
-		People: r.opts.People,
-		Reviewed: func(ctx context.Context, s *held.Event, review approval.Review) error {
-			return r.dispatch.Reviewed(ctx, s, review)
-		},
-		Waits:    func(ctx context.Context, s *held.Event) { r.dispatch.Waits(ctx, s) },
-		Remember: r.sessions.Remember, Past: r.sessions.Past,
-		Unlabel: func(ctx context.Context, s *held.Event, d approval.Decision) error {
-			return r.dispatch.Unlabel(ctx, s, d)
-		},
-		Relabel: func(ctx context.Context, s *held.Event) error { return r.dispatch.Relabel(ctx, s) },
-		Decided: func(ctx context.Context, s *held.Event, d approval.Decision) { r.dispatch.Decided(ctx, s, d) },
-		Mask:    r.opts.PublishData.Mask(r.opts.ApprovalMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
+		People: r.opts.People, Sessions: r.sessions,
+		Mask: r.opts.PublishData.Mask(r.opts.ApprovalMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
 	})
 	r.dispatch = dispatch.New(dispatch.Dependencies{
 		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply, r.registry.NobodyListens),
 		Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
 	}, r.opts.dispatchOptions(r.guards))
+	r.approvals.Bind(r.dispatch)
 	r.agents = agentapi.New(agentapi.Options{
 		Dispatcher: r.dispatch, Sessions: r.sessions, Ready: r.Ready, AuditMode: string(r.opts.Audit), MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight,
 		ForwardBaggage: r.opts.ForwardBaggage, Refused: r.observer.metrics.Refused,

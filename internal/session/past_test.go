@@ -57,3 +57,15 @@ func TestNothingIsGrantedToATreeWhoseRootEnded(t *testing.T) {
 		t.Errorf("answered by %q", got)
 	}
 }
+
+// A request without a session is never past.
+func TestWithoutASessionNothingIsPast(t *testing.T) {
+	t.Parallel()
+	store := open(t, natstest.Server(t))
+	if _, err := store.Revoke(t.Context(), "", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	if past, err := store.Past(t.Context(), of("a1", coder, "")); past || err != nil {
+		t.Errorf("past: %v, %v", past, err)
+	}
+}

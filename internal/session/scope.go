@@ -75,6 +75,9 @@ func (s *Store) dropOfTree(ctx context.Context, root string, past bool, match fu
 // Past reports whether the session of an approval request ended, or its approvals were revoked,
 // since a person was asked.
 func (s *Store) Past(ctx context.Context, q *held.Event) (bool, error) {
+	if q.Session == "" {
+		return false, nil
+	}
 	epoch, err := s.Epoch(ctx, sessionkey.Of(q.Emitter, q.Session))
 	return epoch != q.Epoch, err
 }
