@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -250,7 +251,7 @@ func TestMessagesAreAsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	routertest.Start(t, s, router.Options{AuditKey: key})
+	routertest.Start(t, s, router.Options{Audit: auditlog.Options{Key: key}})
 	nc := natstest.Conn(t, s)
 	watched := map[string]chan *nats.Msg{}
 	for _, sub := range []string{

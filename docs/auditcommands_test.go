@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
@@ -75,7 +76,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 		f := serverOf(t, &server.Options{Users: permissionTable(t, "guard")})
 		path, key := newKey(t)
 		run(t, f, []step{{"keeper", "operator", []string{"bootstrap", "--replicas", "1"}, 0}})
-		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
+		t.Cleanup(f.start(t, ctx, router.Options{Audit: auditlog.Options{Key: key}}, "router"))
 		emit := func() {
 			if _, err := f.agent(t, "agent").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
 				t.Error(err)
@@ -101,7 +102,7 @@ func TestTheCommandsOfAuditNeedNoMore(t *testing.T) {
 		t.Parallel()
 		f := accounts(t, "### Auditors and witnesses\n")
 		path, key := newKey(t)
-		t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
+		t.Cleanup(f.start(t, ctx, router.Options{Audit: auditlog.Options{Key: key}}, "router"))
 		f.mirror(t, ctx)
 		if _, err := f.agent(t, "test").Emit(ctx, "tool:pre", json.RawMessage(`{"session_id":"s1"}`)); err != nil {
 			t.Fatal(err)

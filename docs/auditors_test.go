@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
@@ -33,7 +34,7 @@ func audited(t *testing.T, ctx context.Context) (f *fenced, key *signer.Key) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(f.start(t, ctx, router.Options{AuditKey: key}, "router"))
+	t.Cleanup(f.start(t, ctx, router.Options{Audit: auditlog.Options{Key: key}}, "router"))
 	return f, key
 }
 

@@ -19,6 +19,7 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/hookstate"
 	"github.com/hookrouter/hookrouter/internal/hookstate/bucket"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -624,7 +625,7 @@ func TestAccountsProveWhoAnswered(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	f := accounts(t, "### Who answered\n")
-	t.Cleanup(f.start(t, ctx, router.Options{Accounts: true, ProvenOnly: true}, "router"))
+	t.Cleanup(f.start(t, ctx, router.Options{Accounts: true, Approvals: approvals.Options{ProvenOnly: true}}, "router"))
 	w := f.guard(t, ctx, "worker")
 	defer func() {
 		if err := w.Close(ctx); err != nil {

@@ -11,13 +11,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
+	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/procs"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/signals"
@@ -173,18 +178,23 @@ func (s serve) options(base server.Options, key *signer.Key, files *ruleFiles, i
 		StoreDir:   s.StoreDir,
 		HTTPListen: s.HTTPListen,
 		AgentHTTP:  server.AgentHTTP{Listen: s.AgentListen, Cert: s.AgentCert, Key: s.AgentKey, Hosts: s.AgentHosts},
-		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleHosts: s.ConsoleHosts,
-		ConsoleFreeze: s.ConsoleFreeze, ConsoleReveal: s.ConsoleReveal, ConsoleAudit: s.ConsoleAudit, ConsoleKey: filepath.Join(s.StoreDir, "console.key"), ConsoleProxyHeader: s.ConsoleProxyHeader,
+		NoConsole:  s.Console == "off", ConsoleToken: s.ConsoleToken, ConsoleKey: filepath.Join(s.StoreDir, "console.key"),
+		Console: console.Options{Hosts: s.ConsoleHosts, MayFreeze: s.ConsoleFreeze, MayReveal: s.ConsoleReveal, MayAudit: s.ConsoleAudit, ProxyHeader: s.ConsoleProxyHeader},
 		Webhook: s.webhooks(),
 		Router: router.Options{
-			Version: version.Number(), Replicas: s.Replicas,
-			MaxData: s.MaxData, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, MaxPerSession: s.MaxPerSession, MaxPerAgent: s.MaxPerAgent,
-			ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout, DrainTimeout: s.DrainTimeout,
-			PublishData: dispatch.PublishData(s.PublishData), TTL: s.TTL,
-			Injection:   verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
-			NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, People: files.people, Guards: files.guards, Identities: identities, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents), LabelMemory: s.labelMemory(), ProvenOnly: s.Approvers == "proven", Accounts: s.NATSAccounts,
-			Audit: recorder.Mode(s.Audit), AuditTimeout: s.AuditTimeout, AuditData: recorder.Data(s.AuditData), AuditMask: files.masker(), ApprovalMask: files.approvalMasker(), AuditKey: key,
-			MaxApprovals: s.MaxApprovals, MaxApprovalsPerSession: s.MaxApprovalsPerSession, ForwardBaggage: s.ForwardBaggage,
+			Version: version.Number(), Replicas: s.Replicas, MaxReply: s.MaxReply, MaxInFlight: s.MaxInFlight, DrainTimeout: s.DrainTimeout,
+			Dispatch: dispatch.Options{
+				MaxData: s.MaxData, MaxPerSession: s.MaxPerSession, MaxPerAgent: s.MaxPerAgent, ChainTimeout: s.ChainTimeout, CollectTimeout: s.CollectTimeout,
+				PublishData: dispatch.PublishData(s.PublishData), Injection: verdict.Limits{Size: s.InjectionSize, Budget: s.InjectionBudget},
+				NoApprovals: s.Approvals == "off", ReplayWindow: s.ApprovalReplay, ConsoleURL: strings.TrimSuffix(s.ConsoleURL, "/"), Rules: files, UnknownEvents: dispatch.UnknownEvents(s.UnknownEvents),
+			},
+			Approvals: approvals.Options{MaxOpen: s.MaxApprovals, MaxPerSession: s.MaxApprovalsPerSession, ProvenOnly: s.Approvers == "proven"},
+			Audit: auditlog.Options{
+				Recorder: recorder.Options{Mode: recorder.Mode(s.Audit), Timeout: s.AuditTimeout},
+				View:     recorder.View{Data: recorder.Data(s.AuditData), Mask: files.masker()}, Key: key,
+			},
+			Registry: registry.Options{TTL: s.TTL, Labels: labels.Options{Memory: s.labelMemory()}},
+			People:   files.people, Guards: files.guards, ApprovalMask: files.approvalMasker(), Identities: identities, Accounts: s.NATSAccounts, ForwardBaggage: s.ForwardBaggage,
 		},
 	}
 }

@@ -1,7 +1,7 @@
 // Package auditlog is the audit log as one router replica uses it: it opens the streams,
 // writes records, signs checkpoints and watches the streams' settings.
 //
-//	log, err := auditlog.Open(ctx, conn, auditlog.Options{Replica: id, Key: key})
+//	log, err := auditlog.Open(ctx, conn, auditlog.Options{Recorder: recorder.Options{ID: id}, Key: key})
 //	go log.Run(ctx)
 //	err = log.Record(ctx, lines) // before the answer
 //

@@ -12,7 +12,7 @@ import (
 // KnownHook returns a durable hook that the log has recorded, and a guard that was pinned before
 // it; empty for none. It reads the log from its beginning to the first such hook.
 func (l *Log) KnownHook(ctx context.Context) (hook, guard string, err error) {
-	if l.mode == recorder.Off {
+	if l.writer.Mode == recorder.Off {
 		return "", "", nil
 	}
 	err = l.store.Records(ctx, func(body []byte) (more bool) {

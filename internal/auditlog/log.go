@@ -13,41 +13,27 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
-	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
 // Options configure the log. The zero value of each field is its default.
 type Options struct {
-	// Replica names the writer of the records. It must be a word, new at every start.
-	Replica string
 	// Replicas of new streams and the bucket; 0 picks.
 	Replicas int
-	// Mode says what waits for records; empty means [recorder.Strict].
-	Mode recorder.Mode
-	// Timeout bounds the wait for a record; 0 means 500 ms.
-	Timeout time.Duration
-	// Data selects what records hold of an event's data; empty means the data with its secrets
-	// masked by Mask, which defaults to the usual rules.
-	Data recorder.Data
-	Mask redact.Masker
+	// Recorder configures the writer of records. Its ID is required. [Open] sets its Log.
+	Recorder recorder.Options
+	// View selects what records hold of an event's data. [Open] sets its Salts.
+	View recorder.View
 	// Key signs the log; nil means no checkpoints.
 	Key *signer.Key
-	// SignInterval is how often new records are signed; 0 means a second.
-	SignInterval time.Duration
-	// Upgraded reports whether every replica of the router knows [audit.Latest]. Until then new
-	// segments get an older format. Nil means never.
-	Upgraded func() bool
-	// Wrote is called with the number of records in each acknowledged message. It must not
-	// block. Nil for none.
-	Wrote func(records int)
+	// Signer configures the signer. [Open] sets its Key, Verifier, Alarm and Log.
+	Signer signer.Options
 	// Log; nil discards it.
 	Log *slog.Logger
 }
 
 // Log is the audit log of one replica. It is safe for concurrent use. [Log.Run] runs it.
 type Log struct {
-	mode     recorder.Mode
 	log      *slog.Logger
 	store    *store.Log
 	writer   *recorder.Writer
@@ -60,30 +46,29 @@ type Log struct {
 
 // Open opens the log and creates missing streams.
 func Open(ctx context.Context, conn *natsx.Conn, o Options) (*Log, error) {
-	o.Mode = cmp.Or(o.Mode, recorder.Strict)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	o.Recorder.Log, o.Signer.Log = o.Log, o.Log
 	stored, err := store.Open(ctx, conn, o.Replicas)
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{mode: o.Mode, log: o.Log, store: stored, view: recorder.View{Data: o.Data, Mask: o.Mask}}
-	if o.Mode != recorder.Off {
+	l := &Log{log: o.Log, store: stored, view: o.View}
+	if o.Recorder.Mode != recorder.Off {
 		bucket, err := conn.OpenBucket(ctx, recorder.SaltBucket(conn.Prefix(), o.Replicas))
 		if err != nil {
 			return nil, err
 		}
 		l.view.Salts = recorder.NewSalts(bucket, o.Log)
-		l.index = index.NewIndexer(conn, stored, o.Replica, o.Replicas, o.Log)
+		l.index = index.NewIndexer(conn, stored, o.Recorder.ID, o.Replicas, o.Log)
 		if err := l.index.Open(ctx); err != nil { // the log is complete without an index
 			o.Log.Warn("audit index not opened; hookctl why reads the whole log", "error", err)
 		}
 	}
-	l.writer = recorder.New(conn, stored, recorder.Options{ID: o.Replica, Mode: o.Mode, Timeout: o.Timeout, Wrote: o.Wrote, Log: o.Log})
-	if o.Mode != recorder.Off && o.Key != nil {
-		l.signer = signer.New(stored, signer.Options{
-			Key: o.Key.Signer, Verifier: o.Key.Verifier, Upgraded: o.Upgraded, Interval: o.SignInterval, Log: o.Log,
-			Alarm: func(reason string) { l.note("alarm", reason) },
-		})
+	l.writer = recorder.New(conn, stored, o.Recorder)
+	if l.Enabled() && o.Key != nil {
+		o.Signer.Key, o.Signer.Verifier = o.Key.Signer, o.Key.Verifier
+		o.Signer.Alarm = func(reason string) { l.note("alarm", reason) }
+		l.signer = signer.New(stored, o.Signer)
 	}
 	l.settings = l.streamSettings(conn.Prefix())
 	if err := l.settings.Check(ctx); err != nil {
@@ -117,17 +102,17 @@ func (l *Log) Ready() error {
 	if err := l.settings.Err(); err != nil {
 		return err
 	}
-	if l.mode == recorder.Strict {
+	if l.writer.Mode == recorder.Strict {
 		return l.writer.Healthy()
 	}
 	return nil
 }
 
 // Enabled reports whether records are written at all.
-func (l *Log) Enabled() bool { return l.mode != recorder.Off }
+func (l *Log) Enabled() bool { return l.writer.Mode != recorder.Off }
 
 // Mode says who waits for records.
-func (l *Log) Mode() recorder.Mode { return l.mode }
+func (l *Log) Mode() recorder.Mode { return l.writer.Mode }
 
 // Record writes lines, each a record without a writer as [audit.Record.Append] makes it, and
 // waits for the log if the mode requires it. The caller may reuse lines after it returns. If the

@@ -47,7 +47,7 @@ func start(t *testing.T, o auditlog.Options) *world {
 	}
 	t.Cleanup(conn.Close)
 	w := &world{ctx: testkit.Within(t, 10*time.Minute), conn: conn}
-	o.Replica = "r1"
+	o.Recorder.ID = "r1"
 	if w.Log, err = auditlog.Open(w.ctx, conn, o); err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (w *world) records(t *testing.T) (list []query.Record) {
 
 func TestARecordIsInTheLogWhenRecordReturns(t *testing.T) {
 	wrote := make(chan int, 8)
-	w := start(t, auditlog.Options{Wrote: func(n int) { wrote <- n }})
+	w := start(t, auditlog.Options{Recorder: recorder.Options{Wrote: func(n int) { wrote <- n }}})
 	if err := w.Record(w.ctx, record("c1")); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestARecordIsInTheLogWhenRecordReturns(t *testing.T) {
 }
 
 func TestNotesAreWrittenBeforeRunReturns(t *testing.T) {
-	w := start(t, auditlog.Options{Mode: recorder.Async})
+	w := start(t, auditlog.Options{Recorder: recorder.Options{Mode: recorder.Async}})
 	w.Note(record("c1"))
 	w.stop()
 	if list := w.records(t); len(list) != 1 {
@@ -108,7 +108,7 @@ func TestNotesAreWrittenBeforeRunReturns(t *testing.T) {
 }
 
 func TestOffRecordsNothing(t *testing.T) {
-	w := start(t, auditlog.Options{Mode: recorder.Off})
+	w := start(t, auditlog.Options{Recorder: recorder.Options{Mode: recorder.Off}})
 	if err := w.Record(w.ctx, record("c1")); err != nil {
 		t.Fatal(err)
 	}

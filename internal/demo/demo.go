@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -56,7 +57,7 @@ func Run(ctx context.Context, out io.Writer, colour bool) error {
 	if err != nil {
 		return err
 	}
-	n, err := server.Start(ctx, server.Options{StoreDir: filepath.Join(dir, "nats"), Router: router.Options{AuditKey: key}})
+	n, err := server.Start(ctx, server.Options{StoreDir: filepath.Join(dir, "nats"), Router: router.Options{Audit: auditlog.Options{Key: key}}})
 	if err != nil {
 		return err
 	}

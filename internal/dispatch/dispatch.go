@@ -22,9 +22,6 @@ const (
 	PublishNone     PublishData = "none"
 )
 
-// MaxPerAgent is how many requests of one proven agent may be in flight, unless options say otherwise.
-const MaxPerAgent = 256
-
 // Options configure a dispatcher. The zero value of each field but Approvers and Workers is its default.
 type Options struct {
 	// MaxData is the largest event data, in bytes; 0 means 512 KiB.
@@ -76,10 +73,11 @@ type Rules interface {
 	Shadow(facts approval.Facts) (rule approval.Rule, found bool)
 }
 
-func (o Options) withDefaults() Options {
+// WithDefaults sets the fields that have their zero value.
+func (o Options) WithDefaults() Options {
 	o.MaxData = cmp.Or(o.MaxData, 512<<10)
 	o.MaxPerSession = cmp.Or(o.MaxPerSession, 64)
-	o.MaxPerAgent = cmp.Or(o.MaxPerAgent, MaxPerAgent)
+	o.MaxPerAgent = cmp.Or(o.MaxPerAgent, 256)
 	o.ChainTimeout = cmp.Or(o.ChainTimeout, 30*time.Second)
 	o.CollectTimeout = cmp.Or(o.CollectTimeout, time.Second)
 	o.ReplayWindow = cmp.Or(o.ReplayWindow, 5*time.Minute)
@@ -133,7 +131,7 @@ type Dispatcher struct {
 
 // New makes a dispatcher.
 func New(deps Dependencies, o Options) *Dispatcher {
-	o = o.withDefaults()
+	o = o.WithDefaults()
 	d := &Dispatcher{
 		opts: o, log: o.Log,
 		hooks: deps.Hooks, freezes: deps.Freezes, transport: deps.Transport, sessions: deps.Sessions,

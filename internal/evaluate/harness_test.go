@@ -53,8 +53,8 @@ type call struct {
 
 func newFixture(t *testing.T, o router.Options) *fixture {
 	t.Helper()
-	if o.AuditData == "" {
-		o.AuditData = recorder.Full
+	if o.Audit.View.Data == "" {
+		o.Audit.View.Data = recorder.Full
 	}
 	s := natstest.Server(t)
 	routertest.Start(t, s, o)

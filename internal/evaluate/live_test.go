@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -281,7 +283,7 @@ func TestWhatTheLogDoesNotHoldIsNotReplayed(t *testing.T) {
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()
-			f := newFixture(t, router.Options{AuditData: c.mode})
+			f := newFixture(t, router.Options{Audit: auditlog.Options{View: recorder.View{Data: c.mode}}})
 			f.emit(c.data)
 			f.hook(safe("tried"), always(chain.Result{}))
 			results, report := f.replay()
@@ -304,7 +306,7 @@ func TestWhatTheLogDoesNotHoldIsNotReplayed(t *testing.T) {
 
 func TestAQuestionIsComparedAndNotItsAnswer(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, router.Options{NoApprovals: true})
+	f := newFixture(t, router.Options{Dispatch: dispatch.Options{NoApprovals: true}})
 	f.hook(safe("asks"), always(chain.Question("May I?")))
 	if _, err := f.agent.Execute(t.Context(), events.ToolPre, json.RawMessage(bash)); err != nil {
 		t.Fatal(err)

@@ -23,11 +23,11 @@ type observer struct {
 	oldest atomic.Int64 // when the oldest was opened, in Unix nanoseconds; 0 for none
 }
 
-func newObserver(t *telemetry.Telemetry, auditMode string) *observer {
+func newObserver(t *telemetry.Telemetry) *observer {
 	if t == nil {
-		return &observer{auditMode: auditMode}
+		return &observer{}
 	}
-	return &observer{metrics: t.Metrics, tracer: t.Tracer, auditMode: auditMode}
+	return &observer{metrics: t.Metrics, tracer: t.Tracer}
 }
 
 // Begin returns the trace of an event.
@@ -79,7 +79,7 @@ func (r *Router) state(server *natsapi.Server) telemetry.State {
 	inFlight, limit := server.InFlight()
 	s := telemetry.State{
 		Ready: r.Ready() == nil, InFlight: inFlight, MaxFlight: limit, Hooks: counts["hooks"], Expired: counts["expired"],
-		AuditMode: string(r.opts.Audit), AuditWaiting: r.audit.Waiting(), AuditLag: r.audit.Lag(), AuditAlarm: r.audit.Alarmed(), Approvals: int(r.observer.open.Load()),
+		AuditMode: r.observer.auditMode, AuditWaiting: r.audit.Waiting(), AuditLag: r.audit.Lag(), AuditAlarm: r.audit.Alarmed(), Approvals: int(r.observer.open.Load()),
 	}
 	if oldest := r.observer.oldest.Load(); oldest != 0 {
 		s.OldestApproval = max(time.Since(time.Unix(0, oldest)), 0)

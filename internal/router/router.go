@@ -17,7 +17,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/freeze"
 	"github.com/hookrouter/hookrouter/internal/hookcall"
-	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/pinned"
@@ -53,27 +52,21 @@ func New(ctx context.Context, conn *natsx.Conn, o Options) (*Router, error) {
 	if err := o.check(conn.MaxPayload()); err != nil {
 		return nil, err
 	}
-	r := &Router{opts: o, conn: conn, observer: newObserver(o.Telemetry, string(o.Audit)), buckets: requiredBuckets(conn, o)}
+	r := &Router{opts: o, conn: conn, observer: newObserver(o.Telemetry), buckets: requiredBuckets(conn, o)}
 	replica := events.NewID()
 	hooks, err := conn.OpenBucket(ctx, registry.Bucket(conn.Bucket(), o.Replicas))
 	if err != nil {
 		return nil, err
 	}
-	r.audit, err = auditlog.Open(ctx, conn, auditlog.Options{
-		Replica: replica, Replicas: o.Replicas, Mode: o.Audit, Timeout: o.AuditTimeout, Data: o.AuditData, Mask: o.AuditMask, Key: o.AuditKey,
-		SignInterval: o.SignInterval, Upgraded: r.upgraded, Wrote: r.observer.metrics.Wrote, Log: o.Log,
-	})
-	if err != nil {
+	o.Audit.Replicas, o.Audit.Recorder.ID, o.Audit.Recorder.Wrote = o.Replicas, replica, r.observer.metrics.Wrote
+	o.Audit.Signer.Upgraded, o.Audit.Log = r.upgraded, o.Log
+	if r.audit, err = auditlog.Open(ctx, conn, o.Audit); err != nil {
 		return nil, err
 	}
-	var listens func(hook string) bool
-	if o.Listens != nil {
-		listens = func(hook string) bool { return o.Listens(conn.Call(hook)) }
-	}
-	r.registry = registry.New(conn, hooks, registry.Options{
-		Replica: replica, AuditFormat: int(audit.Latest), Record: r.recordChange, Changed: r.observer.metrics.Registry, Listens: listens,
-		Lease: o.Lease, TTL: o.TTL, Labels: labels.Options{Memory: o.LabelMemory}, Compile: dispatch.Narrowed(o.Identities, match.Condition), Log: o.Log,
-	})
+	r.observer.auditMode = string(r.audit.Mode())
+	o.Registry.Replica, o.Registry.AuditFormat, o.Registry.Log = replica, int(audit.Latest), o.Log
+	o.Registry.Record, o.Registry.Changed, o.Registry.Compile = r.recordChange, r.observer.metrics.Registry, dispatch.Narrowed(o.Identities, match.Condition)
+	r.registry = registry.New(conn, hooks, o.Registry)
 	r.guards = pinned.With(o.Guards, r.registry)
 	if err := r.openCoordinator(ctx); err != nil {
 		return nil, err
@@ -97,19 +90,19 @@ func (r *Router) openCoordinator(ctx context.Context) error {
 	}
 	r.policies = store.New(policies)
 	r.sessions = session.New(states, r.opts.Log)
-	r.approvals = approvals.New(r.conn, requests, r.audit.Store(), approvals.Options{
-		MaxOpen: r.opts.MaxApprovals, MaxPerSession: r.opts.MaxApprovalsPerSession, ProvenOnly: r.opts.ProvenOnly,
-		People: r.opts.People, Sessions: r.sessions,
-		Mask: r.opts.PublishData.Mask(r.opts.ApprovalMask), MaskText: r.audit.View().Text, Log: r.opts.Log,
-	})
+	o := r.opts
+	o.Approvals.People, o.Approvals.Sessions, o.Approvals.Log = o.People, r.sessions, o.Log
+	o.Approvals.Mask, o.Approvals.MaskText = o.Dispatch.PublishData.Mask(o.ApprovalMask), r.audit.View().Text
+	r.approvals = approvals.New(r.conn, requests, r.audit.Store(), o.Approvals)
+	o.Dispatch.Guards = r.guards
 	r.dispatch = dispatch.New(dispatch.Dependencies{
 		Hooks: r.registry, Freezes: r.registry, Transport: hookcall.New(r.conn, r.opts.MaxReply, r.registry.NobodyListens),
 		Sessions: r.sessions, Approvals: r.approvals, Labels: r.registry,
 		Journal: r.audit, View: r.audit.View(), Observer: r.observer,
-	}, r.opts.dispatchOptions(r.guards))
+	}, o.Dispatch)
 	r.approvals.Bind(r.dispatch)
 	r.agents = agentapi.New(agentapi.Options{
-		Dispatcher: r.dispatch, Sessions: r.sessions, Ready: r.Ready, AuditMode: string(r.opts.Audit), MaxData: r.opts.MaxData, MaxInFlight: r.opts.MaxInFlight,
+		Dispatcher: r.dispatch, Sessions: r.sessions, Ready: r.Ready, AuditMode: string(r.audit.Mode()), MaxData: r.opts.Dispatch.MaxData, MaxInFlight: r.opts.MaxInFlight,
 		ForwardBaggage: r.opts.ForwardBaggage, Refused: r.observer.metrics.Refused,
 	})
 	return nil
@@ -240,17 +233,17 @@ func (r *Router) waitLoaded(ctx context.Context) error {
 
 // serve starts to answer on the subjects of the wire protocol.
 func (r *Router) serve() (*natsapi.Server, error) {
-	metadata := map[string]string{"prefix": r.conn.Prefix(), "replica": r.registry.Replica(), "audit": string(r.opts.Audit)}
-	if r.opts.AuditKey != nil {
-		metadata["audit_key"] = r.opts.AuditKey.Public
+	metadata := map[string]string{"prefix": r.conn.Prefix(), "replica": r.registry.Replica(), "audit": string(r.audit.Mode())}
+	if key := r.opts.Audit.Key; key != nil {
+		metadata["audit_key"] = key.Public
 	}
 	return natsapi.Start(natsapi.Options{
 		Conn: cmp.Or(r.opts.Requests, r.conn), Agents: r.agents, Registry: r.registry, Approvals: r.approvals, Sessions: r.sessions,
 		Compile: func(reg chain.Registration) error { _, err := match.Condition(reg); return err },
-		Ready:   r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Injection,
+		Ready:   r.Ready, Version: r.opts.Version, Metadata: metadata, Limits: r.opts.Dispatch.Injection,
 		Accounts: r.opts.Accounts, Guards: r.guards, Identities: r.opts.Identities, ServerKey: r.opts.ServerKey, Policies: r.policies,
 		Record:  func(ctx context.Context, one audit.Record) error { return r.audit.Record(ctx, one.Append(nil)) },
-		Refused: r.observer.metrics.Refused, MaxPerAgent: cmp.Or(r.opts.MaxPerAgent, dispatch.MaxPerAgent), Flooded: r.flooded, Log: r.opts.Log,
+		Refused: r.observer.metrics.Refused, MaxPerAgent: r.opts.Dispatch.MaxPerAgent, Flooded: r.flooded, Log: r.opts.Log,
 	})
 }
 

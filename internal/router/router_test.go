@@ -39,16 +39,16 @@ func TestLimitsThatCannotWorkAreRejected(t *testing.T) {
 		o    router.Options
 		want string
 	}{
-		"negative data":                   {router.Options{MaxData: -1}, "must not be negative"},
+		"negative data":                   {router.Options{Dispatch: dispatch.Options{MaxData: -1}}, "must not be negative"},
 		"negative replies":                {router.Options{MaxReply: -1}, "must not be negative"},
 		"negative requests":               {router.Options{MaxInFlight: -1}, "must not be negative"},
-		"negative requests of a session":  {router.Options{MaxPerSession: -1}, "must not be negative"},
-		"negative time of a chain":        {router.Options{ChainTimeout: -1}, "must not be negative"},
+		"negative requests of a session":  {router.Options{Dispatch: dispatch.Options{MaxPerSession: -1}}, "must not be negative"},
+		"negative time of a chain":        {router.Options{Dispatch: dispatch.Options{ChainTimeout: -1}}, "must not be negative"},
 		"negative time of a drain":        {router.Options{DrainTimeout: -1}, "must not be negative"},
-		"data as large as a message":      {router.Options{MaxData: most}, "--max-data"},
+		"data as large as a message":      {router.Options{Dispatch: dispatch.Options{MaxData: most}}, "--max-data"},
 		"a reply as large as a message":   {router.Options{MaxReply: most}, "--max-reply"},
-		"a time-to-live without renewals": {router.Options{TTL: time.Millisecond}, "--ttl"},
-		"an unknown form of publishing":   {router.Options{PublishData: "some"}, "publish-data"},
+		"a time-to-live without renewals": {router.Options{Registry: registry.Options{TTL: time.Millisecond}}, "--ttl"},
+		"an unknown form of publishing":   {router.Options{Dispatch: dispatch.Options{PublishData: "some"}}, "publish-data"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r, err := router.New(t.Context(), conn, c.o)
@@ -63,10 +63,10 @@ func TestTheLargestLimitsThatFitAreAccepted(t *testing.T) {
 	t.Parallel()
 	conn := connect(t)
 	room := int(conn.MaxPayload()) - 32<<10
-	if _, err := router.New(t.Context(), conn, router.Options{MaxData: room, MaxReply: room, PublishData: dispatch.PublishNone}); err != nil {
+	if _, err := router.New(t.Context(), conn, router.Options{Dispatch: dispatch.Options{MaxData: room, PublishData: dispatch.PublishNone}, MaxReply: room}); err != nil {
 		t.Error(err)
 	}
-	if _, err := router.New(t.Context(), conn, router.Options{MaxData: room + 1}); err == nil {
+	if _, err := router.New(t.Context(), conn, router.Options{Dispatch: dispatch.Options{MaxData: room + 1}}); err == nil {
 		t.Error("a byte more is accepted")
 	}
 }

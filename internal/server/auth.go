@@ -43,7 +43,7 @@ func (n *Server) startNATS(o *Options) error {
 	}
 	o.NATS.InProcess = n.server
 	o.Router.Replicas = 1
-	o.Router.Listens = n.server.Listens
+	o.Router.Registry.Listens = func(hook string) bool { return n.server.Listens(n.bus.Call(hook)) }
 	if n.authority == nil {
 		return nil
 	}

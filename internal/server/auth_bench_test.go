@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -82,7 +83,7 @@ func compareIdentities(b *testing.B, audit recorder.Mode) {
 	sides := map[bool]*side{}
 	for _, on := range []bool{true, false} {
 		home := b.TempDir()
-		o := server.Options{NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: home, Router: router.Options{Audit: audit}}
+		o := server.Options{NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: home, Router: router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Mode: audit}}}}
 		if on {
 			o.AuthDir, o.ContextDir = home+"/auth", natscontext.Dir(in(home))
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/web"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
-	"github.com/hookrouter/hookrouter/internal/webhook/answerlink"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -25,22 +24,19 @@ func (n *Server) listenHTTP(ctx context.Context, o Options) (err error) {
 	if n.listen, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPListen); err != nil {
 		return fmt.Errorf("serve HTTP: %w: choose another address with --http-listen", err)
 	}
-	mux := n.health(o.ConsoleHosts)
+	mux := n.health(o.Console.Hosts)
 	if !o.NoConsole {
-		token, people, err := console.ParseTokens(o.ConsoleToken)
-		if err != nil {
+		page := o.Console
+		if page.Token, page.People, err = console.ParseTokens(o.ConsoleToken); err != nil {
 			return err
 		}
-		var links answerlink.Keys
 		if n.hooks != nil {
-			links = n.hooks.Links()
+			page.Links = n.hooks.Links()
 		}
-		n.page = console.New(console.Options{
-			Links:     links,
-			Approvals: n.router.Approvals(), Events: n.live, Registry: n.router.Registry, Why: n.why, Token: token, People: people, Hosts: o.ConsoleHosts, Log: o.Log,
-			Freezer: n.router, MayFreeze: o.ConsoleFreeze, Reveal: n.router.Reveal, MayReveal: o.ConsoleReveal, ProxyHeader: o.ConsoleProxyHeader,
-			Records: n.records(o.Router.Audit), MayAudit: o.ConsoleAudit, SessionKey: n.sessionKey(o),
-		})
+		page.Approvals, page.Events, page.Registry, page.Why = n.router.Approvals(), n.live, n.router.Registry, n.why
+		page.Freezer, page.Reveal, page.Records = n.router, n.router.Reveal, n.records(o.Router.Audit.Recorder.Mode)
+		page.SessionKey, page.Log = n.sessionKey(o), o.Log
+		n.page = console.New(page)
 		if n.level != nil {
 			mux.Handle("/loglevel", n.page.Protect(&levelPage{n.level, n.log, n.page.MayFreeze}))
 		}

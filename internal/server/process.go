@@ -46,20 +46,12 @@ type Options struct {
 	// ConsoleToken holds the console's access tokens: see [console.ParseTokens]. Empty means a
 	// random one.
 	ConsoleToken string
-	// ConsoleHosts are further names that the console may be reached by, besides loopback.
-	ConsoleHosts []string
-	// ConsoleFreeze names the people of the console who may freeze agents.
-	ConsoleFreeze []string
-	// ConsoleReveal names the people of the console who may see secrets.
-	ConsoleReveal []string
-	// ConsoleAudit names the people of the console who may search the audit log.
-	ConsoleAudit []string
+	// Console says who may do what in the console, and how it is reached. Its Hosts hold for the
+	// health pages too. Start sets the other fields.
+	Console console.Options
 	// ConsoleKey is the path of the key that signs the sessions of a random token. It is created
 	// if missing. Empty means that sessions end with the process.
 	ConsoleKey string
-	// ConsoleProxyHeader is the header in which the console's proxy names its user: see
-	// [console.Options].
-	ConsoleProxyHeader string
 	// Webhook lists the receivers of approval requests.
 	Webhook webhook.Options
 	// Telemetry of the process, which stops it; nil means /metrics only.
@@ -106,7 +98,7 @@ type Server struct {
 // Run. The error says what to change.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, drained: o.Drained, lookUps: make(chan struct{}, maxLookUps), scans: make(chan struct{}, maxScans), mask: o.Router.AuditMask}
+	n := &Server{log: o.Log, tel: o.Telemetry, level: o.Level, drained: o.Drained, lookUps: make(chan struct{}, maxLookUps), scans: make(chan struct{}, maxScans), mask: o.Router.Audit.View.Mask}
 	if n.mask == nil {
 		n.mask = redact.Default()
 	}
@@ -139,7 +131,7 @@ func (n *Server) start(ctx context.Context, o Options) error {
 		if n.hooks, err = webhook.New(o.Webhook); err != nil {
 			return err
 		}
-		o.Router.Notify = n.hooks.Notify
+		o.Router.Dispatch.Notify = n.hooks.Notify
 	}
 	if n.tel == nil {
 		if n.tel, err = telemetry.Start(ctx, telemetry.Options{Version: o.Router.Version, Log: o.Log}); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -29,8 +31,8 @@ func TestTheConsoleReadsTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := server.Options{
-		StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: "ann:" + ann + ",bob:" + bob, ConsoleAudit: []string{"ann"},
-		Router: router.Options{AuditData: recorder.Full, AuditKey: key},
+		StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: "ann:" + ann + ",bob:" + bob, Console: console.Options{MayAudit: []string{"ann"}},
+		Router: router.Options{Audit: auditlog.Options{Key: key, View: recorder.View{Data: recorder.Full}}},
 	}
 	s, stop := run(t, o)
 	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())

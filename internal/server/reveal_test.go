@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/api/console"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
@@ -19,7 +20,7 @@ import (
 func TestSecretsAreRevealedToWhomMay(t *testing.T) {
 	t.Parallel()
 	ann, bob := strings.Repeat("a", 30), strings.Repeat("b", 30)
-	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: "ann:" + ann + ",bob:" + bob, ConsoleReveal: []string{"ann"}})
+	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: "ann:" + ann + ",bob:" + bob, Console: console.Options{MayReveal: []string{"ann"}}})
 	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())
 	if _, err := hook.QueueSubscribe("hooks.call.guard", "guard", func(m *nats.Msg) {
 		_ = m.Respond([]byte(`{"action":"ask_user","approval_prompt":"Run with ` + loggedSecret + `?"}`))

@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
+	"github.com/hookrouter/hookrouter/internal/api/console"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -219,7 +221,7 @@ func TestStartRefusesBadOptions(t *testing.T) {
 		{server.Options{StoreDir: dir, HTTPListen: taken.Addr().String()}, "choose another address with --http-listen"},
 		{server.Options{StoreDir: dir, NATS: natsx.Options{Prefix: "a b"}}, `"a b"`},
 		{server.Options{StoreDir: dir, Webhook: webhook.Options{URLs: []string{"http://127.0.0.1:1/"}}}, "webhook secret"},
-		{server.Options{StoreDir: dir, Router: router.Options{MaxData: 2 * embedded.MaxPayload}}, "set --max-data to at most"},
+		{server.Options{StoreDir: dir, Router: router.Options{Dispatch: dispatch.Options{MaxData: 2 * embedded.MaxPayload}}}, "set --max-data to at most"},
 		{server.Options{NATS: natsx.Options{URL: "nats://127.0.0.1:1"}}, "connect to NATS at nats://127.0.0.1:1"},
 	} {
 		s, err := server.Start(t.Context(), test.options)
@@ -237,7 +239,7 @@ func TestStartRefusesBadOptions(t *testing.T) {
 // A page that a browser opened can give a loopback address a name of its own.
 func TestPagesWithoutATokenHaveNoForeignName(t *testing.T) {
 	t.Parallel()
-	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleHosts: []string{"hooks.example"}})
+	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", Console: console.Options{Hosts: []string{"hooks.example"}}})
 	for _, page := range []string{"/healthz", "/readyz", "/metrics"} {
 		for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "hooks.example": http.StatusOK, "localhost:1": http.StatusOK} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.HTTPAddr()+page, http.NoBody)
@@ -260,7 +262,7 @@ func TestTheLogLevelTakesARight(t *testing.T) {
 	t.Parallel()
 	ann, bob := strings.Repeat("a", 30), strings.Repeat("b", 30)
 	level := new(slog.LevelVar)
-	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", Level: level, ConsoleToken: "ann:" + ann + ",bob:" + bob, ConsoleFreeze: []string{"ann"}})
+	s, _ := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", Level: level, ConsoleToken: "ann:" + ann + ",bob:" + bob, Console: console.Options{MayFreeze: []string{"ann"}}})
 	at := "http://" + s.HTTPAddr() + "/loglevel"
 	for _, c := range []struct {
 		token string

@@ -11,7 +11,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -24,7 +26,7 @@ func TestADenialLeadsToItsPage(t *testing.T) {
 	token := strings.Repeat("secret", 6)
 	s, _ := run(t, server.Options{
 		StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: token,
-		Router: router.Options{ConsoleURL: "https://hooks.example.com", AuditData: recorder.Full},
+		Router: router.Options{Dispatch: dispatch.Options{ConsoleURL: "https://hooks.example.com"}, Audit: auditlog.Options{View: recorder.View{Data: recorder.Full}}},
 	})
 	nc := connect(t, s.InProcess())
 	hook := connect(t, s.InProcess())

@@ -12,7 +12,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit/memdir"
@@ -95,7 +97,8 @@ func (b *Bus) start(ctx context.Context) error {
 		return err
 	}
 	r, err := router.New(ctx, b.bus, router.Options{
-		Replicas: 1, TTL: b.options.TTL, ChainTimeout: b.options.ChainTimeout, DrainTimeout: closeTimeout, Log: b.options.Log,
+		Replicas: 1, DrainTimeout: closeTimeout, Log: b.options.Log,
+		Dispatch: dispatch.Options{ChainTimeout: b.options.ChainTimeout}, Registry: registry.Options{TTL: b.options.TTL},
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -31,7 +32,7 @@ func TestRegistrationRenewsItself(t *testing.T) {
 
 func renewsItself(t *testing.T) {
 	const ttl = 1500 * time.Millisecond
-	_, w, a := one(t, router.Options{TTL: ttl})
+	_, w, a := one(t, router.Options{Registry: registry.Options{TTL: ttl}})
 	register(t, w, worker.Registration{ID: "hook"}, deny("here"))
 	emits := 0
 	for end := time.Now().Add(3 * ttl); time.Now().Before(end); emits++ {
@@ -52,7 +53,7 @@ func TestWorkerThatFallsSilentIsForgotten(t *testing.T) {
 }
 
 func fallsSilent(t *testing.T) {
-	s, _, a := one(t, router.Options{TTL: 300 * time.Millisecond})
+	s, _, a := one(t, router.Options{Registry: registry.Options{TTL: 300 * time.Millisecond}})
 	nc := natstest.Conn(t, s)
 	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: nc}), worker.Options{})
 	if err != nil {
@@ -116,7 +117,7 @@ func TestHooksComeBackInTheirOrderWhenTheyWereForgotten(t *testing.T) {
 
 func comeBackInOrder(t *testing.T) {
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{TTL: time.Second})
+	routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: time.Second}})
 	g := &gated{droppable: droppable{Server: s}}
 	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, g)}, worker.Options{})
 	want := []string{"e", "a", "d", "b", "c", "f"}
@@ -155,7 +156,7 @@ func TestGuardNeverOpensWhileTheServerRestarts(t *testing.T) {
 	o.Listen = s.Addr().String() // the same port the next time
 	t.Cleanup(func() { s.Stop() })
 	url := s.ClientURL()
-	routertest.Start(t, nil, router.Options{TTL: time.Second, Lease: 500 * time.Millisecond}, natsx.Options{URL: url})
+	routertest.Start(t, nil, router.Options{Registry: registry.Options{TTL: time.Second, Lease: 500 * time.Millisecond}}, natsx.Options{URL: url})
 	w, err := worker.New(natstest.Client(t, hookrouter.Options{URL: url}), worker.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
@@ -221,7 +222,7 @@ func TestARegistrationWhoseAnswerIsLostLeavesNoInstance(t *testing.T) {
 		t.Run(sentence, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T) {
 				s := natstest.Server(t)
-				routertest.Start(t, s, router.Options{TTL: time.Hour})
+				routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: time.Hour}})
 				replies := newHearing(t, s)
 				w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, replies)}, worker.Options{})
 				a := connectAgent(t, s)

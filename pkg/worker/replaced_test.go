@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -25,7 +26,7 @@ func TestAWorkerSaysThatItsRegistrationWasReplaced(t *testing.T) {
 }
 
 func saysReplaced(t *testing.T) {
-	s, _, _ := one(t, router.Options{TTL: 300 * time.Millisecond})
+	s, _, _ := one(t, router.Options{Registry: registry.Options{TTL: 300 * time.Millisecond}})
 	told := make(chan worker.Registration, 8)
 	var log bytes.Buffer
 	w := connect(t, hookrouter.Options{Conn: natstest.Conn(t, s), Log: slog.New(slog.NewTextHandler(&log, nil))}, worker.Options{

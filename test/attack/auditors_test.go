@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/auditlog/witness"
@@ -44,7 +45,7 @@ func TestAuditorsReadAndWitnessesSign(t *testing.T) {
 	ok(t, err)
 	verify, err := note.NewVerifier(public)
 	ok(t, err)
-	w := newAuthBus(t, router.Options{AuditKey: key}, append(auditing, identity.Identity{Name: "wendy", Role: identity.Witness, Witness: witness.ID(verify)})...)
+	w := newAuthBus(t, router.Options{Audit: auditlog.Options{Key: key}}, append(auditing, identity.Identity{Name: "wendy", Role: identity.Witness, Witness: witness.ID(verify)})...)
 	ctx := testkit.Within(t, testkit.Patience)
 	w.mirrors(t, ctx)
 	if _, err := w.agent("coder").Emit(ctx, "tool:pre", json.RawMessage(`{}`)); err != nil {

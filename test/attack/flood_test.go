@@ -13,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -28,7 +30,7 @@ import (
 // still asked for others.
 func TestOneAgentFloodsNobodyElse(t *testing.T) {
 	t.Parallel()
-	b := newAuthBus(t, router.Options{MaxApprovals: 30, MaxApprovalsPerSession: 2},
+	b := newAuthBus(t, router.Options{Approvals: approvals.Options{MaxOpen: 30, MaxPerSession: 2}},
 		identity.Identity{Name: "askers", Role: identity.Worker, Hooks: []string{"asks"}})
 	ctx := testkit.Within(t, testkit.Patience)
 	workers, err := worker.New(b.client("askers"), worker.Options{})
@@ -265,7 +267,7 @@ func TestABusyAgentIsNotDisconnected(t *testing.T) {
 // over NATS and HTTP: without the limit, two agents with tokens take every place of the router.
 func TestTurnsHaveTheLimitsOfEvents(t *testing.T) {
 	t.Parallel()
-	b := newAuthBus(t, router.Options{MaxPerAgent: 2, MaxPerSession: 1}, identity.Identity{Name: "slow", Role: identity.Worker, Hooks: []string{"slow"}})
+	b := newAuthBus(t, router.Options{Dispatch: dispatch.Options{MaxPerAgent: 2, MaxPerSession: 1}}, identity.Identity{Name: "slow", Role: identity.Worker, Hooks: []string{"slow"}})
 	h := &httpBus{authBus: b}
 	h.coder, h.rival = h.token("coder", time.Time{}), h.token("rival", time.Time{})
 	testkit.Eventually(t, "the HTTP API is open", func() bool { return b.s.AgentAddr() != "" })

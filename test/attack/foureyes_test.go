@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -52,7 +53,7 @@ func newFourEyes(t *testing.T) *fourEyes {
 		t.Fatal(err)
 	}
 	rules := approval.Rules{{Name: "all", Decision: "allow", Hook: "*"}, {Name: "never", Decision: "deny", Prompt: "*never*"}}
-	w := newAuthBus(t, router.Options{People: who, Rules: rules},
+	w := newAuthBus(t, router.Options{People: who, Dispatch: dispatch.Options{Rules: rules}},
 		identity.Identity{Name: "cyd", Role: identity.Approver}, identity.Identity{Name: "ann-phone", Role: identity.Approver}, identity.Identity{Name: "dan", Role: identity.Approver},
 		identity.Identity{Name: "gatekeeper", Role: identity.Approver}, identity.Identity{Name: "boss", Role: identity.Admin},
 		identity.Identity{Name: "askers", Role: identity.Worker, Hooks: []string{"deploys", "operated", "early", "unknown-group"}})

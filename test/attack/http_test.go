@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -28,7 +29,7 @@ type httpBus struct {
 
 func newHTTPBus(t *testing.T) *httpBus {
 	t.Helper()
-	b := &httpBus{authBus: newAuthBus(t, router.Options{MaxData: 64 << 10})}
+	b := &httpBus{authBus: newAuthBus(t, router.Options{Dispatch: dispatch.Options{MaxData: 64 << 10}})}
 	b.coder, b.rival = b.token("coder", time.Time{}), b.token("rival", time.Time{})
 	testkit.Eventually(t, "the HTTP API is open", func() bool { return b.s.AgentAddr() != "" })
 	b.url = "http://" + b.s.AgentAddr()

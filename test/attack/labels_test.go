@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -382,7 +383,7 @@ func TestARuleForCleanSessionsAnswersForNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, run := flowBus(t, router.Options{Rules: rules})
+	s, run := flowBus(t, router.Options{Dispatch: dispatch.Options{Rules: rules}})
 	hook(t, s, worker.Registration{ID: "also", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (r worker.Result, err error) {
 		if strings.Contains(string(ev.Data), "also") {
 			r.Labels = []string{"web"}

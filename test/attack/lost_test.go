@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/pinned"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -170,7 +171,7 @@ func TestLostRegistrationsPermitNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := underLoad(t, router.Options{Lease: 500 * time.Millisecond})
+			b := underLoad(t, router.Options{Registry: registry.Options{Lease: 500 * time.Millisecond}})
 			b.survives(t)
 			lose(t, b)
 		})
@@ -227,7 +228,7 @@ func TestOneAcceptanceOpensNoPinnedGuard(t *testing.T) {
 	t.Parallel()
 	guards, err := pinned.New(pinned.Guard{ID: "guard", Events: []string{"tool:pre"}})
 	ok(t, err)
-	b := underLoad(t, router.Options{Guards: guards, Lease: 500 * time.Millisecond})
+	b := underLoad(t, router.Options{Guards: guards, Registry: registry.Options{Lease: 500 * time.Millisecond}})
 	kv, err := b.js.KeyValue(t.Context(), "hooks_registry")
 	ok(t, err)
 	ok(t, kv.Purge(t.Context(), "hook.guard"))

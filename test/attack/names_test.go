@@ -17,7 +17,7 @@ import (
 func TestNoOtherSpellingOfAnEventPasses(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{UnknownEvents: dispatch.DenyUnknown}, natsx.Options{Inbox: "_INBOX_router"})
+	routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{UnknownEvents: dispatch.DenyUnknown}}, natsx.Options{Inbox: "_INBOX_router"})
 	guard(t, s, worker.Registration{ID: "guard"}, denies)
 	nc, ctx := natstest.Conn(t, s), testkit.Within(t, testkit.Patience)
 	for _, verb := range []string{"emit", "execute"} {

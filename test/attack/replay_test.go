@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -125,7 +126,7 @@ func TestAnApprovalIsNotReplayed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, person, send := approved(t, router.Options{ReplayWindow: c.window})
+			s, person, send := approved(t, router.Options{Dispatch: dispatch.Options{ReplayWindow: c.window}})
 			if c.window == 0 {
 				if v, code := send(true); v.Action != verdict.Continue {
 					t.Fatalf("an agent that lost its router: %+v %s", v, code)

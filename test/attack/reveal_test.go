@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -87,7 +88,7 @@ func revealed(t *testing.T, w *authBus) (list []string) {
 // Only an admin sees secrets in approval requests, and each time is on record.
 func TestSecretsAreRevealedToAnAdminOnRecord(t *testing.T) {
 	t.Parallel()
-	w := newAuthBus(t, router.Options{Audit: recorder.Strict})
+	w := newAuthBus(t, router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Mode: recorder.Strict}}})
 	id := asked(t, w.client("guards"), w.client("coder"))
 	for _, who := range []string{"coder", "rival", "ann", "oscar", "guards"} {
 		client := natstest.Client(t, hookrouter.Options{URL: w.s.ClientURL(), Creds: w.creds(who)})
@@ -123,7 +124,7 @@ func TestSecretsAreNotRevealedToTheUnnamed(t *testing.T) {
 	if codeOf(err) != hookrouter.CodeForbidden {
 		t.Errorf("an open server shows %s, %v", r.Data, err)
 	}
-	w := newAuthBus(t, router.Options{Audit: recorder.Off})
+	w := newAuthBus(t, router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Mode: recorder.Off}}})
 	id = asked(t, w.client("guards"), w.client("coder"))
 	if r, err := approver.New(w.client("admin")).Reveal(testkit.Within(t, testkit.Patience), id); codeOf(err) != hookrouter.CodeForbidden {
 		t.Errorf("a router without an audit log shows %s, %v", r.Data, err)

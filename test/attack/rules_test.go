@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/router"
@@ -39,7 +40,7 @@ func TestARuleAnswersItsOwnQuestion(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := natstest.Server(t)
-			routertest.Start(t, s, router.Options{Guards: guards, Rules: test.rules}, natsx.Options{Inbox: "_INBOX_router"})
+			routertest.Start(t, s, router.Options{Guards: guards, Dispatch: dispatch.Options{Rules: test.rules}}, natsx.Options{Inbox: "_INBOX_router"})
 			asks := func(word, prompt string) worker.Handler {
 				return func(_ context.Context, ev worker.Event) (worker.Result, error) {
 					if strings.Contains(string(ev.Data), word) {

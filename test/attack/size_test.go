@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -18,7 +19,7 @@ import (
 // and hides no other event from the log.
 func TestOneEventStopsNoRouter(t *testing.T) {
 	t.Parallel()
-	w := newAuthBus(t, router.Options{Audit: recorder.Strict})
+	w := newAuthBus(t, router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Mode: recorder.Strict}}})
 	rival, coder := w.byHand("rival"), w.byHand("coder")
 	plain := func(id, more, body string) string {
 		return rival.request("hooks.execute.tool.pre", fmt.Sprintf("NATS/1.0\r\nce-specversion: 1.0\r\nce-id: %s\r\nce-source: /x\r\nce-type: tool:pre\r\nce-time: 2026-01-02T03:04:05Z\r\n%s\r\n", id, more), body)

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/suggest"
@@ -53,7 +54,7 @@ func call(command, cwd string, more map[string]any) json.RawMessage {
 func TestARuleThatIsSuggestedAllowsNoMoreThanPeopleDid(t *testing.T) {
 	t.Parallel()
 	rules := &swapped{}
-	w := newAuthBus(t, router.Options{Rules: rules}, identity.Identity{Name: "root", Role: identity.Admin})
+	w := newAuthBus(t, router.Options{Dispatch: dispatch.Options{Rules: rules}}, identity.Identity{Name: "root", Role: identity.Admin})
 	guards, err := worker.New(w.client("guards"), worker.Options{})
 	if err != nil {
 		t.Fatal(err)

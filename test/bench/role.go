@@ -14,10 +14,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/procs"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
@@ -125,7 +127,7 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 		Telemetry: shown,
 		NATS:      natsx.Options{URL: o.nats, Prefix: o.prefix},
 		Listen:    "127.0.0.1:0", StoreDir: o.store,
-		Router: router.Options{TTL: time.Hour, Audit: mode, AuditKey: key},
+		Router: router.Options{Registry: registry.Options{TTL: time.Hour}, Audit: auditlog.Options{Key: key, Recorder: recorder.Options{Mode: mode}}},
 		Log:    slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo})),
 	})
 	if err != nil {

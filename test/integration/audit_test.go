@@ -15,7 +15,9 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -215,7 +217,7 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{TTL: time.Second})
+	routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: time.Second}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	for _, one := range []struct{ subject, body string }{
@@ -294,7 +296,7 @@ func TestRecordsKeepSecretsToThemselves(t *testing.T) {
 	} {
 		t.Run(string(mode), func(t *testing.T) {
 			s := natstest.Server(t)
-			routertest.Start(t, s, router.Options{AuditData: mode})
+			routertest.Start(t, s, router.Options{Audit: auditlog.Options{View: recorder.View{Data: mode}}})
 			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny","reason":"no `+secret+`"}`))

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
@@ -69,7 +70,7 @@ func emitted(t *testing.T, ctx context.Context, nc *nats.Conn, name string) (str
 func TestNothingIsAnsweredThatIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	r, _ := routertest.Start(t, s, router.Options{AuditTimeout: 500 * time.Millisecond})
+	r, _ := routertest.Start(t, s, router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Timeout: 500 * time.Millisecond}}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	calls := make(chan call, 64)
@@ -113,7 +114,7 @@ func TestOnlyStrictAuditWaits(t *testing.T) {
 	for mode, want := range map[recorder.Mode]string{recorder.Async: "async", recorder.Off: "off"} {
 		t.Run(want, func(t *testing.T) {
 			s := natstest.Server(t)
-			r, _ := routertest.Start(t, s, router.Options{Audit: mode})
+			r, _ := routertest.Start(t, s, router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Mode: mode}}})
 			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			fill(t, ctx, nc)
@@ -238,7 +239,7 @@ func TestTheLogOfSeveralRoutersAndSegmentsIsProved(t *testing.T) {
 	waiting := early(t)
 	s := natstest.Server(t)
 	key := auditKey(t)
-	o := router.Options{AuditKey: key, AuditTimeout: 5 * time.Second}
+	o := router.Options{Audit: auditlog.Options{Key: key, Recorder: recorder.Options{Timeout: 5 * time.Second}}}
 	routertest.Start(t, s, o)
 	_, stop := routertest.Start(t, s, o)
 	nc := natstest.Conn(t, s)
@@ -318,7 +319,7 @@ func TestAWriterThatIsImpersonatedGoesOnUnderAnotherName(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	key := auditKey(t)
-	routertest.Start(t, s, router.Options{AuditKey: key})
+	routertest.Start(t, s, router.Options{Audit: auditlog.Options{Key: key}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	if got, _ := emitted(t, ctx, nc, "e"); got != "" {
@@ -359,7 +360,7 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 	waiting := early(t)
 	s := natstest.Server(t)
 	key := auditKey(t)
-	_, stop := routertest.Start(t, s, router.Options{AuditKey: key})
+	_, stop := routertest.Start(t, s, router.Options{Audit: auditlog.Options{Key: key}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	for range 3 {
@@ -379,7 +380,7 @@ func TestALogThatWasReplacedRaisesAnAlarm(t *testing.T) {
 	}
 	said := make(chan string, 100)
 	other := auditKey(t) // does not trust what the first has signed without a look
-	routertest.Start(t, s, router.Options{AuditKey: other, Log: catching(said)})
+	routertest.Start(t, s, router.Options{Audit: auditlog.Options{Key: other}, Log: catching(said)})
 	for range 4 {
 		emitted(t, ctx, nc, "e")
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/approvals"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -141,7 +143,7 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 func TestAnAnswerFromNobodyKnown(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	r, _ := routertest.Start(t, s, router.Options{ProvenOnly: true, Accounts: true})
+	r, _ := routertest.Start(t, s, router.Options{Approvals: approvals.Options{ProvenOnly: true}, Accounts: true})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
@@ -163,7 +165,7 @@ func TestAnAnswerFromNobodyKnown(t *testing.T) {
 func TestTooManyQuestions(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{MaxApprovals: 30})
+	routertest.Start(t, s, router.Options{Approvals: approvals.Options{MaxOpen: 30}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))
@@ -189,7 +191,7 @@ func TestTooManyQuestions(t *testing.T) {
 func TestTooManyQuestionsOfASession(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{TTL: time.Hour}) // nobody renews the hook
+	routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: time.Hour}}) // nobody renews the hook
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 120*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))

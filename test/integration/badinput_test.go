@@ -11,7 +11,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
@@ -173,7 +175,7 @@ func TestRepliesOfHooksThatCanNotBeUsed(t *testing.T) {
 func TestAnAnswerThatDoesNotFitIsRefused(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{CollectTimeout: testkit.Patience})
+	routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{CollectTimeout: testkit.Patience}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, testkit.Patience)
 	w := newWorker(t, natstest.Conn(t, s), worker.Options{})
@@ -214,10 +216,10 @@ func TestWhatCanNotStartSaysWhatToDo(t *testing.T) {
 	}{
 		{"a store directory of a router that runs", server.Options{StoreDir: used}, []string{used, "in use", "--store-dir", "--nats-url"}},
 		{"replies that do not fit max_payload", server.Options{StoreDir: t.TempDir(), Router: router.Options{MaxReply: 8 << 20}}, []string{"max_payload", "--max-reply"}},
-		{"a time-to-live that no renewal can meet", server.Options{StoreDir: t.TempDir(), Router: router.Options{TTL: time.Millisecond}}, []string{"--ttl"}},
+		{"a time-to-live that no renewal can meet", server.Options{StoreDir: t.TempDir(), Router: router.Options{Registry: registry.Options{TTL: time.Millisecond}}}, []string{"--ttl"}},
 		{"a port that is taken", server.Options{Listen: addr, StoreDir: t.TempDir()}, []string{addr, "--nats-listen", "--nats-url"}},
 		{"a store directory that can't be written", server.Options{StoreDir: file + "/data"}, []string{file, "--store-dir"}},
-		{"limits that do not fit max_payload", server.Options{StoreDir: t.TempDir(), Router: router.Options{MaxData: 8 << 20}}, []string{"max_payload", "--max-data"}},
+		{"limits that do not fit max_payload", server.Options{StoreDir: t.TempDir(), Router: router.Options{Dispatch: dispatch.Options{MaxData: 8 << 20}}}, []string{"max_payload", "--max-data"}},
 		{"an HTTP port that is taken", server.Options{StoreDir: t.TempDir(), HTTPListen: addr}, []string{"--http-listen"}},
 		{"a server that is not there", server.Options{NATS: natsx.Options{URL: "nats://127.0.0.1:1"}}, []string{"127.0.0.1:1", "is a server running"}},
 		{"a prefix that is no token", server.Options{StoreDir: t.TempDir(), NATS: natsx.Options{Prefix: "a.b"}}, []string{"prefix"}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -106,7 +107,7 @@ func TestWhatBeginsATurn(t *testing.T) {
 func TestASessionLowersItsLimits(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{Injection: verdict.Limits{Size: 500, Budget: 150}})
+	routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{Injection: verdict.Limits{Size: 500, Budget: 150}}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "talks", `{"events":["tool:post"]}`, says(`{"action":"inject_context","context_injection":"`+strings.Repeat("word", 100)+`"}`))
@@ -226,7 +227,7 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := natstest.Server(t)
-	_, stop := routertest.Start(t, s, router.Options{Rules: rules})
+	_, stop := routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{Rules: rules}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
@@ -242,7 +243,7 @@ func TestWhoNeedsNoPerson(t *testing.T) {
 	}
 	openQuestion(t, ctx, required)
 	stop()
-	routertest.Start(t, s, router.Options{NoApprovals: true})
+	routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{NoApprovals: true}})
 	if v := executed(t, nc, "tool:pre", event("e4"), `{}`); v.Action != verdict.Deny || v.Reason != "No approval system available" || v.Data != nil {
 		t.Errorf("nobody to ask: %+v", v)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -23,7 +24,7 @@ func TestARouterWithoutACurrentTableRefuses(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
 	stall := &natstest.Stall{Subject: "$KV."}
-	r, _ := routertest.Start(t, s, router.Options{Lease: 600 * time.Millisecond}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
+	r, _ := routertest.Start(t, s, router.Options{Registry: registry.Options{Lease: 600 * time.Millisecond}}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "h", `{"events":["e"]}`, says(`{"action":"deny"}`))

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -68,7 +69,7 @@ func newFrozenFleet(t *testing.T, ctx context.Context) *frozenFleet {
 	t.Helper()
 	s := natstest.Listening(t)
 	cut, lag := &line{}, &natstest.Stall{Subject: "$KV.hooks_registry."}
-	o := router.Options{Lease: 500 * time.Millisecond}
+	o := router.Options{Registry: registry.Options{Lease: 500 * time.Millisecond}}
 	for _, option := range [][]nats.Option{
 		{nats.SetCustomDialer(cut), nats.ReconnectWait(20 * time.Millisecond), nats.MaxReconnects(-1)}, {lag.Option()}, nil,
 	} {

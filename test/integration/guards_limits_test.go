@@ -13,6 +13,8 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/auditlog"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -30,7 +32,7 @@ import (
 func TestKeptQuestionsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{MaxApprovalsPerSession: 3})
+	routertest.Start(t, s, router.Options{Approvals: approvals.Options{MaxPerSession: 3}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "decides", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_timeout":0}`))
@@ -111,7 +113,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	t.Parallel()
 	s := plainServer(t, &server.Options{MaxPayload: 1 << 20})
-	routertest.Start(t, nil, router.Options{MaxData: 900 << 10, MaxReply: 900 << 10, PublishData: dispatch.PublishRedacted, AuditTimeout: 10 * time.Second}, natsx.Options{URL: s.ClientURL()})
+	routertest.Start(t, nil, router.Options{Dispatch: dispatch.Options{MaxData: 900 << 10, PublishData: dispatch.PublishRedacted}, MaxReply: 900 << 10, Audit: auditlog.Options{Recorder: recorder.Options{Timeout: 10 * time.Second}}}, natsx.Options{URL: s.ClientURL()})
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +158,7 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 func TestAtTheLimitTheSameEventJoins(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{MaxApprovalsPerSession: 1})
+	routertest.Start(t, s, router.Options{Approvals: approvals.Options{MaxPerSession: 1}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))

@@ -163,7 +163,7 @@ func TestQuestionsAreMasked(t *testing.T) {
 	for _, publish := range []dispatch.PublishData{dispatch.PublishRedacted, dispatch.PublishNone, dispatch.PublishFull} {
 		t.Run(string(publish), func(t *testing.T) {
 			s := natstest.Server(t)
-			routertest.Start(t, s, router.Options{PublishData: publish})
+			routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{PublishData: publish}})
 			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 30*time.Second)
 			secrets := []string{"ghp_0123456789abcdefghijABCDEFGHIJ012345", "4111 1111 1111 1111"}

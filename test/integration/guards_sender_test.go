@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/hookrouter/hookrouter/internal/approvals"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -39,7 +40,7 @@ func TestAForgedSenderProvesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := plainServer(t, o)
-	routertest.Start(t, nil, router.Options{Accounts: true, ProvenOnly: true}, natsx.Options{URL: login(s, "router")})
+	routertest.Start(t, nil, router.Options{Accounts: true, Approvals: approvals.Options{ProvenOnly: true}}, natsx.Options{URL: login(s, "router")})
 	nc, agent := as(t, s, "router"), as(t, s, "agent")
 	ctx := testkit.Within(t, 30*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(asks))

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/session"
@@ -233,7 +234,7 @@ func TestARuleThatDeniesHolds(t *testing.T) {
 		t.Fatalf("not remembered: %+v", v)
 	}
 	stop()
-	routertest.Start(t, s, router.Options{Rules: approval.Rules{{Name: "never", Decision: "deny", Hook: "asks"}}})
+	routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{Rules: approval.Rules{{Name: "never", Decision: "deny", Hook: "asks"}}}})
 	for sentence, header := range map[string]nats.Header{
 		"the stored approval request": event("e1", "Hook-Retry", "1"),
 		"what was allowed":            event("e4"),

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -28,7 +29,7 @@ func TestALaggingReplicaDoesNotServeATableWithAHole(t *testing.T) {
 	nc := natstest.Conn(t, s)
 	const lease = 2 * time.Second
 	hooks := &natstest.Stall{Subject: "$KV.hooks_registry.hook."}
-	routertest.Start(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
+	routertest.Start(t, s, router.Options{Registry: registry.Options{Lease: lease}}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{hooks.Option()}})
 	js, err := jetstream.New(nc)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -31,7 +32,7 @@ func TestAChainOutOfTimeIsRefused(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := natstest.Server(t)
-			routertest.Start(t, s, router.Options{ChainTimeout: tt.chain})
+			routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{ChainTimeout: tt.chain}})
 			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 20*time.Second)
 			told := make(chan int, 4)
@@ -119,7 +120,7 @@ func TestTooMuchUnderWay(t *testing.T) {
 		others string // the code for another session meanwhile
 	}{
 		{"the router's limit", router.Options{MaxInFlight: 4}, "429"},
-		{"a session's limit", router.Options{MaxPerSession: 4}, ""},
+		{"a session's limit", router.Options{Dispatch: dispatch.Options{MaxPerSession: 4}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := natstest.Server(t)

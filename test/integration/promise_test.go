@@ -30,8 +30,8 @@ func TestAnAnsweredRenewalIsNotExpired(t *testing.T) {
 	if n > 1000 {
 		ttl *= 2 // that they all renew takes a while
 	}
-	routertest.Start(t, s, router.Options{TTL: ttl})
-	routertest.Start(t, s, router.Options{TTL: ttl})
+	routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: ttl}})
+	routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: ttl}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	renewed := make([]time.Time, n)

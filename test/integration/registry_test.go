@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -66,9 +67,9 @@ func TestAReplicaWhoseWatchIsStalledMissesNoHook(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
 	lease := 800 * time.Millisecond
-	routertest.Start(t, s, router.Options{Lease: lease})
+	routertest.Start(t, s, router.Options{Registry: registry.Options{Lease: lease}})
 	stall := &natstest.Stall{Subject: "$KV."}
-	slow, _ := routertest.Start(t, s, router.Options{Lease: lease}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
+	slow, _ := routertest.Start(t, s, router.Options{Registry: registry.Options{Lease: lease}}, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 60*time.Second)
 	serve(t, nc, "guard", `{"action":"deny","reason":"seen"}`)
@@ -209,7 +210,7 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	ttl := 400 * time.Millisecond
-	r, stop := routertest.Start(t, s, router.Options{TTL: ttl})
+	r, stop := routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: ttl}})
 	nc := natstest.Conn(t, s)
 	ctx := testkit.Within(t, 30*time.Second)
 	for _, reg := range []string{`{"id":"guard","events":["e"],"on_failure":"deny"}`, `{"id":"note","events":["e"]}`} {
@@ -241,7 +242,7 @@ func TestAGuardStaysWhenWorkersAndRoutersWereAwayLongerThanATTL(t *testing.T) {
 	_ = r
 	stop()
 	<-time.After(2 * ttl)
-	routertest.Start(t, s, router.Options{TTL: ttl})
+	routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: ttl}})
 	denied("after all routers were away")
 	if n := count(); n != 1 {
 		t.Errorf("%d hooks are registered", n)

@@ -14,7 +14,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -25,7 +28,7 @@ import (
 // by code.
 func TestEveryNodeServesMetrics(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, server.Options{Router: router.Options{ChainTimeout: time.Second}})
+	n := startNode(t, server.Options{Router: router.Options{Dispatch: dispatch.Options{ChainTimeout: time.Second}}})
 	ctx := testkit.Within(t, 20*time.Second)
 	nc := natstest.Conn(t, n.InProcess())
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
@@ -84,7 +87,7 @@ func TestRequestsWithoutAPlaceAreCounted(t *testing.T) {
 // Who comes and goes is counted by what the audit log says of it.
 func TestChangesOfRegistrationsAreCounted(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, server.Options{Router: router.Options{TTL: time.Second}})
+	n := startNode(t, server.Options{Router: router.Options{Registry: registry.Options{TTL: time.Second}}})
 	ctx := testkit.Within(t, 20*time.Second)
 	nc := natstest.Conn(t, n.InProcess())
 	for _, ask := range []struct{ subject, body string }{
@@ -110,7 +113,7 @@ func TestChangesOfRegistrationsAreCounted(t *testing.T) {
 // The size of what the audit log took is shown, and how long it takes nothing.
 func TestTheAuditLogsLagIsShown(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, server.Options{Router: router.Options{Audit: recorder.Async}})
+	n := startNode(t, server.Options{Router: router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Mode: recorder.Async}}}})
 	ctx := testkit.Within(t, 20*time.Second)
 	nc := natstest.Conn(t, n.InProcess())
 	request(t, ctx, nc, "hooks.emit.tool.pre", nil, `{}`)
@@ -129,7 +132,7 @@ func TestTheAuditLogsLagIsShown(t *testing.T) {
 // An alarm of the audit log is shown, though the router stays ready.
 func TestAnAlarmOfTheAuditLogIsShown(t *testing.T) {
 	t.Parallel()
-	n := startNode(t, server.Options{Router: router.Options{AuditKey: auditKey(t)}})
+	n := startNode(t, server.Options{Router: router.Options{Audit: auditlog.Options{Key: auditKey(t)}}})
 	ctx := testkit.Within(t, 20*time.Second)
 	nc := natstest.Conn(t, n.InProcess())
 	shows(t, ctx, n, "hookrouter_audit_alarm 0")

@@ -24,6 +24,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -379,7 +380,7 @@ func TestTelemetrySaysWhatTheAgentWasTold(t *testing.T) {
 	tracing()
 	shown, spans := spansOf(t)
 	log := &lockedBuffer{}
-	routertest.Start(t, s, router.Options{Telemetry: shown, Log: slog.New(slog.NewJSONHandler(log, nil)), NoApprovals: true})
+	routertest.Start(t, s, router.Options{Telemetry: shown, Log: slog.New(slog.NewJSONHandler(log, nil)), Dispatch: dispatch.Options{NoApprovals: true}})
 	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "unready", `{"events":["tool:pre"],"match":"data.tool_name == 'Bash'"}`, says(`{}`))
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"]}`, says(`{"action":"ask_user","approval_prompt":"Go?"}`))
@@ -407,7 +408,7 @@ func TestLogLinesNameTheirTrace(t *testing.T) {
 	shown, _ := spansOf(t)
 	log := &lockedBuffer{}
 	handler := shown.LogTo(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}), slog.LevelDebug)
-	routertest.Start(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), ChainTimeout: time.Second})
+	routertest.Start(t, s, router.Options{Telemetry: shown, Log: slog.New(handler), Dispatch: dispatch.Options{ChainTimeout: time.Second}})
 	nc := natstest.Conn(t, s)
 	hook(t, ctx, nc, "broken", `{"events":["tool:pre"]}`, says(`[`))
 	const secret = "AKIAIOSFODNN7EXAMPLE"

@@ -108,7 +108,7 @@ func TestWatching(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := natstest.Server(t)
-			routertest.Start(t, s, router.Options{PublishData: tt.publish})
+			routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{PublishData: tt.publish}})
 			nc := natstest.Conn(t, s)
 			ctx := testkit.Within(t, 20*time.Second)
 			hook(t, ctx, nc, "a", `{"events":["tool:pre"]}`, says(`{"action":"modify","data":{"secret":1}}`))

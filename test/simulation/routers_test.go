@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 )
@@ -114,9 +115,9 @@ func (r *replica) start() *life {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
-	o := router.Options{DrainTimeout: 10 * time.Second, ChainTimeout: 5 * time.Second, Log: r.log}
+	o := router.Options{DrainTimeout: 10 * time.Second, Dispatch: dispatch.Options{ChainTimeout: 5 * time.Second}, Log: r.log}
 	if r.rng.IntN(4) == 0 {
-		o.Lease = time.Second
+		o.Registry.Lease = time.Second
 	}
 	go func() {
 		defer close(l.done)

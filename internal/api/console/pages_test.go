@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server"
@@ -42,7 +43,7 @@ func newAsking(t *testing.T) *asking {
 		t.Fatal(err)
 	}
 	s, err := server.Start(t.Context(), server.Options{
-		StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: token, Router: router.Options{AuditKey: key},
+		StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", ConsoleToken: token, Router: router.Options{Audit: auditlog.Options{Key: key}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -20,7 +22,7 @@ import (
 // in flight on connections that are kept, in turns of one run on one router that asks for
 // credentials. It reports the median of the ratios as http/nats.
 func BenchmarkChains(b *testing.B) {
-	bus := start(b, router.Options{Audit: "off"})
+	bus := start(b, router.Options{Audit: auditlog.Options{Recorder: recorder.Options{Mode: "off"}}})
 	for i := range 3 {
 		bus.hook(worker.Registration{ID: fmt.Sprintf("hook-%d", i), Events: []string{"tool:pre"}}, func(context.Context, worker.Event) (worker.Result, error) {
 			return worker.Continue()

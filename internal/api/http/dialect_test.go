@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/internal/agenthook"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -68,7 +69,7 @@ func TestAPersonIsTooLateForAnAgent(t *testing.T) {
 // Whatever is wrong, an agent that would go on is told to block, with a status that it reads.
 func TestAgentsFailClosed(t *testing.T) {
 	t.Parallel()
-	b := start(t, router.Options{MaxInFlight: 1, MaxData: 10_000})
+	b := start(t, router.Options{MaxInFlight: 1, Dispatch: dispatch.Options{MaxData: 10_000}})
 	pre := sample(t, "claude-code", "PreToolUse")
 	called, release := make(chan struct{}), make(chan struct{})
 	b.hook(worker.Registration{ID: "slow", Events: []string{"tool:post"}}, func(context.Context, worker.Event) (worker.Result, error) {

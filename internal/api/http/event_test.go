@@ -144,7 +144,7 @@ func TestAnAgentIsTheSameOverNATS(t *testing.T) {
 // What is wrong with a request is said before any hook is called.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	b := start(t, router.Options{MaxData: 1000, UnknownEvents: dispatch.DenyUnknown})
+	b := start(t, router.Options{Dispatch: dispatch.Options{MaxData: 1000, UnknownEvents: dispatch.DenyUnknown}})
 	b.hook(worker.Registration{ID: "watch", Events: []string{"*"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		t.Errorf("a hook was called: %s %s", ev.Name, ev.Data)
 		return worker.Continue()
@@ -202,7 +202,7 @@ func TestRefusals(t *testing.T) {
 // meant.
 func TestAMisspelledEvent(t *testing.T) {
 	t.Parallel()
-	b := start(t, router.Options{UnknownEvents: dispatch.DenyUnknown})
+	b := start(t, router.Options{Dispatch: dispatch.Options{UnknownEvents: dispatch.DenyUnknown}})
 	got := b.post("/v1/execute/Tool:Pre", `{}`)
 	if got.code != http.StatusBadRequest || !strings.Contains(got.body, "did you mean tool:pre?") {
 		t.Errorf("%+v", got)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -40,7 +41,7 @@ func TestOpenRequests(t *testing.T) {
 // An agent that ignores Retry-After makes no more work than one that honors it.
 func TestRefusalsOfAFloodAreSlow(t *testing.T) {
 	t.Parallel()
-	b := start(t, router.Options{MaxPerAgent: 1})
+	b := start(t, router.Options{Dispatch: dispatch.Options{MaxPerAgent: 1}})
 	called, release := make(chan struct{}, 1), make(chan struct{})
 	b.on("tool:pre", func() (worker.Result, error) {
 		called <- struct{}{}

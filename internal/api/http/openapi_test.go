@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	httpapi "github.com/hookrouter/hookrouter/internal/api/http"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -94,7 +95,7 @@ func references(t *testing.T, whole, at any) {
 func TestTheDescriptionIsServed(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
-	r, stop := routertest.Start(t, s, router.Options{ReplayWindow: time.Nanosecond, MaxData: 1000})
+	r, stop := routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{ReplayWindow: time.Nanosecond, MaxData: 1000}})
 	nc := natstest.Conn(t, s)
 	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: nc}), worker.Options{})
 	if err != nil {

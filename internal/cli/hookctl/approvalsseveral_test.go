@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/people"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
@@ -87,10 +88,10 @@ func TestNoRuleWouldAllowWhatSeveralMust(t *testing.T) {
 	}
 	for decision, told := range map[string]bool{approval.DefaultAllow: false, approval.DefaultDeny: true} {
 		s := natstest.Listening(t)
-		routertest.Start(t, s, router.Options{People: who, Rules: approval.Rules{
+		routertest.Start(t, s, router.Options{People: who, Dispatch: dispatch.Options{Rules: approval.Rules{
 			{Name: "in force", Decision: approval.DefaultAllow, Tool: "Deploy"},
 			{Name: "tried", Decision: decision, Mode: approval.Shadow, Tool: "Deploy"},
-		}})
+		}}})
 		f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 		_, id := f.Asking(chain.Question("Deploy?"), `{"tool_name":"Deploy"}`)
 		if got := f.Run("approvals", "show", id); got.Code != cli.ExitOK || strings.Contains(got.Stdout, "rule tried would "+decision) != told {

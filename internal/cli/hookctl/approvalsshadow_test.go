@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/cli"
 	whole "github.com/hookrouter/hookrouter/internal/cli/hookctl"
+	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
@@ -22,7 +23,7 @@ func ruled(t *testing.T, rules string) *clitest.Fixture {
 		t.Fatal(err)
 	}
 	s := natstest.Listening(t)
-	routertest.Start(t, s, router.Options{Rules: list})
+	routertest.Start(t, s, router.Options{Dispatch: dispatch.Options{Rules: list}})
 	return &clitest.Fixture{T: t, Hookctl: whole.Run, Env: map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 }
 

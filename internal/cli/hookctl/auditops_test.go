@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/auditlog/signer"
@@ -61,7 +62,7 @@ func (o *ops) file(name string) string { return filepath.Join(o.dir, name) }
 // router starts one with the key, or without.
 func (o *ops) router(key *signer.Key) (stop func()) {
 	o.T.Helper()
-	_, stop = routertest.Start(o.T, o.server, router.Options{AuditKey: key})
+	_, stop = routertest.Start(o.T, o.server, router.Options{Audit: auditlog.Options{Key: key}})
 	return stop
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
 	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/hookctl"
@@ -204,7 +205,7 @@ LOG#3  tool:pre  s1  continue
 func TestReplayWithoutData(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
-	routertest.Start(t, s, router.Options{AuditData: recorder.Digest})
+	routertest.Start(t, s, router.Options{Audit: auditlog.Options{View: recorder.View{Data: recorder.Digest}}})
 	f := &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{"NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 	f.Run("emit", "tool:pre", "{}")
 	f.Run("audit", "replay", "--text", "--wide").Want(t, cli.ExitOK, `

@@ -29,8 +29,8 @@ func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options
 	if bo.InProcess == nil && bo.URL == "" {
 		bo.InProcess = s
 	}
-	o.AuditTimeout = cmp.Or(o.AuditTimeout, 10*time.Second)
-	o.SignInterval = cmp.Or(o.SignInterval, 50*time.Millisecond)
+	o.Audit.Recorder.Timeout = cmp.Or(o.Audit.Recorder.Timeout, 10*time.Second)
+	o.Audit.Signer.Interval = cmp.Or(o.Audit.Signer.Interval, 50*time.Millisecond)
 	if o.Log == nil && os.Getenv("HOOKROUTER_TEST_LOG") != "" {
 		o.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
