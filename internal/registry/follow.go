@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -17,19 +18,14 @@ import (
 type follower struct {
 	registry *Registry
 	lease    *lease
-	next     *chain.Table        // as of the log so far
-	frozen   *orders             // as of the log so far
-	pins     *pins               // as of the log so far
-	disabled map[string]Disabled // as of the log so far, by hook; immutable once published
-	seenPins map[string]bool     // ids of guards that the log has a record of
+	next     *chain.Table // as of the log so far
 
 	loaded  bool // everything that the bucket held at the start was received
 	whole   bool // and nothing that was replaced meanwhile is missing
-	changes int  // changes of hooks, freezes, pins and labels since the last report
+	changed bool // hooks, orders or labels changed since the last report
 	gaps    gaps
 
-	held      map[string]bool // keys of the bucket, without those of labels, until it was received as a whole
-	inventory inventory       // as of the log so far
+	held map[string]bool // keys of the bucket, without those of labels, until it was received as a whole
 }
 
 // apply applies one batch. Until the whole bucket was received, the served table stays as it
@@ -40,8 +36,8 @@ type follower struct {
 // applied, and a lease as held, only after a batch that ends with the last record of the log and
 // leaves no gap.
 func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) error {
+	r := f.registry
 	hooks, gone := make(map[string]*hook, len(batch)), map[string]uint64{}
-	var changes []chain.Change
 	for _, e := range batch {
 		f.gaps.received(e.Revision)
 		if e.Key == lostKey && e.Value != nil && f.loss(e) {
@@ -57,32 +53,24 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 			if buried {
 				gone[id] = e.Revision
 			}
-			change := chain.Change{ID: id}
-			if h != nil {
-				change.Entry = h.entry
-			}
-			changes = append(changes, change)
 		}
 	}
-	f.registry.read.Store(f.gaps.last)
-	if changes = f.disabling(batch, hooks, changes); len(changes) > 0 {
+	r.read.Store(f.gaps.last)
+	changes := f.callable(hooks, r.disabled.apply(batch))
+	if len(changes) > 0 {
 		f.next = f.next.Apply(changes...)
 	}
-	was := f.frozen
-	f.frozen = was.apply(batch)
-	werePinned := f.pins
-	f.pins = f.pinned(batch)
+	ordered := len(r.frozen.apply(batch)) + len(r.pins.apply(batch))
 	if loaded {
-		f.registry.table.Store(f.next) // before applied says so
-		f.registry.frozen.Store(f.frozen)
-		f.registry.pins.Store(f.pins)
+		r.table.Store(f.next) // before applied says so, like the orders
+		r.disabled.publish()
+		r.frozen.publish()
+		if r.pins.publish() {
+			r.guards.Store(pinned.Ordered(r.pinOrders()))
+		}
 	}
 	labeled := f.labeled(batch)
-	f.holds(batch)
-	f.changes += len(changes)
-	if f.frozen != was || f.pins != werePinned || labeled {
-		f.changes++
-	}
+	f.changed = f.changed || len(changes)+ordered > 0 || labeled
 	complete := loaded && len(batch) > 0 && batch[len(batch)-1].Last && f.gaps.closed(ctx)
 	applied := f.update(batch, hooks, gone, complete)
 	if loaded && !f.loaded {
@@ -94,19 +82,39 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 	}
 	if !f.whole {
 		f.whole = true
-		f.missing()
-		f.missingPins()
 		f.compare()
 	}
 	if f.lease.began() {
 		f.older(applied)
 	}
 	f.lease.confirm()
-	if f.changes > 0 {
-		f.changes = 0
-		return f.registry.report(applied)
+	if f.changed {
+		f.changed = false
+		return r.report(applied)
 	}
 	return nil
+}
+
+// callable returns the changes of the table by a batch of hooks and of orders about disabled ones,
+// which are not in the table.
+func (f *follower) callable(hooks map[string]*hook, ordered []string) (changes []chain.Change) {
+	for _, id := range slices.AppendSeq(ordered, maps.Keys(hooks)) {
+		change := chain.Change{ID: id}
+		if h := f.latest(id, hooks); h != nil && !(*f.registry.disabled.next)[id].inForce() {
+			change.Entry = h.entry
+		}
+		changes = append(changes, change)
+	}
+	return changes
+}
+
+// latest returns a hook as of a batch.
+func (f *follower) latest(id string, batch map[string]*hook) *hook {
+	if h, now := batch[id]; now {
+		return h
+	}
+	h, _ := f.registry.lookup(id)
+	return h
 }
 
 // decode reads the record of a hook; nil if it was removed, with or without a tombstone.
@@ -138,11 +146,11 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 		if id, ok := strings.CutPrefix(e.Key, replicaKey); ok {
 			f.replica(id, e, now)
 		}
+		f.holds(e)
 	}
 	if complete {
 		r.applied = f.gaps.last
 	}
-	r.disabled, r.inventory = f.disabled, f.inventory
 	for id, h := range hooks {
 		delete(r.gone, id)
 		if h == nil {

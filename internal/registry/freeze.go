@@ -1,13 +1,9 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/freeze"
@@ -27,13 +23,15 @@ type frozen struct {
 	revision uint64
 }
 
+func (f frozen) at() uint64 { return f.revision }
+
 // Frozen returns the order that covers an agent's event, nil for none, or [ErrStale] if this
 // replica holds no lease and so may miss an order.
 func (r *Registry) Frozen(agent, session string) (*freeze.Order, error) {
 	if !r.Current() {
 		return nil, ErrStale
 	}
-	for _, f := range r.frozen.Load().byKey { // read after the lease: newer orders are right too
+	for _, f := range r.frozen.known() { // read after the lease: newer orders are right too
 		if f.Covers(agent, session) {
 			return &f.Order, nil
 		}
@@ -47,7 +45,7 @@ func (r *Registry) Freezes() ([]freeze.Order, error) {
 		return nil, ErrStale
 	}
 	list := []freeze.Order{}
-	for _, f := range slices.SortedFunc(maps.Values(r.frozen.Load().byKey), func(a, b frozen) int { return cmp.Compare(a.revision, b.revision) }) {
+	for _, f := range r.frozen.oldestFirst() {
 		list = append(list, f.Order)
 	}
 	return list, nil
@@ -59,7 +57,7 @@ func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
 	if !r.Current() {
 		return ErrStale
 	}
-	known := r.frozen.Load().byKey
+	known := r.frozen.known()
 	if _, again := known[o.Key()]; !again && len(known) >= maxFrozen {
 		return wire.Errorf(wire.Overloaded, "%d orders to freeze are in force, which is the limit: thaw some, or freeze all", maxFrozen)
 	}
@@ -80,63 +78,37 @@ func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
 // one. It returns when every replica knows.
 func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err error) {
 	err = r.update(ctx, func() (uint64, error) {
-		key, f := r.frozen.Load().find(o.Key())
-		if key == "" {
-			return r.read.Load(), nil
+		for key, f := range r.frozen.known() {
+			if f.Key() != o.Key() { // an unreadable order may have another key
+				continue
+			}
+			revision, err := r.bucket.Update(ctx, freezeKey+key, []byte(`{"thawed":true}`), f.revision)
+			thawed = err == nil
+			return revision, storeError("the thaw", err)
 		}
-		revision, err := r.bucket.Update(ctx, freezeKey+key, []byte(`{"thawed":true}`), f.revision)
-		thawed = err == nil
-		return revision, storeError("the thaw", err)
+		return r.read.Load(), nil
 	})
 	return thawed, err
 }
 
-// orders holds the orders in force by key. It is immutable once published.
-type orders struct{ byKey map[string]frozen }
-
-// find returns the order of a scope and its key; empty for none. An unreadable order may have
-// another key.
-func (o *orders) find(scope string) (key string, f frozen) {
-	for key, f := range o.byKey {
-		if f.Key() == scope {
-			return key, f
+// readFreeze reads the record of an order. A thaw is a record too: an order that is merely deleted
+// from the bucket stays in force until it is thawed. An unreadable record freezes everything.
+func readFreeze(_ string, e natsx.Entry, old frozen) frozen {
+	if e.Value == nil {
+		if old.revision != 0 {
+			old.revision = e.Revision // a thaw replaces the marker
 		}
+		return old
 	}
-	return "", f
-}
-
-// apply returns the orders after a batch of the log. A thaw is a record too: an order that is
-// merely deleted from the bucket stays in force until it is thawed. An unreadable record freezes everything.
-func (o *orders) apply(batch []natsx.Entry) *orders {
-	next := o
-	for _, e := range batch {
-		key, ok := strings.CutPrefix(e.Key, freezeKey)
-		if !ok {
-			continue
-		}
-		deleted, known := next.byKey[key]
-		if e.Value == nil && !known {
-			continue
-		}
-		if next == o {
-			next = &orders{maps.Clone(o.byKey)}
-		}
-		if e.Value == nil {
-			next.byKey[key] = frozen{deleted.Order, e.Revision} // a thaw replaces the marker
-			continue
-		}
-		var stored struct {
-			freeze.Order
-			Thawed bool `json:"thawed"`
-		}
-		if err := json.Unmarshal(e.Value, &stored); err != nil {
-			stored.Order = freeze.Order{Reason: "an order to freeze can't be read: thaw all and freeze again", Time: time.Now()}
-		}
-		if stored.Thawed {
-			delete(next.byKey, key)
-			continue
-		}
-		next.byKey[key] = frozen{stored.Order, e.Revision}
+	var stored struct {
+		freeze.Order
+		Thawed bool `json:"thawed"`
 	}
-	return next
+	if err := json.Unmarshal(e.Value, &stored); err != nil {
+		stored.Order = freeze.Order{Reason: "an order to freeze can't be read: thaw all and freeze again", Time: time.Now()}
+	}
+	if stored.Thawed {
+		return frozen{}
+	}
+	return frozen{stored.Order, e.Revision}
 }

@@ -22,24 +22,21 @@ type inventory struct {
 	revision uint64
 }
 
-// durable returns the keys that the bucket must hold, sorted, and an inventory that is not newer.
-// Nobody removes their records: to unregister, to unpin and to thaw is to write another.
+// durable returns the keys of the hooks and pins that the bucket must hold, and an inventory that is
+// not newer. Nobody removes their records: to unregister, to unpin and to thaw is to write another.
 func (r *Registry) durable() (keys []string, last inventory) {
 	r.mu.Lock()
 	last = r.inventory
-	for id, h := range r.hooks {
+	for id, h := range r.known {
 		if h.Registration.StaysRegistered() {
 			keys = append(keys, hookKey+id)
 		}
 	}
 	r.mu.Unlock()
-	for id, one := range r.pins.Load().byID {
+	for id, one := range r.pins.known() {
 		if one.inForce() {
 			keys = append(keys, pinKey+id)
 		}
-	}
-	for key := range r.frozen.Load().byKey {
-		keys = append(keys, freezeKey+key)
 	}
 	slices.Sort(keys)
 	return keys, last
@@ -56,9 +53,13 @@ func (r *Registry) loseRecord(key string) {
 	}
 }
 
-// takeInventory stores what the bucket must hold, unless the last inventory says the same. If another
-// replica stores it first, it does so for both.
-func (r *Registry) takeInventory(ctx context.Context, keys []string, last inventory) error {
+// takeInventory stores what the bucket must hold, which is keys and the orders to freeze, unless the
+// last inventory says the same. If another replica stores it first, it does so for both.
+func (r *Registry) takeInventory(ctx context.Context, keys []string, freezes map[string]frozen, last inventory) error {
+	for key := range freezes {
+		keys = append(keys, freezeKey+key)
+	}
+	slices.Sort(keys)
 	r.mu.Lock()
 	void := last.revision <= r.accepted
 	r.mu.Unlock()
@@ -75,36 +76,37 @@ func (r *Registry) takeInventory(ctx context.Context, keys []string, last invent
 	return nil
 }
 
-// holds notes which records a batch brings, and the inventory.
-func (f *follower) holds(batch []natsx.Entry) {
-	for _, e := range batch {
-		switch {
-		case e.Value == nil:
-			delete(f.held, e.Key)
-		case e.Key == inventoryKey:
-			f.inventory = inventory{revision: e.Revision}
-			if err := json.Unmarshal(e.Value, &f.inventory); err != nil {
-				f.inventory.Keys = []string{inventoryKey} // anything may be missing
-			}
-		case f.held != nil && !strings.HasPrefix(e.Key, labelKey):
-			f.held[e.Key] = true
+// holds notes a record that the log brings, or the inventory. The caller holds the registry's mu.
+func (f *follower) holds(e natsx.Entry) {
+	switch {
+	case e.Value == nil:
+		delete(f.held, e.Key)
+	case e.Key == inventoryKey:
+		last := inventory{revision: e.Revision}
+		if err := json.Unmarshal(e.Value, &last); err != nil {
+			last.Keys = []string{inventoryKey} // anything may be missing
 		}
+		f.registry.inventory = last
+	case f.held != nil && !strings.HasPrefix(e.Key, labelKey):
+		f.held[e.Key] = true
 	}
 }
 
-// compare looks for records of the inventory that the whole bucket, which was just read, does not
-// hold. A loss that was accepted later is none.
+// compare looks for records that the whole bucket, which was just read, does not hold: of the
+// hooks and pins that this replica knew before it began to follow, and of the inventory. A loss that
+// was accepted after the inventory is none.
 func (f *follower) compare() {
 	r := f.registry
+	keys, last := r.durable()
 	r.mu.Lock()
-	accepted := r.accepted
+	r.known = r.hooks // the same map from now on: it has what this follow learns
+	if last.revision > r.accepted {
+		keys = append(keys, last.Keys...)
+	}
 	r.mu.Unlock()
-	if f.inventory.revision > accepted {
-		for _, key := range f.inventory.Keys {
-			if !f.held[key] {
-				r.loseRecord(key)
-				break
-			}
+	for _, key := range keys {
+		if !f.held[key] {
+			r.loseRecord(key)
 		}
 	}
 	f.held = nil

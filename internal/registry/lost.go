@@ -131,7 +131,7 @@ func (r *Registry) CheckEmpty(ctx context.Context, known func(context.Context) (
 		return fmt.Errorf("compare the registrations with the audit log: %w", err)
 	case hook != "":
 		r.lose(hook, "is in the audit log, and the bucket of registrations is empty")
-	case guard != "" && len(r.pins.Load().byID) == 0:
+	case guard != "" && len(r.pins.known()) == 0:
 		r.lose(guard, "was pinned, as the audit log has it, and the bucket of registrations is empty")
 	}
 	return nil

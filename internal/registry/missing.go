@@ -18,20 +18,6 @@ func (f *follower) deleted(id string, batch map[string]*hook) bool {
 	return true
 }
 
-// missing looks for durable hooks that this replica knew before it began to follow, and of which
-// the bucket has neither a record nor a tombstone.
-func (f *follower) missing() {
-	r := f.registry
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for id, h := range r.known {
-		if _, buried := r.gone[id]; r.hooks[id] == nil && !buried && h.Registration.StaysRegistered() {
-			r.lose(id, "is not in the bucket of registrations any more")
-		}
-	}
-	r.known = r.hooks // the same map from now on: it has what this follow learns
-}
-
 // older looks for a bucket that is older than what this replica has read: labels and orders may be
 // gone. applied includes a record that this replica wrote since it follows, so the store has
 // nothing newer that it only does not show yet.

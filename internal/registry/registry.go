@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/labels"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
@@ -65,16 +66,18 @@ type Registry struct {
 	bucket  *natsx.Bucket
 	options Options
 
-	table      atomic.Pointer[chain.Table] // swapped by the follower only
-	frozen     atomic.Pointer[orders]      // swapped by the follower only
-	pins       atomic.Pointer[pins]        // swapped by the follower only
-	labels     *labels.Table               // written by the follower only
-	lost       atomic.Pointer[loss]        // not accepted yet; nil for none
-	lostAt     atomic.Uint64               // newest revision of the lost record that was read; 0 for none
-	untold     atomic.Pointer[loss]        // a loss that the bucket does not hold yet
-	leaseUntil atomic.Int64                // nanoseconds since started
-	left       atomic.Bool                 // gave up a valid lease
-	read       atomic.Uint64               // the newest received revision: no field reflects a later one, and earlier ones may be missing
+	table      atomic.Pointer[chain.Table]   // swapped by the follower only
+	frozen     *orders[frozen]               // by scope
+	pins       *orders[pin]                  // by guard
+	disabled   *orders[Disabled]             // by hook
+	guards     atomic.Pointer[pinned.Guards] // those of pins
+	labels     *labels.Table                 // written by the follower only
+	lost       atomic.Pointer[loss]          // not accepted yet; nil for none
+	lostAt     atomic.Uint64                 // newest revision of the lost record that was read; 0 for none
+	untold     atomic.Pointer[loss]          // a loss that the bucket does not hold yet
+	leaseUntil atomic.Int64                  // nanoseconds since started
+	left       atomic.Bool                   // gave up a valid lease
+	read       atomic.Uint64                 // the newest received revision: no field reflects a later one, and earlier ones may be missing
 	started    time.Time
 	turns      turns           // of writers
 	settings   *natsx.Settings // of the bucket
@@ -86,7 +89,6 @@ type Registry struct {
 	gone       map[string]uint64 // revisions of tombstones, by hook
 	accepted   uint64            // the newest revision of an acceptance that was read
 	inventory  inventory
-	disabled   map[string]Disabled // by hook; immutable
 	replicas   map[string]*peer
 	applied    uint64        // the revision of table
 	changed    chan struct{} // closed and replaced at every change of the fields above
@@ -129,8 +131,10 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	r := &Registry{conn: c, bucket: bucket, options: o, labels: labels.New(o.Labels), started: time.Now(), changed: make(chan struct{}), settings: bucketSettings(c, o)}
 	r.table.Store(&chain.Table{})
-	r.frozen.Store(&orders{map[string]frozen{}})
-	r.pins.Store(newPins(map[string]pin{}))
+	r.guards.Store(pinned.Ordered(nil))
+	r.frozen = newOrders(r, freezeKey, readFreeze)
+	r.pins = newOrders(r, pinKey, r.readPin)
+	r.disabled = newOrders(r, disabledKey, r.readDisabled)
 	r.leaseUntil.Store(-1)
 	return r
 }
@@ -188,7 +192,7 @@ func (r *Registry) List() []Listing {
 	list := make([]Listing, 0, len(r.hooks))
 	for _, h := range r.hooks {
 		one := h.listing()
-		if d := r.disabled[one.ID]; d.inForce() {
+		if d := r.disabled.known()[one.ID]; d.inForce() {
 			one.Disabled = &d
 		}
 		list = append(list, one)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/pinned"
 	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -88,25 +89,40 @@ func (s stale) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A replica misses a guard that an older store lacks, however often it tried in vain to follow
-// while NATS was away.
+// A replica misses a guard or a pin that an older store lacks, however often it tried in vain to
+// follow while NATS was away.
 func TestAReplicaMissesWhatAnOlderStoreLacks(t *testing.T) {
 	t.Parallel()
-	line := newRestorable(t)
-	tried := make(chan struct{}, 1000)
-	r := replica(t, line, registry.Options{Replica: "r", Lease: 300 * time.Millisecond, Log: slog.New(stale{slog.DiscardHandler, tried})})
-	guard := hook("guard", "i")
-	guard.OnFailure = chain.FailClosed
-	register(t, r, guard)
-	line.away()
-	<-tried // lost the lease
-	<-tried // tried to follow in vain
-	line.restored(t)
-	if err := r.WaitCurrent(testkit.Within(t, testkit.Patience)); err != nil {
-		t.Fatal(err)
-	}
-	if table, err := r.Table(); err == nil || !strings.Contains(err.Error(), `"guard" is not in the bucket`) {
-		t.Errorf("the table has %d hooks for tool:pre, %v", len(table.For("tool:pre", "s1")), err)
+	for want, write := range map[string]func(*testing.T, *registry.Registry) error{
+		`"guard" is not in the bucket`: func(t *testing.T, r *registry.Registry) error {
+			guard := hook("guard", "i")
+			guard.OnFailure = chain.FailClosed
+			_, err := r.Register(t.Context(), "", guard)
+			return err
+		},
+		`"guard" was pinned, and the order is not in the bucket`: func(t *testing.T, r *registry.Registry) error {
+			return r.Pin(t.Context(), pinned.Order{Guard: pinned.Guard{ID: "guard", Events: []string{"tool:pre"}}})
+		},
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			line := newRestorable(t)
+			tried := make(chan struct{}, 1000)
+			r := replica(t, line, registry.Options{Replica: "r", Lease: 300 * time.Millisecond, Log: slog.New(stale{slog.DiscardHandler, tried})})
+			if err := write(t, r); err != nil {
+				t.Fatal(err)
+			}
+			line.away()
+			<-tried // lost the lease
+			<-tried // tried to follow in vain
+			line.restored(t)
+			if err := r.WaitCurrent(testkit.Within(t, testkit.Patience)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := r.Table(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("the error is %v, want %q", err, want)
+			}
+		})
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -52,7 +51,8 @@ func (r *Registry) Run(ctx context.Context) error {
 			r.hooks, r.known, r.knownAt = nil, nil, 0
 			r.mu.Unlock()
 			r.labels.Clear()
-			r.pins.Store(newPins(map[string]pin{}))
+			r.pins.begin(map[string]pin{})
+			r.pins.publish()
 		}
 		r.options.Log.Warn("hook table stale; refusing events", "error", err)
 		select {
@@ -72,6 +72,9 @@ func (r *Registry) hold(ctx context.Context) error {
 	r.applied, r.inventory = 0, inventory{}
 	r.mu.Unlock()
 
+	r.frozen.begin(r.frozen.known())
+	r.pins.begin(r.pins.known())
+	r.disabled.begin(map[string]Disabled{})
 	lease := &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
 	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.watchKeys, r.tellLost} {
@@ -84,7 +87,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	wg.Go(func() { r.settings.Watch(ctx) })
 	f := &follower{
 		registry: r, lease: lease, next: &chain.Table{},
-		frozen: &orders{maps.Clone(r.frozen.Load().byKey)}, pins: r.pins.Load(), seenPins: map[string]bool{}, held: map[string]bool{}, disabled: map[string]Disabled{},
+		held: map[string]bool{},
 		gaps: gaps{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
 	}
 	err := r.bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error { return f.apply(ctx, batch, loaded) })

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
@@ -24,12 +23,13 @@ func (r *Registry) watchKeys(ctx context.Context) error {
 		}
 		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 		defer cancel()
-		known, last := r.durable() // before the bucket is read: it has had all of them
-		now, err := r.vanished(ctx, known, before)
+		keys, last := r.durable() // before the bucket is read: it has had all of them
+		freezes := r.frozen.known()
+		now, err := r.vanished(ctx, keys, before)
 		if err == nil && now == "" {
-			err = r.takeInventory(ctx, known, last)
+			err = r.takeInventory(ctx, keys, freezes, last)
 		}
-		if err = errors.Join(err, r.freezeAgain(ctx)); err != nil && ctx.Err() == nil {
+		if err = errors.Join(err, r.freezeAgain(ctx, freezes)); err != nil && ctx.Err() == nil {
 			r.options.Log.Warn("registrations not compared with the bucket", "error", err)
 		}
 		if now != "" && now == before {
@@ -39,9 +39,8 @@ func (r *Registry) watchKeys(ctx context.Context) error {
 	})
 }
 
-// vanished finds a durable hook or a pin without a record in the bucket, preferably the given one;
-// empty for none.
-func (r *Registry) vanished(ctx context.Context, known []string, preferred string) (found string, err error) {
+// vanished finds a key that the bucket has no record of, preferably the given one; empty for none.
+func (r *Registry) vanished(ctx context.Context, keys []string, preferred string) (found string, err error) {
 	held := map[string]bool{}
 	for _, prefix := range []string{hookKey, pinKey} {
 		list, err := r.bucket.Holds(ctx, prefix+">")
@@ -50,8 +49,8 @@ func (r *Registry) vanished(ctx context.Context, known []string, preferred strin
 		}
 		maps.Copy(held, list)
 	}
-	for _, key := range known {
-		if !held[key] && !strings.HasPrefix(key, freezeKey) && (found == "" || key == preferred) {
+	for _, key := range keys {
+		if !held[key] && (found == "" || key == preferred) {
 			found = key
 		}
 	}
@@ -60,8 +59,7 @@ func (r *Registry) vanished(ctx context.Context, known []string, preferred strin
 
 // freezeAgain writes the orders to freeze that the bucket has no record of. To thaw is to write
 // another record, which then stays.
-func (r *Registry) freezeAgain(ctx context.Context) error {
-	known := r.frozen.Load().byKey // before the bucket is read
+func (r *Registry) freezeAgain(ctx context.Context, known map[string]frozen) error {
 	if len(known) == 0 {
 		return nil
 	}
