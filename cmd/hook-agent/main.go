@@ -6,7 +6,7 @@
 //	hook-agent mcp-proxy -- npx -y @modelcontextprotocol/server-memory
 //
 // It reads the agent's JSON on standard input. Where no router answers, it blocks what the
-// agent is about to do. As mcp-proxy it stands before an MCP server instead. See docs/agents.
+// agent is about to do. As mcp-proxy it sits in front of an MCP server instead. See docs/agents.
 package main
 
 import (

@@ -53,7 +53,7 @@ func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, beg
 	}
 }
 
-// consoleURL is where the console is, for whoever started this program; empty where there
+// consoleURL is where the console is, for the user who started this program; empty where there
 // is none.
 func (s serve) consoleURL(n *server.Server) string {
 	addr := reachable(n.HTTPAddr())

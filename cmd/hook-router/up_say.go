@@ -72,7 +72,7 @@ func browser(system string, getenv func(string) string) []string {
 // pageLives is how long a browser has to read the redirecting page.
 const pageLives = 15 * time.Second
 
-// openPage opens an address that holds a token. Everybody can see command lines, including the
+// openPage opens an address that holds a token. All users can see command lines, including the
 // agents that must not get the token. So the browser gets a temporary file, readable by its user
 // only, that redirects to the address.
 func openPage(ctx context.Context, program []string, address, dir string) error {

@@ -22,8 +22,17 @@ type teller struct {
 	log *slog.Logger // writes to out, too
 }
 
-// people reports whether somebody reads it on a terminal.
+// people reports whether it is read on a terminal.
 func (t teller) people() bool { return telemetry.OnTerminal(t.out) }
+
+// say writes a text for people, or else a line of the log.
+func (t teller) say(text, line string, args ...any) {
+	if t.people() {
+		term.Say(t.out, text)
+		return
+	}
+	t.log.Info(line, args...) //nolint:sloglint // its callers give constants
+}
 
 // warnings says what is probably not meant in a file.
 func (t teller) warnings(file *workerfile.File) {
@@ -51,36 +60,21 @@ func (t teller) registered(kind string, reg chain.Registration) {
 
 // ready says that calls are answered.
 func (t teller) ready(count int, nats string) {
-	if t.people() {
-		term.Say(t.out, fmt.Sprintf("hook-worker %s answers for %s on %s", version.Number(), term.Plural(count, "hook"), nats))
-		return
-	}
-	t.log.Info("worker answers for its hooks", "version", version.Number(), "hooks", count, "nats", nats)
+	text := fmt.Sprintf("hook-worker %s answers for %s on %s", version.Number(), term.Plural(count, "hook"), nats)
+	t.say(text, "worker answers for its hooks", "version", version.Number(), "hooks", count, "nats", nats)
 }
 
 // follows says that the versions of a policy are followed.
 func (t teller) follows(policy, nats string) {
-	if t.people() {
-		term.Say(t.out, fmt.Sprintf("hook-worker %s follows policy %s on %s", version.Number(), policy, nats))
-		return
-	}
-	t.log.Info("worker follows policy", "version", version.Number(), "policy", policy, "nats", nats)
+	text := fmt.Sprintf("hook-worker %s follows policy %s on %s", version.Number(), policy, nats)
+	t.say(text, "worker follows policy", "version", version.Number(), "policy", policy, "nats", nats)
 }
 
 // stopping says that no new calls are accepted.
 func (t teller) stopping() {
-	if t.people() {
-		term.Say(t.out, "stopping: no new calls are accepted")
-		return
-	}
-	t.log.Info("stopping: no new calls are accepted")
+	const text = "stopping: no new calls are accepted"
+	t.say(text, text)
 }
 
 // stopped says that every call is answered.
-func (t teller) stopped() {
-	if t.people() {
-		term.Say(t.out, "stopped")
-		return
-	}
-	t.log.Info("stopped")
-}
+func (t teller) stopped() { t.say("stopped", "stopped") }

@@ -34,11 +34,11 @@ type Dialect struct {
 
 	// write returns the answer in the agent's form: a JSON object; nil for nothing.
 	write func(e Event, a answer) any
-	// block is what blocks an event that nobody knows; nil for the form of Claude Code.
+	// block is what blocks an unknown event; nil for the form of Claude Code.
 	block func(reason string) any
 }
 
-// blockAny is what blocks an event that nobody knows.
+// blockAny is what blocks an unknown event.
 func (d Dialect) blockAny(reason string) any {
 	if d.block != nil {
 		return d.block(reason)
@@ -120,7 +120,7 @@ type agentEvent struct {
 }
 
 // gatedElsewhere finds a gated event of any agent by its letters alone: agents differ in the case
-// of a name, and in what stands between its words.
+// of a name, and in what is between its words.
 func gatedElsewhere(native string) (agentEvent, bool) {
 	for _, d := range Dialects() {
 		for _, e := range d.Events {

@@ -121,8 +121,8 @@ func (h *Hook) Decide(ctx context.Context, document []byte, accepted func(time.D
 var errUnknown = errors.New("this version does not know the event")
 
 // Refuse is the answer if there is no verdict, but not because of the router: the document
-// can't be read, or nobody else answers. For an unknown event it blocks in the way that all
-// agents understand.
+// can't be read, or the second process does not answer. For an unknown event it blocks in the way
+// that all agents understand.
 func (h *Hook) Refuse(document []byte, cause error) Output {
 	in, _ := readInput(h.Dialect, h.Native, document)
 	reason := blocked(cause)
@@ -136,7 +136,7 @@ func (h *Hook) Refuse(document []byte, cause error) Output {
 	return h.write(in.event, withoutVerdict(in.event, cause))
 }
 
-// withoutVerdict blocks a gated event; for others it notes that nobody was asked.
+// withoutVerdict blocks a gated event; for others it notes that no router was asked.
 func withoutVerdict(e Event, cause error) answer {
 	if e.Gated() {
 		return answer{deny: true, reason: blocked(cause)}

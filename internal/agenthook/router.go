@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,7 +124,7 @@ func (h *Hook) askHere(ctx context.Context, in input) (verdict.Verdict, error) {
 }
 
 // announced is the result of an event at which the agent obeys nothing, as a verdict:
-// obey notes what is lost. Nobody is asked there.
+// obey notes what is lost. There no person is asked.
 func announced(r chain.Result) verdict.Verdict {
 	v := verdict.Verdict{Action: verdict.Continue, Data: r.Data}
 	switch r.Action {
@@ -186,12 +187,7 @@ func unreachable(err error) bool {
 	if errors.As(err, &pending) || hookrouter.CodeOf(err) != 0 {
 		return false
 	}
-	for _, e := range [...]error{
+	return slices.ContainsFunc([]error{
 		hookrouter.ErrUnreachable, hookrouter.ErrNoRouter, hookrouter.ErrDisconnected, hookrouter.ErrConnectionLost, context.DeadlineExceeded,
-	} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	}, func(e error) bool { return errors.Is(err, e) })
 }

@@ -17,13 +17,13 @@ func ExampleTools() {
 	for _, tool := range []events.Tool{{Name: "Bash", Class: events.ClassShell}, {Name: "mcp__GitHub__push", Class: events.ClassMCP}, {Name: "Read", Class: events.ClassFile}} {
 		fmt.Println(tool.Name, tools.Match(tool))
 	}
-	_, err := builtin.Tools{"Bash", "["}.Check()
+	err := builtin.Tools{"Bash", "["}.Check("/tools")
 	fmt.Println(err)
 	// Output:
 	// Bash true
 	// mcp__GitHub__push true
 	// Read false
-	// "[" is not a pattern: give a tool's name or class, such as Bash, shell or mcp__github__*
+	// /tools/1: "[" is not a pattern: give a tool's name or class, such as Bash, shell or mcp__github__*
 }
 
 func ExampleLine() {

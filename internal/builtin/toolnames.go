@@ -1,24 +1,27 @@
 package builtin
 
 import (
-	"fmt"
 	"path"
+	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Tools are patterns of tools: names or classes, in any case of letters, with * and ?.
 type Tools []string
 
-// Check says which pattern is malformed, and its index.
-func (t Tools) Check() (wrong int, err error) {
+// Check returns an error for the first malformed pattern of an option.
+func (t Tools) Check(option jsontext.Pointer) error {
 	for i, pattern := range t {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-			return i, fmt.Errorf("%q is not a pattern: give a tool's name or class, such as Bash, shell or mcp__github__*", pattern)
+			return kind.At(option.AppendToken(strconv.Itoa(i)), "%q is not a pattern: give a tool's name or class, such as Bash, shell or mcp__github__*", pattern)
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 // Match reports whether a tool is among them.

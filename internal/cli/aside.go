@@ -9,8 +9,8 @@ import (
 const asideTime = 2 * time.Second
 
 // Aside returns a copy of the environment that connects as a role, for an addition to the output
-// that not every identity may read. Its errors end only the returned context, and nobody is told of
-// them. done closes it.
+// that not every identity may read. Its errors end only the returned context, and are
+// not reported. done closes it.
 func (e *Env) Aside(ctx context.Context, role string) (aside context.Context, other *Env, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ctx, stop := context.WithTimeout(ctx, asideTime)

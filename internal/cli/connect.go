@@ -110,7 +110,7 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 		nats.ReconnectHandler(func(*nats.Conn) { e.Tell("NATS reconnected") }))
 	b, err := natsx.Connect(natsx.Options{URL: c.Server, Prefix: c.Prefix, Name: "hookctl", Creds: c.Creds, Role: cmp.Or(e.Role, "admin"), Getenv: e.Getenv, NATS: options})
 	if errors.Is(err, natsx.ErrURL) || errors.Is(err, natscreds.ErrFormat) {
-		return nil, err // nobody was asked
+		return nil, err // nothing was sent
 	}
 	if err != nil {
 		return nil, Disconnected(err)

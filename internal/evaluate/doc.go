@@ -3,7 +3,7 @@
 //
 // # Usage
 //
-// [RunTests] runs the tests that stand in a worker file, [Events] the events of a file
+// [RunTests] runs the tests that are in a worker file, [Events] the events of a file
 // through the hooks of another; a [Report] writes what came of them, for people, as JSON
 // or as JUnit XML.
 //

@@ -35,8 +35,8 @@ func (r *Report) Add(result Result) error {
 }
 
 // Broken takes what kept tests or events of a file from being run: the file is wrong or
-// has none, or somebody interrupted. Each fault of a worker file is an error with its line.
-// It stands in the summary, in JSON and in JUnit; to tell it to people is the caller's.
+// has none, or the run was interrupted. Each fault of a worker file is an error with its line.
+// It is in the summary, in JSON and in JUnit; to tell it to people is the caller's.
 func (r *Report) Broken(file string, err error) {
 	faults := []Result{{File: file, Wrong: []string{err.Error()}}}
 	if read, ok := errors.AsType[*ReadError](err); ok {

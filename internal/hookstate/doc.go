@@ -4,8 +4,8 @@
 //
 // # Usage
 //
-// A [Store] holds small values by key. Whoever changes one says how, from what is
-// there, and is asked again when somebody else was faster:
+// A [Store] holds small values by key. A change is a function of the current
+// value, and is called again when another writer was faster:
 //
 //	err := store.Update(ctx, "reads."+session, func(old []byte) ([]byte, error) {
 //		return append(old, '+'), nil

@@ -10,13 +10,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
 
-// Sessions are values of one type, one for each session or whatever else has a name,
+// Sessions are values of one type, one for each session or other name,
 // below one prefix of a store. A value that is not there is the zero T.
 type Sessions[T any] struct {
 	store   Store
 	prefix  string
 	senders *senders // nil for no bound
-	by      string   // who begins values whose names have no sender; empty for nobody
+	by      string   // the sender of values whose names have none; empty for none
 }
 
 // Of returns the values below a prefix. Without a store they are kept in this process.
@@ -24,7 +24,7 @@ func Of[T any](store Store, prefix string) Sessions[T] {
 	switch store.(type) {
 	case nil:
 		return Sessions[T]{store: &Memory{}, prefix: prefix}
-	case *Memory: // nobody else needs it
+	case *Memory: // of this process alone: no bound is needed
 		return Sessions[T]{store: store, prefix: prefix}
 	}
 	return Sessions[T]{store: store, prefix: prefix, senders: &senders{}}
@@ -60,7 +60,7 @@ func (s Sessions[T]) Get(ctx context.Context, session string) (T, error) {
 }
 
 // Update changes a session's value at once. change reports whether it changed it, and
-// is called again where somebody else was faster. A session is named "sender\nid": new ones of one
+// is called again if another writer was faster. A session is named "sender\nid": new ones of one
 // sender are bounded by [MaxNew].
 func (s Sessions[T]) Update(ctx context.Context, session string, change func(*T) (changed bool)) error {
 	begins := false

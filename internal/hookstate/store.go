@@ -23,7 +23,7 @@ const MaxValue = 64 << 10
 type Store interface {
 	// Get reads a value; nil where there is none.
 	Get(ctx context.Context, key string) ([]byte, error)
-	// Update changes a value at once: nobody's change is lost.
+	// Update changes a value atomically: no change is lost.
 	Update(ctx context.Context, key string, change Change) error
 	// Now is the time for all who share the store, whatever their own clocks say.
 	Now(ctx context.Context) (time.Time, error)

@@ -87,7 +87,7 @@ func (p *Proxy) runChild(ctx context.Context, stop func(), stdin io.Reader) (cod
 	c.lines.close(0)
 	select {
 	case <-drained:
-	case <-time.After(afterExit): // somebody who left the group holds it
+	case <-time.After(afterExit): // a process that left the group holds it
 		_ = c.output.Close()
 		<-drained
 	}
@@ -109,7 +109,7 @@ func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, gi
 	case <-ctx.Done():
 		c.end(syscall.SIGTERM)
 		return true
-	case <-p.client.ended: // nobody reads any more
+	case <-p.client.ended: // the client reads no more
 		giveUp()
 	case <-gone:
 		late := time.AfterFunc(lastCalls, giveUp)

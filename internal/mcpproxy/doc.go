@@ -14,7 +14,7 @@
 // differ only in case, ids that could be repeated in another form, line breaks within a
 // message, unknown methods that begin with tools/. An id is in use until the server has
 // answered, so that no result passes for that of another request. What a task returned counts
-// as the result of the call that started it; a task that nobody saw start is refused.
+// as the result of the call that started it; a task whose start the proxy did not see is refused.
 //
 // It does not use a session of the MCP SDK, which decodes and encodes messages: that could
 // not relay what it does not know, nor notice ambiguous messages.

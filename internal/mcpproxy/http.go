@@ -47,7 +47,7 @@ func newRemote(ctx context.Context, p *Proxy) *remote {
 		proxy: p, ctx: ctx, posts: map[string]context.CancelFunc{},
 		http: &http.Client{
 			Transport:     http.DefaultTransport.(*http.Transport).Clone(),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // somebody else's server
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it may lead to another server
 		},
 	}
 }

@@ -80,7 +80,7 @@ func (s *sink) send(line []byte) {
 // stop takes no more lines.
 func (s *sink) stop() { s.once.Do(func() { close(s.quit) }) }
 
-// close ends the sink once what was sent is written, or nobody reads it.
+// close ends the sink once what was sent is written, or the reader is gone.
 func (s *sink) close(patience time.Duration) {
 	s.stop()
 	select {

@@ -15,14 +15,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Options say what a proxy stands before. The zero Options have no server.
+// Options say which server a proxy serves. The zero Options have no server.
 type Options struct {
 	Name    string           // of the server, in the names of its tools; see [NameOf]
 	Command []string         // the server, and its arguments
 	URL     string           // of a server over streamable HTTP, in place of Command
 	Header  http.Header      // sent with each request to URL
 	Session string           // id of the session; empty means a new one
-	Cwd     string           // where the server works; empty if nobody knows
+	Cwd     string           // where the server works; empty if unknown
 	Env     []string         // of the server
 	Notes   io.Writer        // standard error; safe for concurrent use
 	Signals <-chan os.Signal // handed on to the server; nil for none

@@ -12,7 +12,7 @@ import (
 )
 
 // fromServer handles what the server sent at once. All of it goes on as it is, but for the
-// results of calls; what is no message, and what nobody asked for, goes nowhere.
+// results of calls; what is no message, or answers no request, is dropped.
 func (p *Proxy) fromServer(ctx context.Context, line []byte) {
 	parts, isBatch, err := split(line)
 	if err != nil {
@@ -166,7 +166,7 @@ func (c *call) asResult(changed []byte) (events.Object, error) {
 		if err != nil {
 			return events.Object{}, err
 		}
-		value = with(events.Object{}, "content", append(append([]byte{'['}, textContent(string(text))...), ']'))
+		value = with(events.Object{}, "content", contentOf(string(text)))
 	}
 	return events.ParseObject(value)
 }

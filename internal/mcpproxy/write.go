@@ -51,10 +51,13 @@ func toolError(text string, modern bool) []byte {
 	if modern {
 		w.String("resultType", "complete")
 	}
-	w.Raw("content", append(append([]byte{'['}, textContent(text)...), ']'))
+	w.Raw("content", contentOf(text))
 	w.Flag("isError", true)
 	return w.End()
 }
+
+// contentOf is the content of a result that has only a text.
+func contentOf(text string) []byte { return append(append([]byte{'['}, textContent(text)...), ']') }
 
 func textContent(text string) []byte {
 	w := events.NewObjectWriter(nil)
@@ -93,7 +96,7 @@ func with(o events.Object, name string, value []byte) []byte {
 	return w.End()
 }
 
-// quoted is the name of a member as it stands between its quotes.
+// quoted is the name of a member as it is between its quotes.
 func quoted(name string) string {
 	text, _ := jsontext.AppendQuote(nil, name) // was read as JSON
 	return string(text[1 : len(text)-1])
@@ -104,7 +107,7 @@ func appended(result events.Object, text string) []byte {
 	content, _ := result.Get("content")
 	list := bytes.TrimSpace(content)
 	if content.Kind() != '[' {
-		return with(result, "content", append(append([]byte{'['}, textContent(text)...), ']'))
+		return with(result, "content", contentOf(text))
 	}
 	list = bytes.TrimRight(list[:len(list)-1], " \t\r\n")
 	longer := append(make([]byte, 0, len(list)+len(text)+32), list...)

@@ -50,7 +50,7 @@ func rounded(d time.Duration) time.Duration {
 
 // visible writes lines of JSON with escapes for what a terminal that shows the log would obey
 // or not show: C1 controls, bidirectional controls, characters without a width. Such a
-// character can stand in a string only.
+// character can be in a string only.
 type visible struct{ w io.Writer }
 
 func (v visible) Write(line []byte) (int, error) {

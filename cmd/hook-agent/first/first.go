@@ -1,7 +1,7 @@
 // Package first answers the agent before the rest of the program is initialized. Go
 // initializes packages in the order of their import paths as soon as what they import is
 // ready, so this one comes before NATS and TLS. Whatever links it becomes hook-agent: only
-// that program may, and its tests stand beside package supervisor.
+// that program may, and its tests are beside package supervisor.
 package first
 
 import (

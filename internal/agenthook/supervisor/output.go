@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// Output is a hook's standard output. An answer that nobody gets fails, instead of ending the
-// process by a signal or being lost: agents obey an exit code then, and take no answer for yes.
+// Output is a hook's standard output. Writing an answer that can't be delivered fails, instead of
+// ending the process by a signal or being lost: agents obey an exit code then, and take no answer for yes.
 type Output struct{ File *os.File }
 
-// Write writes an answer. The error says that nobody can read it.
+// Write writes an answer. The error says that it can't be delivered.
 func (o Output) Write(answer []byte) (int, error) {
 	if len(answer) == 0 {
 		return 0, nil

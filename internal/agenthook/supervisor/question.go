@@ -20,7 +20,7 @@ var SessionVariables = [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", 
 // Spool is the file, in the directory for state, of events that passed without a verdict.
 const Spool = "bypassed.jsonl"
 
-// StateDir is where hook-agent keeps its state; empty where nobody knows.
+// StateDir is where hook-agent keeps its state; empty where that is unknown.
 func StateDir(getenv func(string) string) string {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "hookrouter", "hook-agent")

@@ -12,7 +12,7 @@
 // A line is a CloudEvent in structured mode. Secrets in it are masked by
 // [redact.Rules], unless data says otherwise. It is a log of one's own beside the
 // router's audit log, which records decisions and can be verified; this one can be
-// changed by whoever may write the file.
+// changed by all who may write the file.
 //
 // # Files
 //
@@ -24,7 +24,7 @@
 // # Failure
 //
 // Lines wait in memory, for a second at most, and are written by a goroutine of their
-// own; a slow disk keeps nobody waiting. While the file can't be written, lines wait
+// own; a slow disk delays no event. While the file can't be written, lines wait
 // and each event is an error, which is counted as a failure of the hook; when too
 // much waits, events are lost, and the error says so. What waits when the machine
 // dies is lost: nothing here is synced.

@@ -152,7 +152,7 @@ func (d Data) line(ev events.Event) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// isAttribute says that a name can stand in a line: others than those of CloudEvents
+// isAttribute says that a name can be in a line: others than those of CloudEvents
 // could make it another line.
 func isAttribute(name string) bool {
 	if slices.Contains([]string{"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"}, name) {

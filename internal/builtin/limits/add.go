@@ -32,7 +32,7 @@ func (l limiter) countAll(ctx context.Context, u use) (stops chain.Result, err e
 	return stops, nil
 }
 
-// stateRules are the rules whose counts for an event stand in one state.
+// stateRules are the rules whose counts for an event are in one state.
 type stateRules struct {
 	state string
 	rules []rule

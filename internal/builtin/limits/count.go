@@ -12,7 +12,7 @@ const (
 	others     = "others"
 )
 
-// book is the counts that stand in one state.
+// book is the counts that are in one state.
 type book map[string]*count
 
 // count is what was used, in slots of time, the oldest first. What is counted for a

@@ -33,7 +33,7 @@ const (
 	Ask  = "ask"
 )
 
-// maxWithin is how long counts that nobody adds to are kept.
+// maxWithin is how long counts are kept after the last addition.
 const maxWithin = 24 * time.Hour
 
 // Rule is one limit, or several that are counted alike.
@@ -70,8 +70,8 @@ func (r Rule) check(at jsontext.Pointer) (checked rule, err error) {
 			return rule{}, kind.At(at+jsontext.Pointer(fmt.Sprintf("/per/%d", i)), "must be one of %s, not %q", strings.Join(known, ", "), per)
 		}
 	}
-	if i, err := r.Tools.Check(); err != nil {
-		return rule{}, kind.At(at+jsontext.Pointer(fmt.Sprintf("/tools/%d", i)), "%w", err)
+	if err := r.Tools.Check(at + "/tools"); err != nil {
+		return rule{}, err
 	}
 	used := r.Tokens != 0 || r.Cost != 0
 	switch {
@@ -101,7 +101,7 @@ func (r Rule) check(at jsontext.Pointer) (checked rule, err error) {
 }
 
 // key is whose count an event adds to: the name of a state, and the entry in it.
-// Whatever is a session's stands in one state, which is freed at its end.
+// All that belongs to a session is in one state, which is freed at its end.
 func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 	entry = r.id
 	for _, per := range r.Per {
@@ -127,7 +127,7 @@ func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 	return "all " + entry, entry
 }
 
-// own reports whether nobody else adds to the counts of an event's session, tree or identity.
+// own reports whether only the event's own session, tree or identity adds to the counts.
 func (r rule) own() bool {
 	return slices.ContainsFunc([]string{PerSession, PerTree, PerIdentity}, func(per string) bool { return slices.Contains(r.Per, per) })
 }

@@ -60,7 +60,7 @@ func (c *checker) locate(cwd, name string) (rel string, inside bool) {
 	}
 	real, err := filepath.EvalSymlinks(existing)
 	if err != nil {
-		return "", false // a link to nowhere: nobody knows where a write will be
+		return "", false // a dangling link: where a write goes is unknown
 	}
 	rel, err = filepath.Rel(c.root, filepath.Join(real, name[len(existing):]))
 	return rel, err == nil && filepath.IsLocal(rel)

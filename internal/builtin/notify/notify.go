@@ -107,7 +107,7 @@ func (n *notifier) compose(ev events.Event, data events.Object) string {
 }
 
 // plain takes from a text what chat rooms act on: <url|text> and [text](url) are links, which may
-// lead elsewhere than they say; <!channel> and @all alert everybody.
+// lead elsewhere than they say; <!channel> and @all alert a whole channel.
 var plain = strings.NewReplacer("<", "‹", ">", "›", "](", "] (", "@", "＠")
 
 // clean masks secrets, before anything is cut, and makes one line of a text.

@@ -53,7 +53,7 @@ type Options struct {
 	PerMinute int `json:"per_minute"`
 }
 
-// fields are what may stand in a text, beside what is no field.
+// fields are what may be in a text, beside what is no field.
 var fields = []string{"{event}", "{session}", "{tool}", "{message}", "{time}"}
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)

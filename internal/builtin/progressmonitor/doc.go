@@ -8,7 +8,7 @@
 //	        read_threshold: 30
 //
 // Reads are counted since the last write, or since the user's last prompt, whichever is
-// later. A shell is neither: nobody knows whether its command reads or writes.
+// later. A shell is neither: whether its command reads or writes is unknown.
 //
 // It gives the counts of all sessions to the channel session.metadata.
 package progressmonitor

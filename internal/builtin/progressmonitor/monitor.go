@@ -40,8 +40,8 @@ type Options struct {
 	ShowEvery int `json:"show_every"`
 	// Silent sends no message to the user.
 	Silent bool `json:"silent"`
-	// Private keeps the counts from the channel session.metadata, which whoever may ask
-	// for contributions reads.
+	// Private keeps the counts from the channel session.metadata, which all who may ask
+	// for contributions can read.
 	Private bool `json:"private"`
 }
 

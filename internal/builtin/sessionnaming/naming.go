@@ -38,8 +38,8 @@ type Options struct {
 	UpdateInterval int `json:"update_interval"`
 	// Command names sessions better; nil leaves it with what the prompts say.
 	Command *exechook.Config `json:"command"`
-	// Private keeps the names from the channel session.metadata, which whoever may ask
-	// for contributions reads.
+	// Private keeps the names from the channel session.metadata, which all who may ask
+	// for contributions can read.
 	Private bool `json:"private"`
 }
 

@@ -76,8 +76,8 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	); err != nil {
 		return kind.Hook{}, err
 	}
-	if i, err := o.Ignore.Check(); err != nil {
-		return kind.Hook{}, kind.At(jsontext.Pointer("/ignore").AppendToken(strconv.Itoa(i)), "%w", err)
+	if err := o.Ignore.Check("/ignore"); err != nil {
+		return kind.Hook{}, err
 	}
 	g := guard{o, builtin.StateOf[state](s, "stop-loop"), builtin.LogOf(s)}
 	return kind.Hook{Handler: g.handle}, nil

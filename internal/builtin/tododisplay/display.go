@@ -37,12 +37,12 @@ type Options struct {
 	// CompactThreshold is from how many tasks more on auto is condensed; 0 means
 	// [DefaultCompactThreshold].
 	CompactThreshold int `json:"compact_threshold"`
-	// Title stands before the list; empty means [DefaultTitle].
+	// Title precedes the list; empty means [DefaultTitle].
 	Title string `json:"title"`
 	// NoContext keeps the list from the agent, which otherwise gets it with each prompt.
 	NoContext bool `json:"no_context"`
-	// Private keeps the lists from the channel session.todos, which whoever may ask for
-	// contributions reads.
+	// Private keeps the lists from the channel session.todos, which all who may ask for
+	// contributions can read.
 	Private bool `json:"private"`
 }
 

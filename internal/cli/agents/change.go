@@ -159,7 +159,7 @@ func (c change) settle() error {
 }
 
 // replace writes a file in one step, with the permissions and the owner of another one: root may
-// connect an agent of somebody else.
+// connect another user's agent.
 func replace(path string, text []byte, like string) error {
 	info, err := os.Stat(like)
 	if err != nil {

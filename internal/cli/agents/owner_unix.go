@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// giveTo gives a file the owner of another one, where that is somebody else.
+// giveTo gives a file the owner of another file, if that is another user.
 func giveTo(path string, like fs.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || int(owner.Uid) == os.Geteuid() {

@@ -17,8 +17,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// nowhere is the address of a started agent's model. Nobody listens there, so that it costs
-// nothing and tells nobody; the agent calls its hooks before.
+// nowhere is the address of a started agent's model. Nothing listens there, so a start
+// costs nothing and sends nothing; the agent calls its hooks before.
 const nowhere = "http://127.0.0.1:1"
 
 // launch is how an agent is started with a prompt, without its model.

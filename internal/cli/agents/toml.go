@@ -131,7 +131,7 @@ var tomlSibling = regexp.MustCompile(`^\s*\[\[hooks\.\w+\.hooks\]\]`)
 // removeTOML removes the hooks of an agent, wherever they are by now.
 func removeTOML(settings []byte, t target) ([]byte, error) {
 	settings = withTTY(settings)
-	if t.demands && len(t.events()) > 0 { // what stands in front of the first hook is ours
+	if t.demands && len(t.events()) > 0 { // what precedes the first hook is ours
 		end := newline(settings)
 		first := end + "[[hooks." + t.events()[0].Native + "]]" + end
 		settings = bytes.Replace(settings, []byte(end+strings.ReplaceAll(switchedOn, "\n", end)+first), []byte(first), 1)

@@ -45,7 +45,7 @@ func (m *asker) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// noteKey takes a key of somebody who types a note.
+// noteKey handles a key while a note is typed.
 func (m *asker) noteKey(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "enter", "tab":

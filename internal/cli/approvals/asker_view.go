@@ -89,7 +89,7 @@ func (m *asker) keys() term.Cell {
 	return term.Dim.Cell("↑↓ choose · Enter answers · n note · Tab later · Ctrl-C leaves without an answer")
 }
 
-// noteLine shows the end of the note while somebody types.
+// noteLine shows the end of the note while it is typed.
 func (m *asker) noteLine() string {
 	text := string(m.note)
 	if m.typing {

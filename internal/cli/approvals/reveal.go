@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 )
 
 type revealCmd struct {
@@ -17,14 +18,5 @@ func (*revealCmd) Help() string {
 
 // Run shows an approval request with its secrets.
 func (c *revealCmd) Run(ctx context.Context, e *cli.Env) error {
-	a, err := e.Approver(ctx)
-	if err != nil {
-		return err
-	}
-	r, err := a.Reveal(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	printRecord(e, r)
-	return nil
+	return showRecord(ctx, e, c.ID, (*approver.Approver).Reveal)
 }

@@ -33,7 +33,7 @@ type ruled struct {
 	Decision string         `json:"decision,omitempty"` // allow, deny, or ask where no rule matches
 	By       *approval.Rule `json:"by,omitempty"`
 	Shadow   *approval.Rule `json:"shadow,omitempty"` // that would decide
-	Tests    int            `json:"tests,omitempty"`  // that stand in the file
+	Tests    int            `json:"tests,omitempty"`  // that are in the file
 	Failed   []string       `json:"failed,omitempty"` // of them, and why
 }
 

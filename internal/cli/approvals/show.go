@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/approval"
+	"github.com/hookrouter/hookrouter/pkg/approver"
 )
 
 type showCmd struct {
@@ -20,21 +21,18 @@ type showCmd struct {
 
 // Run shows an approval request.
 func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
+	return showRecord(ctx, e, c.ID, (*approver.Approver).Get)
+}
+
+// showRecord shows what get returns of an approval request.
+func showRecord(ctx context.Context, e *cli.Env, id string, get func(*approver.Approver, context.Context, string) (approval.Record, error)) error {
 	a, err := e.Approver(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := a.Get(ctx, c.ID)
-	if err != nil {
+	r, err := get(a, ctx, id)
+	if err != nil || e.Out.Document(json.RawMessage(r.Append(nil))) {
 		return err
-	}
-	printRecord(e, r)
-	return nil
-}
-
-func printRecord(e *cli.Env, r approval.Record) {
-	if e.Out.Document(json.RawMessage(r.Append(nil))) {
-		return
 	}
 	e.Out.Table([][]term.Cell{{term.Bold.Cell(term.Printable(r.ID)), state(r, time.Now())}})
 	judged, more := sections(r)
@@ -46,6 +44,7 @@ func printRecord(e *cli.Env, r approval.Record) {
 	for _, s := range more {
 		e.Out.Section(s)
 	}
+	return nil
 }
 
 // state is how an approval request ended, or that it waits.

@@ -55,7 +55,7 @@ func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
 	return cli.StopCause(ctx)
 }
 
-// interactive reports whether there is somebody to ask.
+// interactive reports whether there is a person to ask.
 func interactive(e *cli.Env) bool {
 	in, isFile := e.Stdin.(*os.File)
 	return e.Terminal && !e.Out.JSON && (!isFile || term.IsTerminal(in))

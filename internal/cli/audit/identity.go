@@ -59,8 +59,8 @@ func (v *verification) identify() error {
 }
 
 // replaced reports whether the routers tell no key of the logs that were verified where they are:
-// whoever puts another log there, with another key, also answers for the routers. Then the log must
-// be the one that was verified there.
+// an attacker who puts another log there, with another key, also answers for the routers. Then the
+// log must be the one that was verified there.
 func (v *verification) replaced() (bool, error) {
 	if v.ask == nil {
 		return false, nil

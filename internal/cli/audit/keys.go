@@ -2,13 +2,11 @@ package audit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -63,8 +61,7 @@ func (f keyFlags) trust(pins []*pinFile) (t trusted, err error) {
 var errNoKey = errors.New("no router's key is known, and without one nothing can be proved: give it with --key; " +
 	"it stands in FILE.pub beside the router's --audit-key, and `hookctl audit key show` prints it")
 
-// How long routers are asked for their keys: for the first answer, unless NATS knows that
-// there is no router, and for each further one.
+// How long to wait for the first router's key, and for each further one.
 const (
 	firstKey = 2 * time.Second
 	patient  = 300 * time.Millisecond
@@ -72,44 +69,17 @@ const (
 
 // askKeys asks the running routers for their keys, and says whose they are.
 func askKeys(ctx context.Context, b *natsx.Conn) (found []verifierkeys.Key, from []string, err error) {
-	answers := make(chan *nats.Msg, 256)
-	inbox := b.Conn().NewInbox()
-	sub, err := b.Conn().ChanSubscribe(inbox, answers)
-	if err != nil {
-		return nil, nil, cli.Disconnected(fmt.Errorf("ask the routers for their keys: %w", err))
-	}
-	defer sub.Unsubscribe() //nolint:errcheck // the connection is closed soon
 	subject, err := micro.ControlSubject(micro.InfoVerb, "hook-router", "")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := b.Conn().PublishRequest(subject, inbox, nil); err != nil {
-		return nil, nil, cli.Disconnected(fmt.Errorf("ask the routers for their keys: %w", err))
-	}
-	wait := firstKey
-	for {
-		select {
-		case msg := <-answers:
-			var info micro.Info
-			if len(msg.Data) == 0 && msg.Header.Get("Status") == "503" {
-				return nil, nil, nil // nobody is there
-			}
-			wait = patient
-			if json.Unmarshal(msg.Data, &info) != nil {
-				continue
-			}
-			k, err := verifierkeys.Parse(info.Metadata["audit_key"])
-			if err != nil {
-				continue
-			}
+	err = cli.Discover(ctx, b, subject, firstKey, patient, func(info micro.Info) {
+		if k, err := verifierkeys.Parse(info.Metadata["audit_key"]); err == nil {
 			found = verifierkeys.Add(found, k)
 			from = append(from, info.ID)
-		case <-time.After(wait):
-			return found, from, nil
-		case <-ctx.Done():
-			return nil, nil, ctx.Err()
 		}
-	}
+	})
+	return found, from, err
 }
 
 // onFirstUse takes the keys of the running routers on trust, and says so.

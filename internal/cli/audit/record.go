@@ -24,7 +24,7 @@ type record struct {
 	Stored   time.Time       `json:"stored"` // as the server says
 	Record   json.RawMessage `json:"record,omitempty"`
 	Error    string          `json:"error,omitempty"` // why it is none
-	Text     string          `json:"text,omitempty"`  // what stands there instead
+	Text     string          `json:"text,omitempty"`  // what is there instead
 }
 
 func placed(r query.Record) record {
@@ -190,8 +190,8 @@ func (p *parts) order(r *query.Record) {
 	}
 }
 
-// deciderKind sorts those who decide: a person, whoever answered without a name, a
-// rule, the time-out, an error, or nobody since it was outdated.
+// deciderKind is the kind of decider: a person, an unnamed one, a rule, the time-out, an error, or
+// none since the request was outdated.
 func deciderKind(r *query.Record) string {
 	switch {
 	case r.TimedOut:

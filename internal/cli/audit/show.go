@@ -133,7 +133,7 @@ type approvalView struct {
 	request, decision *query.Record
 }
 
-// revelation is that somebody was shown the secrets of an approval request.
+// revelation says who was shown the secrets of an approval request.
 type revelation struct {
 	By   string `json:"by"`
 	Time string `json:"time"`
@@ -209,8 +209,8 @@ func (a *approvalView) add(r *query.Record) {
 	}
 }
 
-// answer is the decision on the last approval request; nil if the chain asked nobody, or nobody
-// has answered.
+// answer is the decision on the last approval request; nil if the chain asked for none, or it
+// is still open.
 func (s *chainView) answer() *query.Record {
 	if len(s.Approvals) == 0 {
 		return nil

@@ -143,7 +143,7 @@ func (c *addCmd) command() (worker.Handler, error) {
 	return handler, err
 }
 
-// checkFree refuses to take over somebody's id by accident. If two commands pass at the
+// checkFree refuses to take over the id of another hook by accident. If two commands pass at the
 // same moment, the later one wins.
 func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 	if c.Replace {
@@ -160,7 +160,7 @@ func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 		"if its process died, it is free when the router's --ttl (15s by default) is over", c.ID, term.Plural(len(taken.Instances), "instance"))
 }
 
-// errUnregistered is what [find] says of an id that nobody has.
+// errUnregistered is what [find] says of an id that no hook has.
 var errUnregistered = errors.New("it is not registered")
 
 // find returns the registration of a hook, and the connection.

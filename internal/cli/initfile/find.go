@@ -67,7 +67,7 @@ const (
 
 var (
 	rule = regexp.MustCompile(`(?m)^([A-Za-z0-9][A-Za-z0-9_.-]{0,39})[^:=\n]*:(?:[^=]|$)`)
-	// plain is a name that can stand in a comment of a YAML file, and in a pattern.
+	// plain is a name that can be in a comment of a YAML file, and in a pattern.
 	plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}$`)
 )
 

@@ -81,12 +81,7 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := follow.Test(ctx, trial, at, c.PolicyExec); err != nil {
 		return fmt.Errorf("policy push: %w", err)
 	}
-	b, err := d.push(ctx, e, s, files)
-	if err != nil {
-		return err
-	}
-	showPushed(e, b)
-	return nil
+	return d.push(ctx, e, s, files)
 }
 
 // collect reads a worker file and the files that its hooks are built from. A link to a file elsewhere is
@@ -204,12 +199,7 @@ func (c *EnforceCmd) Run(ctx context.Context, e *cli.Env) error {
 	if tried == nil || enforced != nil && tried.Serial < enforced.Serial {
 		return errors.New("policy enforce: nothing is in shadow: push a version with `hookctl policy push --shadow` first")
 	}
-	b, err := d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Commit: tried.Commit}, tried.Files)
-	if err != nil {
-		return err
-	}
-	showPushed(e, b)
-	return nil
+	return d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Commit: tried.Commit}, tried.Files)
 }
 
 // RollbackCmd is `hookctl policy rollback`.
@@ -238,12 +228,7 @@ func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	b, err := d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Restores: old.Serial, Commit: old.Commit}, old.Files)
-	if err != nil {
-		return err
-	}
-	showPushed(e, b)
-	return nil
+	return d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Restores: old.Serial, Commit: old.Commit}, old.Files)
 }
 
 // before finds an earlier version; serial 0 is the last that was enforced before, with

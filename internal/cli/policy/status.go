@@ -2,13 +2,11 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
@@ -46,38 +44,19 @@ func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	answers := make(chan *nats.Msg, 1024)
-	inbox := b.Conn().NewInbox()
-	sub, err := b.Conn().ChanSubscribe(inbox, answers)
-	if err != nil {
-		return cli.Disconnected(fmt.Errorf("ask the workers: %w", err))
-	}
-	defer sub.Unsubscribe() //nolint:errcheck // the connection is closed soon
-	if err := b.Conn().PublishRequest(micro.APIPrefix+"."+micro.InfoVerb.String(), inbox, nil); err != nil {
-		return cli.Disconnected(fmt.Errorf("ask the workers: %w", err))
-	}
 	list, others := []ran{}, []string{}
-	for waits := true; waits; {
-		select {
-		case msg := <-answers:
-			var info micro.Info
-			if len(msg.Data) == 0 || json.Unmarshal(msg.Data, &info) != nil {
-				continue // no responders
-			}
-			m := info.Metadata
-			if m["policy_name"] == "" || m["prefix"] != b.Prefix() {
-				continue
-			}
-			if c.Name != "" && m["policy_name"] != c.Name {
-				others = append(others, m["policy_name"])
-				continue
-			}
+	err = cli.Discover(ctx, b, micro.APIPrefix+"."+micro.InfoVerb.String(), c.Wait, c.Wait, func(info micro.Info) {
+		m := info.Metadata
+		switch {
+		case m["policy_name"] == "" || m["prefix"] != b.Prefix():
+		case c.Name != "" && m["policy_name"] != c.Name:
+			others = append(others, m["policy_name"])
+		default:
 			list = append(list, ran{Instance: m["instance"], Live: true, Name: m["policy_name"], Policy: m["policy"], Shadow: m["policy_shadow"], Refused: m["policy_refused"], Why: m["policy_refused_why"]})
-		case <-time.After(c.Wait):
-			waits = false
-		case <-ctx.Done():
-			return ctx.Err()
 		}
+	})
+	if err != nil {
+		return err
 	}
 	slices.SortFunc(list, func(a, b ran) int { return strings.Compare(a.Name+" "+a.Instance, b.Name+" "+b.Instance) })
 	slices.Sort(others)

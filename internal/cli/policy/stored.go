@@ -133,12 +133,12 @@ func (d *publisher) serial(given uint64) uint64 {
 	return last.Serial + 1
 }
 
-// push signs files and stores them. Of guards that they do not have any more it warns.
-func (d *publisher) push(ctx context.Context, e *cli.Env, s bundle.Statement, files []bundle.File) (*bundle.Bundle, error) {
+// push signs files, stores them and shows the new version. It warns of guards that they no longer have.
+func (d *publisher) push(ctx context.Context, e *cli.Env, s bundle.Statement, files []bundle.File) error {
 	s.Name, s.Created = d.name, time.Now()
 	b, err := bundle.Seal(d.key.Signer, s, files)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.Use == bundle.Enforce {
 		leaving(e, d.now[s.Use].Bundle, b)
@@ -148,9 +148,10 @@ func (d *publisher) push(ctx context.Context, e *cli.Env, s bundle.Statement, fi
 		Header: wire.Header{wire.HeaderRevision: {strconv.FormatUint(d.now[s.Use].revision, 10)}},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("push policy %s: %w", s.Short(), err)
+		return fmt.Errorf("push policy %s: %w", s.Short(), err)
 	}
-	return b, nil
+	showPushed(e, b)
+	return nil
 }
 
 // pushed is the JSON of a version that was pushed.

@@ -106,7 +106,7 @@ type scan struct {
 	since time.Time
 
 	mu     sync.Mutex      // guards what follows
-	seen   map[string]bool // events by id, which stand in several files where a session was resumed
+	seen   map[string]bool // events by id, which are in several files where a session was resumed
 	report *report
 }
 

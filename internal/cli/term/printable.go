@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Printable makes foreign text fit for the terminal of somebody who must judge
+// Printable makes foreign text fit for the terminal of a person who must judge
 // it: one line, in which nothing acts on the terminal, turns the direction of
 // writing or hides. What would is shown by a sign of its own: ␛ for escape, ⏎
 // for a line break, ⟨U+202E⟩ for what has none. Nothing is removed but what [approval.Styles] an

@@ -12,7 +12,7 @@ import (
 func Say(w io.Writer, text string) {
 	width := TerminalWidth(w)
 	for line := range strings.SplitSeq(text, "\n") {
-		_, _ = io.WriteString(w, folded(Clean(line), width)) // nobody could be told
+		_, _ = io.WriteString(w, folded(Clean(line), width)) // there is no place left to report it
 	}
 }
 

@@ -34,8 +34,8 @@ func (p *Printer) Section(s Section) {
 	}
 }
 
-// bar stands before each row of a foreign text of several, so that none passes for what stands
-// around it.
+// bar precedes each row of a foreign text with several rows, so that none passes for what
+// surrounds it.
 const bar = "│ "
 
 // Quoted puts a bar before each line of a foreign text, if there are several.

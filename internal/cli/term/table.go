@@ -15,7 +15,7 @@ type Cell struct {
 	// Marks are parts of the text that stand out in it, in bytes; nil for none. Tables
 	// take no notice of them.
 	Marks [][2]int
-	// Whole is for what somebody copies, such as a path: it is never folded, and may be wider
+	// Whole is for what people copy, such as a path: it is never folded, and may be wider
 	// than the table. It must be the last of its row.
 	Whole bool
 

@@ -27,7 +27,7 @@ type Tests struct {
 	Stdout, Stderr io.Writer
 }
 
-// errInterrupted ends a run that somebody ended.
+// errInterrupted ends a run that was interrupted.
 var errInterrupted = errors.New("interrupted before the last result")
 
 // Run writes a line for each test or event. Its error says that some failed, or what

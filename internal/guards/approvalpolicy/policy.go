@@ -167,7 +167,7 @@ func (r rule) inCommands(c call) shell.Found {
 	return unread(c, events.ClassShell)
 }
 
-// undecided is the rule where nobody can say whether it matches: it asks.
+// undecided is the rule where it can't be decided whether it matches: it asks.
 func (r rule) undecided() rule {
 	if r.Decision == decision.Deny {
 		reason := r.name + " of the approval policy denies"
@@ -190,12 +190,9 @@ func (r rule) result(tool events.Tool) chain.Result {
 	}
 	switch r.Decision {
 	case decision.Deny:
-		result := chain.Denial(reason)
-		result.Rule = r.at
-		return result
+		return chain.Result{Action: chain.Deny, Reason: reason, Rule: r.at}
 	case decision.Ask:
-		result := chain.Question(prompt(tool, reason), r.Choices...)
-		result.Reason, result.Rule = reason, r.at
+		result := chain.Result{Action: chain.AskUser, ApprovalPrompt: prompt(tool, reason), ApprovalOptions: r.Choices, Reason: reason, Rule: r.at}
 		if r.Timeout > 0 {
 			result.ApprovalTimeout = &r.Timeout
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
-// indexes reports whether a bracket stands behind a value, and not before a list.
+// indexes reports whether a bracket follows a value, rather than beginning a list.
 func (r *reader) indexes(i int) bool {
 	switch before := r.at(i - 1); before.kind {
 	case ')', ']', 't', '}', '0', '!':
@@ -85,7 +85,7 @@ var (
 	jsTaking   = wordset.Of("log table error warn info String Number parseInt parseFloat stringify abs max min round floor ceil isNaN isFinite")
 )
 
-// numbered reports whether [0] stands at i, or the name of a counter.
+// numbered reports whether [0] is at i, or the name of a counter.
 func (r *reader) numbered(i int) bool {
 	index := r.at(i + 1)
 	return r.at(i).kind == '[' && r.at(i+2).kind == ']' && r.at(i+3).kind != '(' && r.at(i+3).kind != '[' && (index.kind == '0' || index.kind == 'n' && len(index.value) == 1)

@@ -139,7 +139,7 @@ func (r *reader) jsFile(i int) (more int, ok bool) {
 	return 2, ok && (end == ')' || end == ',' && (writes || r.readOptions(i+4)))
 }
 
-// readOptions reports whether what stands at i only says how a file is read: a text, or names with texts.
+// readOptions reports whether what is at i only says how a file is read: a text, or names with texts.
 func (r *reader) readOptions(i int) bool {
 	if r.at(i).kind != '{' {
 		next := r.at(i + 1).kind
@@ -173,7 +173,7 @@ func (r *reader) taken(i int) bool {
 // [jsFiles] has.
 func (r *reader) modulesOfFiles() bool {
 	names := map[string]bool{"fs": true}
-	asked := func(i int) bool { // what stands before i is the module
+	asked := func(i int) bool { // what precedes i is the module
 		if r.is(i+1, "promises") {
 			i += 2
 		}

@@ -118,7 +118,7 @@ func (l *lexer) run(inField bool) bool {
 	return !inField
 }
 
-// add adds a token that stands in the code as its value does.
+// add adds a token that is in the code as its value does.
 func (l *lexer) add(t token) {
 	l.all = append(l.all, t)
 	l.pos += len(t.value)

@@ -88,7 +88,7 @@ func (r *reader) checkPHP(i int) bool {
 	return true
 }
 
-// callback reports whether an argument of the call whose bracket is at i is a function that stands there,
+// callback reports whether an argument of the call whose bracket is at i is a function that is there,
 // the name of one as a text, or none.
 func (r *reader) callback(i, which int) bool {
 	at := r.argument(i, which)

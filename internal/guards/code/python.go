@@ -26,7 +26,7 @@ var (
 	// pythonText is a text: of several lines, or of one; its content is the second group or a later one.
 	pythonText   = regexp.MustCompile(`^(?s:"""((?:\\.|[^\\])*?)"""|'''((?:\\.|[^\\])*?)''')|^(?:"((?:\\(?s:.)|[^"\\\n])*)"|'((?:\\(?s:.)|[^'\\\n])*)')`)
 	pythonPrefix = regexp.MustCompile(`^(?i:[rbuf]|rb|br|fr|rf)$`)
-	// pythonFormat is how a field of a text is printed: what stands there may be fields of its own.
+	// pythonFormat is how a field of a text is printed: what is there may be fields of its own.
 	pythonFormat = regexp.MustCompile(`(=?(![rsa])?(:[\w.,<>^%+= -]*)?)$`)
 	// frameMethods are names by which pandas calls methods that reach further.
 	frameMethods = regexp.MustCompile(`^(to_\w+|eval|query|pipe|read_\w+)$|@|__`)
@@ -159,7 +159,7 @@ var (
 	ownMembers = wordset.Of("_ _asdict _fields _replace _make _meta _count")
 	// unsafeModules run what is in a file that they load: they are called by their own names alone.
 	unsafeModules = wordset.Of("torch tensorflow keras whisper")
-	// arguments are names by which functions are told to do more, where they stand in a dictionary.
+	// arguments are names by which functions are told to do more, where they are in a dictionary.
 	arguments = wordset.Of("eval_str allow_pickle shell opener fromfile_prefix_chars style")
 	// memberOfText is a field of a text that format fills with what a value has.
 	memberOfText = regexp.MustCompile(`\{\w*[.\[]`)

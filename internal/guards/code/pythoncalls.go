@@ -55,7 +55,7 @@ func (r *reader) word(i int) Word {
 	return Word{}
 }
 
-// options reports whether what stands behind the words of a command, up to the bracket that
+// options reports whether what follows the words of a command, up to the bracket that
 // closes, only says what becomes of its output.
 func (r *reader) options(i int) bool {
 	for ; r.at(i).kind == ','; i += 4 {

@@ -195,7 +195,7 @@ func (r *reader) pythonSys(i int) (more int, ok bool) {
 	return at - i, ok && r.at(i+5).kind == '(' && r.at(at+1).kind == ')' && ownDir.MatchString(dir) && !strings.HasPrefix(dir, "/") && !strings.Contains(dir, "..")
 }
 
-// pythonOS is what code asks the module os for: where it is, what stands in a directory that is named
+// pythonOS is what code asks the module os for: where it is, what is in a directory that is named
 // there, and a variable that is no secret.
 func (r *reader) pythonOS(i int) (more int, ok bool) {
 	if r.at(i+1).kind != '.' {
@@ -225,7 +225,7 @@ func (r *reader) pythonOS(i int) (more int, ok bool) {
 	return 2, osTells[name]
 }
 
-// assigned reports whether a statement gives what stands before i a value, or removes it.
+// assigned reports whether a statement gives what precedes i a value, or removes it.
 func (r *reader) assigned(i int) bool {
 	for j := i; r.at(j).kind != ends; j++ {
 		if next, before := r.at(j+1).kind, r.at(j-1).kind; r.at(j).kind == '=' && next != '=' && before != '=' && before != '!' && before != '<' && before != '>' {

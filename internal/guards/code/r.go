@@ -48,7 +48,7 @@ func (r *reader) rFile(i int) (more int, ok bool) {
 	return 2, plain && r.at(i+1).kind == '=' && !r.member(i)
 }
 
-// checkR looks at what a function that calls others is given: one that stands there, or the name of
+// checkR looks at what a function that calls others is given: one that is there, or the name of
 // one that is known.
 func (r *reader) checkR(i int) bool {
 	which, calls := rCallers[r.at(i).value]

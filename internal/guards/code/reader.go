@@ -26,7 +26,7 @@ type reader struct {
 	joins   int               // slashes by which paths may be joined, but for those that were read
 	writes  bool              // a path is written
 	zips    bool              // an archive is open
-	writer  *bool             // what [reader.writing] found; nil: nobody asked
+	writer  *bool             // what [reader.writing] found; nil: not asked yet
 	asked   map[string]bool   // modules that may be asked for their version
 	base    string            // the file of a database that is open
 	reach   Reach

@@ -9,7 +9,7 @@ import (
 
 var ruby = &language{
 	syntax: syntax{comments: []string{"#"}, quotes: `'"`, lines: true, fields: map[byte]string{'"': "#{"}, slash: rubySlash, special: rubySpecial, names: regexp.MustCompile(`^(@{0,2}|\$)[A-Za-z_]\w*[?!]?`)},
-	// here-documents, symbols in quotes, comments of several lines and what stands behind the end
+	// here-documents, symbols in quotes, comments of several lines and what follows the end
 	unread:  regexp.MustCompile("(?m)`|<<[~-]?['\"A-Z_a-z]|^=begin|__END__|:\"|:'"),
 	symbols: true,
 	check:   (*reader).checkRuby,

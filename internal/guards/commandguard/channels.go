@@ -21,8 +21,7 @@ var (
 
 // addsByOption reports whether an option of a program that adds packages has an address.
 func addsByOption(c shell.Command) bool {
-	return slices.ContainsFunc(c.Verbs(2), func(verb string) bool { return slices.Contains(adding, verb) }) &&
-		slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return fromOption.MatchString(w.Text) })
+	return c.Does(2, adding) && c.AnyArg(fromOption.MatchString)
 }
 
 // addsFromRegistry reports whether the packages of a project come from the usual registry or channel,

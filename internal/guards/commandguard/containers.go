@@ -23,17 +23,15 @@ func safeContainerCommand(c shell.Command) bool {
 		return false
 	}
 	switch verbs := c.Verbs(2); {
-	case slices.Contains(verbs, "inspect"): // variables stand there, too
+	case slices.Contains(verbs, "inspect"): // variables are there, too
 		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
 		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
 			return !w.Known || tellsEnvironment.MatchString(stateOfContainer.ReplaceAllString(w.Text, ""))
 		})
 	case len(verbs) == 2 && verbs[0] == "volume" && verbs[1] == "create": // an option may name a directory of the machine
-		return shell.Option(c, "-o") == shell.No && shell.Option(c, "--opt") == shell.No && shell.Option(c, "-d") == shell.No && shell.Option(c, "--driver") == shell.No
+		return !c.MayHave("-o", "--opt", "-d", "--driver")
 	case len(verbs) == 2 && verbs[1] == "config":
-		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			return slices.Contains([]string{"--services", "--images", "--volumes", "--quiet", "-q", "--profiles"}, w.Text)
-		})
+		return c.Has("--services", "--images", "--volumes", "--quiet", "-q", "--profiles")
 	}
 	return !slices.Contains(c.Verbs(2), "rm") && !slices.Contains(c.Verbs(1), "rmi") || !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		return !w.Known || w.Glob || strings.HasPrefix(w.Text, "-") && (w.Text != "-f" && w.Text != "--force" || slices.Contains(c.Verbs(1), "rmi"))
@@ -44,10 +42,7 @@ func safeContainerCommand(c shell.Command) bool {
 func elsewhereRuns(c shell.Command) bool {
 	args := c.Args()
 	for i, w := range args {
-		option, value, joined := strings.Cut(w.Text, "=")
-		if !joined && i+1 < len(args) {
-			value = args[i+1].Text
-		}
+		option, value := optionAt(args, i)
 		switch {
 		case slices.Contains(c.Verbs(1), w.Text):
 			return false
@@ -58,21 +53,27 @@ func elsewhereRuns(c shell.Command) bool {
 	return false
 }
 
+// optionAt is an argument as an option, and its value, which may be the next one.
+func optionAt(args []shell.Word, i int) (name, value string) {
+	name, value, joined := strings.Cut(args[i].Text, "=")
+	if !joined && i+1 < len(args) {
+		value = args[i+1].Text
+	}
+	return name, value
+}
+
 // ownContext is one of docker on this machine.
 var ownContext = regexp.MustCompile(`^(default|desktop-linux|rootless|orbstack|colima[\w-]*|rancher-desktop)$`)
 
 // ends reports whether a command stops containers.
 func ends(c shell.Command) bool {
-	return slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(strings.Fields("stop kill down rm restart pause"), v) })
+	return c.Does(2, strings.Fields("stop kill down rm restart pause"))
 }
 
 // reaches reports whether a container is given the machine's network, where the router is.
 func reaches(c shell.Command) bool {
-	for i, w := range c.Args() {
-		name, value, joined := strings.Cut(w.Text, "=")
-		if !joined && i+1 < len(c.Args()) {
-			value = c.Args()[i+1].Text
-		}
+	for i := range c.Args() {
+		name, value := optionAt(c.Args(), i)
 		if (name == "--network" || name == "--net") && !ownNetwork.MatchString(value) {
 			return true
 		}
@@ -82,7 +83,7 @@ func reaches(c shell.Command) bool {
 
 // ofCluster: what is applied changes a cluster, unless it is one of this machine or nothing happens.
 func ofCluster(c shell.Command) bool {
-	if slices.Contains(c.Verbs(1), "apply") && !ofOwnCluster(c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return dryRun.MatchString(w.Text) }) {
+	if slices.Contains(c.Verbs(1), "apply") && !ofOwnCluster(c) && !c.AnyArg(dryRun.MatchString) {
 		return false
 	}
 	return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes && (!slices.Contains(c.Verbs(1), "config") || shell.Option(c, "--flatten") == shell.No)

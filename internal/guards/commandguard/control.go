@@ -25,21 +25,20 @@ var harmlessVerbs = strings.Fields("build buildx tag pull images ps logs inspect
 
 // touchesRouter looks for containers of the router.
 func touchesRouter(c shell.Command) shell.Found {
-	return shell.FoundIf(slices.Contains(containerTools, c.Name()) && aimsAt(c, ownContainer) &&
-		!slices.ContainsFunc(c.Verbs(1), func(v string) bool { return slices.Contains(harmlessVerbs, v) }))
+	return shell.FoundIf(slices.Contains(containerTools, c.Name()) && aimsAt(c, ownContainer) && !c.Does(1, harmlessVerbs))
 }
 
 // controlsMachine looks for addresses on this machine at which its containers are controlled, or
 // secrets handed out.
 func controlsMachine(c shell.Command) shell.Found {
-	return shell.FoundIf(slices.Contains(httpClients, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		return (controlPort.MatchString(w.Text) || secretPath.MatchString(w.Text)) && addresses.Loopback(w.Text)
+	return shell.FoundIf(slices.Contains(httpClients, c.Name()) && c.AnyArg(func(text string) bool {
+		return (controlPort.MatchString(text) || secretPath.MatchString(text)) && addresses.Loopback(text)
 	}))
 }
 
 // endsUnknown reports whether a command stops, enters or changes a container whose name is known only
 // when it runs: it may be the router's.
 func endsUnknown(c shell.Command) bool {
-	enters := slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(strings.Fields("exec rename update cp"), v) })
+	enters := c.Does(2, strings.Fields("exec rename update cp"))
 	return (enters || ends(c)) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known })
 }

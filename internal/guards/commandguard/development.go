@@ -36,7 +36,7 @@ func develops(c shell.Command) bool {
 	given := len(c.Words)
 	c = module(c)
 	ran := len(c.Words) < given // as a module of Python, most probably of the project
-	if c.Name() == "" || usesSecret(c) || opensConnection(c) || addressTells(c) {
+	if c.Name() == "" || usesSecret(c) || c.Connects() || addressTells(c) {
 		return false
 	}
 	if m := crossTool.FindStringSubmatch(c.Name()); m != nil {
@@ -85,18 +85,16 @@ func targeted(c shell.Command) shell.Command {
 
 // rehearses reports whether a program only does as if it published.
 func rehearses(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		return w.Text == "--snapshot" || w.Text == "publishToMavenLocal" || w.Text == "--dry-run" || w.Text == "--skip=publish"
-	})
+	return c.Has("--snapshot", "publishToMavenLocal", "--dry-run", "--skip=publish")
 }
 
-// own reports whether a program stands in the project, where it is named by its path.
+// own reports whether a program is in the project, where it is named by its path.
 func own(c shell.Command) bool {
 	file := c.Words[0].Text
 	return strings.Contains(file, "/") && ownFile(file, c.Dirs)
 }
 
-// ownFile reports whether a file stands in the project, by its path in one of some directories.
+// ownFile reports whether a file is in the project, by its path in one of some directories.
 func ownFile(file string, dirs []string) bool {
 	if strings.HasPrefix(file, "/") {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return len(dir) > 1 && strings.HasPrefix(path.Clean(file), dir+"/") })
@@ -105,7 +103,7 @@ func ownFile(file string, dirs []string) bool {
 	return !strings.ContainsAny(file, ":@") && !strings.HasPrefix(file, "~") && clean != ".." && !strings.HasPrefix(clean, "../")
 }
 
-// Programs that nobody knows stay in a project by these names, and with these verbs.
+// Unknown programs stay in a project if they have these names or verbs.
 var (
 	checks  = regexp.MustCompile(`^[a-z0-9_-]*(lint|fmt|test|check|docs?)$`)
 	checked = strings.Fields("version help lint test tests check fmt format build docs validate typecheck status members doctor list synth plan compile outdated")
@@ -169,7 +167,7 @@ func doesEach(args []shell.Word, verbs []string) bool {
 }
 
 func aimsAt(c shell.Command, names *regexp.Regexp) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !strings.HasPrefix(w.Text, "-") && names.MatchString(w.Text) })
+	return c.AnyArg(func(text string) bool { return !strings.HasPrefix(text, "-") && names.MatchString(text) })
 }
 
 // module is the command that an interpreter is: python -m pytest is pytest, and

@@ -26,7 +26,7 @@ var overwriters = map[string][]string{
 	"hdparm":    {"--yes-i-know-what-i-am-doing", "--please-destroy-my-drive", "--security-erase*", "--sanitize*", "--trim-sector*", "--write-sector", "--repair-sector", "--make-bad-sector", "--fwdownload*"},
 }
 
-// output is what stands before a file, in one word, that dd or a download is written to.
+// output is what precedes a file, in one word, that dd or a download is written to.
 var output = regexp.MustCompile(`^(h?of=|--?[a-z-]*=|-\w*[oO])`)
 
 func writesDisk(c shell.Command) shell.Found {
@@ -67,7 +67,7 @@ func isDisk(w shell.Word) bool { return disk.MatchString(path.Clean(w.Text)) }
 // formatted lets a tool for disks look at them.
 func formatted(c shell.Command) shell.Found {
 	looks := append([]string{"--help", "--version"}, formatters[c.Name()]...)
-	return shell.FoundIf(!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains(looks, w.Text) }))
+	return shell.FoundIf(!c.Has(looks...))
 }
 
 // written looks for the file that dd writes.

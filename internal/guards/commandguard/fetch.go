@@ -10,7 +10,7 @@ import (
 )
 
 // reading has the options of curl and wget with which they ask a server for a page, and send it no
-// more than that: those that nobody knows may send a file, or speak otherwise.
+// more than that: an unknown option may send a file, or use another protocol.
 var reading = map[string]requester{
 	"curl": {
 		values: "AbCcDeHmoruwXyYzt", flags: "#0123468aBfgIijkLlMNOpRSsvZ",
@@ -155,7 +155,7 @@ func speaksToItself(c shell.Command) bool {
 	return asked
 }
 
-// othersPorts are those of servers that a project uses, and everybody knows.
+// othersPorts are the well-known ports of servers that projects use.
 const othersPorts = "22|53|80|443|2375|2376|2379|3306|4222|5432|5672|5984|6222|6379|6443|8086|8200|8222|8500|9092|9200|10250|27017"
 
 var othersServer = regexp.MustCompile(`^(https?://)?[^/]*:(2375|2376|2379|5984|6443|8086|8200|8500|9200|10250)(/|$)`)

@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// executing are programs that run what stands in the directory where they run, or in what they
+// executing are programs that run what is in the directory where they run, or in what they
 // are given: code, build files, scripts of packages.
 var executing = strings.Fields(`make gmake just task rake invoke nox tox ninja meson cmake ctest autoreconf bazel bazelisk buck2 gradle gradlew mvn mvnw ant sbt lein mill scons waf xmake configure
 	npm npx pnpm yarn bun bunx deno node nodejs tsx ts-node jest vitest mocha vite webpack next

@@ -45,10 +45,10 @@ var (
 func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 	name := c.Name()
 	has := func(p *regexp.Regexp) bool {
-		return p != nil && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return p.MatchString(w.Text) })
+		return p != nil && c.AnyArg(p.MatchString)
 	}
 	told := c.Verbs(2)
-	if name == "php" { // what stands behind is a script's
+	if name == "php" { // what follows is a script's
 		c.Words = c.Words[:min(2, len(c.Words))]
 	}
 	switch {
@@ -83,7 +83,7 @@ func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 }
 
 // fetchesElsewhere reports whether a build takes packages from an address that is not the usual one, or
-// an agent. What stands behind a -- is the program's.
+// an agent. What follows a -- is the program's.
 func fetchesElsewhere(c shell.Command) bool {
 	for _, w := range c.Args() {
 		if w.Text == "--" {

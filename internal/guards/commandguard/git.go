@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	// A branch whose name begins with + is pushed by force, by whoever pushes the current one.
+	// A branch whose name begins with + is pushed by force when it is the current one.
 	naming  = strings.Fields("branch switch worktree fetch checkout pull")
 	forcing = regexp.MustCompile(`^\+|:\+|refs/heads/\+`)
 	unnamed = regexp.MustCompile("^[$`]")
@@ -110,7 +110,7 @@ func behind(c shell.Command, verb string) shell.Command {
 	return c
 }
 
-// pushesHere reports of what stands behind git push whether it goes to the usual remote.
+// pushesHere reports of what follows git push whether it goes to the usual remote.
 func pushesHere(c shell.Command) bool {
 	var words []shell.Word
 	for args := c.Args(); len(args) > 0; args = args[1:] {

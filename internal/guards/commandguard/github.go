@@ -25,7 +25,7 @@ func clonesOtherwise(c shell.Command) bool {
 	return at >= 0 && c.Verb() == "repo" && slices.ContainsFunc(args[at:], func(w shell.Word) bool { return !w.Known || cloneOption.MatchString(w.Text) })
 }
 
-// asksGitHub reports whether gh api only reads: by GET, or a query of GraphQL that stands there.
+// asksGitHub reports whether gh api only reads: by GET, or a query of GraphQL that is there.
 // What gh is told to send from a file leaves the machine.
 func asksGitHub(c shell.Command) bool {
 	if slices.Contains(c.Verbs(2), "rerun") { // a whole run may deploy what it did once

@@ -35,19 +35,14 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 	}
 	switch worst.Decision {
 	case decision.Deny:
-		result := chain.Denial("Command denied: " + worst.Reason)
-		result.Rule = worst.Rule
-		return result
+		return chain.Result{Action: chain.Deny, Reason: "Command denied: " + worst.Reason, Rule: worst.Rule}
 	case decision.Ask:
 		question := prompt(tool.Command, worst.Reason)
 		if tool.Command == "" && !tool.Unread() && tool.Class == events.ClassFile {
 			question, _ = decision.Question(tool)
 			question += "\n\nAsked because: " + worst.Reason
 		}
-		result := chain.Question(question)
-		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
-		result.Rule = worst.Rule
-		return result
+		return chain.Result{Action: chain.AskUser, ApprovalPrompt: question, ApprovalTimeout: p.timeout, Reason: worst.Reason, Rule: worst.Rule}
 	}
 	return chain.Result{}
 }
@@ -66,7 +61,7 @@ func (p policy) inAgentDir(ev events.Event, tool events.Tool) decision.Finding {
 	if f.Decision != decision.Deny {
 		return decision.Finding{}
 	}
-	return decision.Finding{Decision: p.undecidable, Reason: undecidable("if its tool ignores the directory " + decision.Clip(there, 80) + ", " + f.Reason), Rule: decision.Option("undecidable")}
+	return p.undecided("if its tool ignores the directory " + decision.Clip(there, 80) + ", " + f.Reason)
 }
 
 // judge finds what weighs most.
@@ -86,7 +81,7 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 		note(decision.Finding{Decision: decision.Ask, Reason: stopsGuardsReason, Rule: decision.BuiltIn(stopsGuardsReason)})
 	}
 	for _, d := range p.doubts(tool, script) {
-		note(decision.Finding{Decision: p.undecidable, Reason: undecidable(string(d)), Rule: decision.Option("undecidable")})
+		note(p.undecided(string(d)))
 	}
 	return worst
 }
@@ -144,9 +139,9 @@ func (p policy) command(c shell.Command) decision.Finding {
 	}
 	switch {
 	case len(c.Doubts) > 0:
-		return decision.Finding{Decision: p.undecidable, Reason: undecidable(string(c.Doubts[0])), Rule: decision.Option("undecidable")}
+		return p.undecided(string(c.Doubts[0]))
 	case maybe != "":
-		return decision.Finding{Decision: p.undecidable, Reason: undecidable(maybe), Rule: decision.Option("undecidable")}
+		return p.undecided(maybe)
 	case p.otherwise == decision.Allow || p.development && develops(c):
 		return decision.Finding{Decision: decision.Allow}
 	case !p.development && (len(c.Words)+len(c.Assigns) == 0 && !c.Writes() || p.defaults && slices.ContainsFunc(harmless(), func(h shell.Pattern) bool { return h.Covers(c) })):
@@ -155,7 +150,10 @@ func (p policy) command(c shell.Command) decision.Finding {
 	return decision.Finding{Decision: p.otherwise, Reason: fmt.Sprintf("nothing allows %q", decision.Clip(c.String(), 80)), Rule: decision.Option("otherwise")}
 }
 
-func undecidable(why string) string { return "cannot decide: " + why }
+// undecided is what happens to a line that can't be decided.
+func (p policy) undecided(why string) decision.Finding {
+	return decision.Finding{Decision: p.undecidable, Reason: "cannot decide: " + why, Rule: decision.Option("undecidable")}
+}
 
 // maxShown bounds the command in an approval request, in characters: webhooks pass on so much,
 // and the reason.

@@ -16,8 +16,8 @@ var (
 	repositories = regexp.MustCompile(`^(~|/home/[^/]+|/root|/Users/[^/]+)/\.(m2/repository|gradle/caches|ivy2/cache|cache/coursier)/|^/usr/(share|lib)/`)
 )
 
-// runsOwn reports whether the compiled code that java loads stands in the project, or where
-// build tools keep what it depends on: nobody can read what is in it.
+// runsOwn reports whether the compiled code that java loads is in the project, or where
+// build tools keep what it depends on: what is in it can't be read.
 func runsOwn(c shell.Command) bool {
 	var all []string
 	args := c.Args()

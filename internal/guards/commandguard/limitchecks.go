@@ -69,7 +69,7 @@ func masksSensitiveValues(c shell.Command) bool {
 // installsFromRegistry reports whether packages come from the usual registry.
 func installsFromRegistry(c shell.Command) bool {
 	return !aimsAt(upToProgram(c), fromElsewhere) && !addsByOption(c) && !namesTell(c) && wellKnown(c) && knownExtras(c) && (!slices.Contains(c.Verbs(1), "config") || !aimsAt(c, keyName)) &&
-		!slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return elsewhere.MatchString(w.Text) })
+		!c.AnyArg(elsewhere.MatchString)
 }
 
 var elsewhere = regexp.MustCompile(`^--(index-url|extra-index-url|registry|trusted-host)(=|$)`)
@@ -145,7 +145,7 @@ func tracesOwnProcess(c shell.Command) bool { return shell.Option(c, "-p") == sh
 // debugsOwnProcess reports whether a debugger starts the program itself, as a batch: one that runs
 // already, or what is left of one, may hold another's secrets.
 func debugsOwnProcess(c shell.Command) bool {
-	return shell.Option(c, "-batch") == shell.Yes && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return attaches.MatchString(w.Text) }) &&
+	return shell.Option(c, "-batch") == shell.Yes && !c.AnyArg(attaches.MatchString) &&
 		!slices.ContainsFunc(upToArguments(c.Args()), func(w shell.Word) bool { return number.MatchString(w.Text) })
 }
 
@@ -170,7 +170,7 @@ var secretVariable = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_ur
 
 // keepsSources reports whether tar leaves the files that it stores, and unpacks none to where its archive says.
 func keepsSources(c shell.Command) bool {
-	return shell.Option(c, "--remove-files") == shell.No && !(shell.Option(c, "-P") != shell.No || shell.Option(c, "--absolute-names") != shell.No)
+	return !c.MayHave("--remove-files", "-P", "--absolute-names")
 }
 
 // installsNoExtension reports whether an editor installs no extension, which is foreign code.
@@ -180,7 +180,7 @@ func installsNoExtension(c shell.Command) bool {
 
 // opensLocalPages reports whether only pages of this machine are opened.
 func opensLocalPages(c shell.Command) bool {
-	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !addresses.Loopback(w.Text) && !page.MatchString(w.Text) })
+	return !c.AnyArg(func(text string) bool { return !addresses.Loopback(text) && !page.MatchString(text) })
 }
 
 // emptiesOnlyLogs reports whether a command that prints nothing, and so empties the file that it writes
@@ -194,5 +194,5 @@ func emptiesOnlyLogs(c shell.Command) bool {
 // signalsOrdinaryProcesses reports whether a command stops or looks for none of these: the first process,
 // all of a user, system servers, and what guards the agent.
 func signalsOrdinaryProcesses(c shell.Command) bool {
-	return !namesGuards(c) && !aimsAt(c, everyProcess) && !aimsAt(c, servers) && !aimsAt(c, routerName) && (c.Name() == "kill" || shell.Option(c, "-u") == shell.No && shell.Option(c, "-U") == shell.No)
+	return !namesGuards(c) && !aimsAt(c, everyProcess) && !aimsAt(c, servers) && !aimsAt(c, routerName) && (c.Name() == "kill" || !c.MayHave("-u", "-U"))
 }

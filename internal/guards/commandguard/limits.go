@@ -62,25 +62,25 @@ var limits = map[string]func(shell.Command) bool{
 	"git":  safeGitCommand,
 	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
 	"nc": func(c shell.Command) bool {
-		return shell.Option(c, "-z") == shell.Yes && shell.Option(c, "-c") == shell.No && shell.Option(c, "-e") == shell.No
+		return shell.Option(c, "-z") == shell.Yes && !c.MayHave("-c", "-e")
 	},
 	"mysqldump": func(c shell.Command) bool { return shell.Option(c, "--no-data") == shell.Yes },
 	"tshark":    func(c shell.Command) bool { return shell.Option(c, "-r") == shell.Yes },
 	"getent":    func(c shell.Command) bool { return !aimsAt(c, shadow) },
 	"tcpdump":   func(c shell.Command) bool { return shell.Option(c, "-r") == shell.Yes },
 	"promtool": func(c shell.Command) bool {
-		return !aimsAt(c, remoteAddress) || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Loopback(w.Text) })
+		return !aimsAt(c, remoteAddress) || c.AnyArg(addresses.Loopback)
 	},
 	"pg_dump": func(c shell.Command) bool {
 		return shell.Option(c, "--schema-only") == shell.Yes || shell.Option(c, "-s") == shell.Yes
 	},
 	"deno": func(c shell.Command) bool { return !aimsAt(c, fromElsewhere) && wellKnown(c) },
 	"cargo": func(c shell.Command) bool {
-		return shell.Option(c, "--git") == shell.No && shell.Option(c, "--index") == shell.No && shell.Option(c, "--registry") == shell.No && wellKnown(c) &&
-			(!slices.Contains(c.Verbs(1), "watch") || shell.Option(c, "-s") == shell.No && shell.Option(c, "--shell") == shell.No && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--" }))
+		return !c.MayHave("--git", "--index", "--registry") && wellKnown(c) &&
+			(!slices.Contains(c.Verbs(1), "watch") || !c.MayHave("-s", "--shell") && !c.Has("--"))
 	},
 	"date": func(c shell.Command) bool {
-		return shell.Option(c, "-s") == shell.No && shell.Option(c, "--set") == shell.No
+		return !c.MayHave("-s", "--set")
 	},
 	"gcloud": func(c shell.Command) bool {
 		verbs := c.Verbs(5)
@@ -97,7 +97,7 @@ var limits = map[string]func(shell.Command) bool{
 		})
 	},
 	"prisma": func(c shell.Command) bool {
-		return shell.Option(c, "--accept-data-loss") == shell.No && shell.Option(c, "--force-reset") == shell.No
+		return !c.MayHave("--accept-data-loss", "--force-reset")
 	},
 	"dotnet": func(c shell.Command) bool {
 		return !slices.Equal(c.Verbs(2), []string{"ef", "database"}) || aimsAt(c, updateVerb)
@@ -107,14 +107,12 @@ var limits = map[string]func(shell.Command) bool{
 		return !slices.Contains(c.Verbs(1), "s_client") || slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return r.File.Text == "/dev/null" && !r.Write })
 	},
 	"ansible-playbook": func(c shell.Command) bool {
-		return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			return slices.Contains(strings.Fields("--syntax-check --list-tasks --list-hosts --version"), w.Text)
-		})
+		return c.Has("--syntax-check", "--list-tasks", "--list-hosts", "--version")
 	},
 	"alembic": rollsBackOneStep, "knex": rollsBackOneStep, "mix": rollsBackOneStep, "artisan": rollsBackOneStep,
 	"local": declaresVariables, "printenv": printsVariables,
 	"gotestsum": func(c shell.Command) bool {
-		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return strings.HasPrefix(w.Text, "--raw-command=") })
+		return !c.AnyArg(func(text string) bool { return strings.HasPrefix(text, "--raw-command=") })
 	},
 	"make": printsNoVariables, "gmake": printsNoVariables,
 	"http.server": servesProject, "http-server": servesProject, "serve": servesProject,

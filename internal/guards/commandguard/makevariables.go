@@ -40,7 +40,7 @@ func (h *variableCommands) judge(c shell.Command, depth int) decision.Finding {
 	}
 	for _, a := range commandVariables(c) {
 		if h.left -= len(a.Value.Text); h.left < 0 || depth == maxVariableDepth {
-			return worst.Graver(decision.Finding{Decision: h.undecidable, Reason: undecidable("variables of make hold more commands than are read"), Rule: decision.Option("undecidable")})
+			return worst.Graver(h.undecided("variables of make hold more commands than are read"))
 		}
 		for _, inner := range shell.Parse(a.Value.Text, dir).Commands {
 			_, program := programs()[inner.Name()]

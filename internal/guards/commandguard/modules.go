@@ -19,11 +19,11 @@ var (
 )
 
 // loadsForeign reports whether a variable leads a program to code, settings or a server that are
-// not the project's: what stands in /tmp was judged by nobody.
+// not the project's: nothing has judged what is in /tmp.
 func loadsForeign(c shell.Command) bool {
 	exported := len(c.Words) > 0 && !slices.Contains(setting, c.Name()) || slices.Contains(exporting, c.Name())
 	if !exported && slices.Contains(setting, c.Name()) { // declare -x
-		exported = slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return exports.MatchString(w.Text) })
+		exported = c.AnyArg(exports.MatchString)
 	}
 	foreign := func(a shell.Assign) bool {
 		return slices.Contains(moduleDirectories, a.Name) && leadsOut(c, a.Name, a.Value.Text) || exported && !plainVariable(c, a)
@@ -34,7 +34,7 @@ func loadsForeign(c shell.Command) bool {
 // exports are options of declare by which a variable is exported.
 var exports = regexp.MustCompile(`^-[a-zA-Z]*x`)
 
-// set are the variables that the arguments of a command set: those of env stand before what it runs.
+// set are the variables that the arguments of a command set: those of env precede what it runs.
 func set(c shell.Command) (all []shell.Assign) {
 	if !slices.Contains(setting, c.Name()) {
 		return nil
@@ -86,7 +86,7 @@ func exported(all []shell.Command) []shell.Command {
 	names, every := map[string]bool{}, false
 	for _, c := range all {
 		args := c.Args()
-		export := c.Name() == "export" || slices.Contains([]string{"declare", "typeset"}, c.Name()) && slices.ContainsFunc(args, func(w shell.Word) bool { return exports.MatchString(w.Text) })
+		export := c.Name() == "export" || slices.Contains([]string{"declare", "typeset"}, c.Name()) && c.AnyArg(exports.MatchString)
 		for _, w := range args {
 			names[w.Text] = names[w.Text] || export
 			every = every || c.Name() == "set" && (w.Text == "allexport" || exportsAll.MatchString(w.Text))

@@ -47,7 +47,7 @@ var runsTmuxCommand = regexp.MustCompile(`#\(`)
 // no name of what guards the agent.
 func leavesSessions(c shell.Command) bool {
 	ends := slices.ContainsFunc(c.Verbs(1), func(v string) bool { return strings.HasPrefix(v, "kill-") })
-	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return runsTmuxCommand.MatchString(w.Text) }) &&
+	return !c.AnyArg(runsTmuxCommand.MatchString) &&
 		!(ends && (shell.Option(c, "-a") != shell.No || namesGuards(c) || aimsAt(c, routerName)))
 }
 

@@ -71,7 +71,7 @@ func queriesOnly(c shell.Command) bool {
 // scratchFile is a database that a line makes for itself.
 var scratchFile = regexp.MustCompile(`^(/tmp/[\w-][\w.-]*\.(db|sqlite3?)|:memory:)$`)
 
-// ofScratch reports whether a database stands in /tmp, and the texts stay in it.
+// ofScratch reports whether a database is in /tmp, and the texts stay in it.
 func ofScratch(c shell.Command) bool {
 	words := operands(c)
 	return len(words) > 1 && words[0].Known && scratchFile.MatchString(words[0].Text) && !slices.ContainsFunc(words[1:], func(w shell.Word) bool {
@@ -83,7 +83,7 @@ var leavesScratch = regexp.MustCompile(`(?i)\b(attach|vacuum|load_extension|read
 
 var harsh = regexp.MustCompile(`(?i)drop|wipe|trunc|delete|purge|destroy|clean|reset|nuke|prod|rollback|down\b|/dev/`)
 
-// runsScript reports whether a script stands in the project and has no name that tells of harm, and
+// runsScript reports whether a script is in the project and has no name that tells of harm, and
 // the database is one of this machine.
 func runsScript(c shell.Command, file shell.Word) bool {
 	if !file.Known || !strings.HasSuffix(file.Text, ".sql") || !ownFile(file.Text, c.Dirs) || harsh.MatchString(file.Text) {

@@ -4,18 +4,10 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/hookrouter/hookrouter/internal/guards/addresses"
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
-
-// opensConnection reports whether a redirection of bash opens a connection.
-func opensConnection(c shell.Command) bool {
-	return slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool {
-		return strings.HasPrefix(r.File.Text, "/dev/tcp/") || strings.HasPrefix(r.File.Text, "/dev/udp/")
-	})
-}
 
 // secret is a variable whose name says that it holds one.
 var secret = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key|auth)\w*|\$\{!`)
@@ -38,7 +30,7 @@ func usesSecret(c shell.Command) bool {
 
 // asksMetadata looks for the addresses at which clouds hand out keys.
 func asksMetadata(c shell.Command) shell.Found {
-	return shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return addresses.Metadata(w.Text) }) ||
+	return shell.FoundIf(c.AnyArg(addresses.Metadata) ||
 		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return addresses.Metadata(r.File.Text) || addresses.Metadata(r.Here.Text) }))
 }
 

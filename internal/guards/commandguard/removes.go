@@ -44,7 +44,7 @@ func empties(c shell.Command) shell.Found {
 func removesRoot(c shell.Command) shell.Found {
 	switch c.Name() {
 	case "rm", "srm", "shred", "rimraf", "trash", "rmdir", "rd", "del", "remove-item", "unlink":
-		if recursive(c) != shell.No && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--no-preserve-root" }) {
+		if recursive(c) != shell.No && c.Has("--no-preserve-root") {
 			return shell.Yes
 		}
 		if c.Name() == "rimraf" || c.Name() == "trash" {
@@ -66,10 +66,7 @@ func removesRoot(c shell.Command) shell.Found {
 			return roots(start(c))
 		}
 	case "mv":
-		if words := operands(c); len(words) > 1 {
-			c.Words = append(slices.Clone(c.Words[:1]), words[:len(words)-1]...)
-			return sureRoots(c)
-		}
+		return sureRoots(moved(c))
 	}
 	return shell.No
 }
@@ -85,16 +82,19 @@ func mirrored(c shell.Command) shell.Command {
 	return c
 }
 
+// moved is mv with only what it moves.
+func moved(c shell.Command) shell.Command {
+	words := operands(c)
+	c.Words = append(c.Words[:1:1], words[:max(len(words)-1, 0)]...)
+	return c
+}
+
 // sureRoots is roots where what isn't known is taken for harmless.
 func sureRoots(c shell.Command) shell.Found { return shell.FoundIf(roots(c) == shell.Yes) }
 
 // deletes reports whether find removes what it finds.
 func deletes(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-delete" }) ||
-		slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-			return slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.Text)
-		}) &&
-			slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains([]string{"rm", "/bin/rm", "shred", "unlink"}, w.Text) })
+	return c.Has("-delete") || c.Has("-exec", "-execdir", "-ok", "-okdir") && c.Has("rm", "/bin/rm", "shred", "unlink")
 }
 
 // start is find with only the directories that it begins at.
@@ -114,10 +114,7 @@ func removesHere(c shell.Command) shell.Found {
 	case "rsync":
 		return here(mirrored(c))
 	case "mv":
-		if words := operands(c); len(words) > 1 {
-			c.Words = append(slices.Clone(c.Words[:1]), words[:len(words)-1]...)
-			return here(c)
-		}
+		return here(moved(c))
 	case "git":
 		if c.Verb() == "rm" && shell.Option(c, "--cached") == shell.No {
 			return min(here(c), shell.FoundIf(recursive(c) == shell.Yes || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Deep })))

@@ -120,7 +120,7 @@ func targets(c shell.Command) []shell.Word {
 	if !slices.Contains([]string{"chmod", "chown", "chgrp"}, c.Name()) || len(words) == 0 || absolute(located(words[0].Text)) {
 		return words
 	}
-	if words[0].Many && !someone.MatchString(words[0].Text) || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return modes.MatchString(w.Text) }) {
+	if words[0].Many && !someone.MatchString(words[0].Text) || c.AnyArg(modes.MatchString) {
 		return words
 	}
 	return words[1:]

@@ -134,7 +134,7 @@ var everyNumber = regexp.MustCompile(`^\$\(\s*ps( +(-[eAaxo]+|[aux]+|-o *\w+=?|\
 // killsAll: the process -1 is every one; as the first argument it is a signal.
 func killsAll(c shell.Command) shell.Found {
 	args := c.Args()
-	if c.Name() == "kill" && slices.ContainsFunc(args, func(w shell.Word) bool { return everyNumber.MatchString(w.Text) }) {
+	if c.Name() == "kill" && c.AnyArg(everyNumber.MatchString) {
 		return shell.Yes
 	}
 	return shell.FoundIf(c.Name() == "kill" && slices.ContainsFunc(args[min(1, len(args)):], func(w shell.Word) bool { return w.Text == "-1" }))
@@ -144,8 +144,8 @@ var restore = decision.MustPatterns(shell.ParsePattern, "git restore .")[0]
 
 // restoresAll: what is only taken back from the index stays in the files.
 func restoresAll(c shell.Command) shell.Found {
-	staged := slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "--staged" || w.Text == "-S" })
-	if staged && shell.Option(c, "--worktree") == shell.No && shell.Option(c, "-W") == shell.No {
+	staged := c.Has("--staged", "-S")
+	if staged && !c.MayHave("--worktree", "-W") {
 		return shell.No
 	}
 	return restore.In(c)
@@ -164,10 +164,7 @@ func runsTwine(c shell.Command) shell.Found {
 var downloads = []string{"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "invoke-webrequest", "iwr", "lwp-download", "nc", "ncat", "netcat", "ftp", "scp"}
 
 func runsDownload(c shell.Command) shell.Found {
-	if slices.ContainsFunc(c.Runs, func(name string) bool { return slices.Contains(downloads, name) }) {
-		return shell.Yes
-	}
-	return shell.No
+	return shell.FoundIf(slices.ContainsFunc(c.Runs, func(name string) bool { return slices.Contains(downloads, name) }))
 }
 
 func pushesByForce(c shell.Command) shell.Found {
@@ -181,10 +178,8 @@ func pushesByForce(c shell.Command) shell.Found {
 	push := c.Args()[at]
 	c.Words = append([]shell.Word{c.Words[0]}, c.Args()[at+1:]...)
 	found := max(shell.Option(c, "--force"), shell.Option(c, "-f"), shell.Option(c, "--mirror"))
-	for _, w := range c.Args() {
-		if strings.HasPrefix(w.Text, "+") {
-			found = shell.Yes
-		}
+	if c.AnyArg(func(text string) bool { return strings.HasPrefix(text, "+") }) {
+		found = shell.Yes
 	}
 	if !push.Known {
 		found = min(found, shell.Maybe)

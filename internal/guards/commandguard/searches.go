@@ -41,7 +41,7 @@ func searchesKeys(c shell.Command) shell.Found {
 	case !slices.Contains([]string{"git", "grep", "egrep", "fgrep", "rg", "ag", "ack"}, name):
 		return shell.No
 	}
-	if slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return keyText.MatchString(w.Text) }) {
+	if c.AnyArg(keyText.MatchString) {
 		return shell.Yes
 	}
 	whole := counts("u") > 1 || long("--no-ignore") && (long("--hidden") || counts(".") > 0)

@@ -9,9 +9,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// resolvesGivenNames: names stand in the line, none comes from a file.
+// resolvesGivenNames: names are in the line, none comes from a file.
 func resolvesGivenNames(c shell.Command) bool {
-	return hasLiteralArguments(c) && shell.Option(c, "-f") == shell.No && shell.Option(c, "-k") == shell.No && len(c.Redirects) == len(outputs(c.Redirects))
+	return hasLiteralArguments(c) && !c.MayHave("-f", "-k") && len(c.Redirects) == len(outputs(c.Redirects))
 }
 
 func outputs(all []shell.Redirect) []shell.Redirect {
@@ -28,7 +28,7 @@ func namesOther(w shell.Word) bool {
 // loadsLocalhost: a load tester is aimed at this machine.
 func loadsLocalhost(c shell.Command) bool {
 	args := c.Args()
-	return hasLiteralArguments(c) && !slices.ContainsFunc(args, namesOther) && shell.Option(c, "-x") == shell.No && shell.Option(c, "-X") == shell.No &&
+	return hasLiteralArguments(c) && !slices.ContainsFunc(args, namesOther) && !c.MayHave("-x", "-X") &&
 		(c.Name() == "k6" || len(args) == 0 || strings.HasPrefix(args[0].Text, "-") && len(args) == 1 || addresses.Loopback(args[len(args)-1].Text))
 }
 
@@ -71,10 +71,7 @@ func writesOwnRepository(c shell.Command) bool {
 	}
 	args := c.Args()
 	for i, w := range args {
-		name, value, joined := strings.Cut(w.Text, "=")
-		if !joined && i+1 < len(args) {
-			value = args[i+1].Text
-		}
+		name, value := optionAt(args, i)
 		switch {
 		case name == "--repo", strings.HasPrefix(w.Text, "-R"):
 			return false
@@ -91,7 +88,7 @@ var approving = regexp.MustCompile(`^-[rc]*a|^--approve`)
 
 // approvesChange reports whether gh approves a pull request, which is for a person.
 func approvesChange(c shell.Command) bool {
-	return slices.Equal(c.Verbs(2), []string{"pr", "review"}) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return approving.MatchString(w.Text) })
+	return slices.Equal(c.Verbs(2), []string{"pr", "review"}) && c.AnyArg(approving.MatchString)
 }
 
 // publicOutput is what a command prints that a person reads anyway: a text, and what git says of commits.
@@ -118,6 +115,6 @@ var asking = strings.Fields("install i add get download view info show search ex
 // which the registry is told.
 func namesTell(c shell.Command) bool {
 	fetcher := slices.Contains([]string{"npx", "uvx", "bunx", "pipx"}, c.Name())
-	return (fetcher || slices.ContainsFunc(c.Verbs(2), func(v string) bool { return slices.Contains(asking, v) })) &&
+	return (fetcher || c.Does(2, asking)) &&
 		slices.ContainsFunc(upToProgram(c).Args(), func(w shell.Word) bool { return !w.Known && len(w.Runs) > 0 })
 }

@@ -2,12 +2,11 @@ package commandguard
 
 import (
 	"regexp"
-	"slices"
 
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// setID is a mode with which whoever runs a file has the rights of its owner or group.
+// setID is a mode that gives all who run a file the rights of its owner or group.
 var setID = regexp.MustCompile(`^(--mode=|-[A-Za-z]*m)?(0*[2-7][0-7]{3}|(.*,)?[ugoa]*[+=][rwxXt]*s.*)$`)
 
 // setsID reports whether a command makes such a file.
@@ -15,5 +14,5 @@ func setsID(c shell.Command) shell.Found {
 	if c.Name() != "chmod" && c.Name() != "install" {
 		return shell.No
 	}
-	return shell.FoundIf(slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return setID.MatchString(w.Text) }))
+	return shell.FoundIf(c.AnyArg(setID.MatchString))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// sources are names of directories that hold what people wrote, where they stand in the directory
+// sources are names of directories that hold what people wrote, where they are in the directory
 // of the project: not what a build makes again.
 var sources = strings.Fields("src app apps packages pkg cmd internal tests test spec specs server client backend frontend source sources modules migrations services components crates")
 
@@ -26,7 +26,7 @@ func removesSources(c shell.Command) shell.Found {
 		c = start(c)
 	case name == "mv":
 		words := operands(c)
-		if shell.Option(c, "-t") != shell.No || shell.Option(c, "--target-directory*") != shell.No {
+		if c.MayHave("-t", "--target-directory*") {
 			break
 		}
 		if len(words) < 2 || len(c.Dirs) == 0 || !absolute(located(words[len(words)-1].Text)) || strings.HasPrefix(words[len(words)-1].Text, c.Dirs[0]+"/") {
@@ -62,7 +62,7 @@ func blanks(c shell.Command) shell.Found {
 	case "awk", "gawk", "mawk", "nawk":
 		return shell.FoundIf(c.Writes() && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Known && mute.MatchString(w.Text) }))
 	case "head":
-		return shell.FoundIf(c.Writes() && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == "0" || w.Text == "-c0" || w.Text == "-n0" }))
+		return shell.FoundIf(c.Writes() && c.Has("0", "-c0", "-n0"))
 	case "jq", "yq":
 		return shell.FoundIf(c.Writes() && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Text == "empty" }))
 	case "tee":
@@ -74,7 +74,7 @@ func blanks(c shell.Command) shell.Found {
 		if strings.HasSuffix(c.Name(), "sed") && inPlace(c) && shell.Option(c, "-n") == shell.Yes {
 			return shell.Yes // only what it prints stays
 		}
-		return shell.FoundIf(inPlace(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return erasing.MatchString(w.Text) || c.Name() == "perl" && w.Text == "" }))
+		return shell.FoundIf(inPlace(c) && c.AnyArg(func(text string) bool { return erasing.MatchString(text) || c.Name() == "perl" && text == "" }))
 	}
 	return shell.No
 }
@@ -82,5 +82,5 @@ func blanks(c shell.Command) shell.Found {
 var editsInPlace = regexp.MustCompile(`^-[a-zA-Z0]*i|^--in-place`)
 
 func inPlace(c shell.Command) bool {
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return editsInPlace.MatchString(w.Text) })
+	return c.AnyArg(editsInPlace.MatchString)
 }

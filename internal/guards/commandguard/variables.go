@@ -53,7 +53,7 @@ var (
 	namedURL = regexp.MustCompile(`[A-Za-z][\w+.-]*://[^\s,;'"]*`)
 	// fileURL is the database of SQLite, whose address has a path of the project behind three slashes.
 	fileURL = regexp.MustCompile(`(^|[\s'"])(?:sqlite|file)[\w+]*://(?:localhost)?/([^/\s]|/)`)
-	// usualHost is where programs fetch what everybody does.
+	// usualHost is a public registry from which programs fetch.
 	usualHost = regexp.MustCompile(`^https://(pypi\.org|files\.pythonhosted\.org|download\.pytorch\.org|registry\.(npmjs\.org|yarnpkg\.com)|(proxy|sum)\.golang\.org|index\.crates\.io|rubygems\.org|repo1?\.maven\.(apache\.)?org)(/[\w./+-]*)?$`)
 	// inPages are variables that bundlers put into pages.
 	inPages = regexp.MustCompile(`^(VITE|NEXT_PUBLIC|NUXT_PUBLIC|REACT_APP|VUE_APP|EXPO_PUBLIC|GATSBY|PUBLIC|SITE)_\w+$|^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$`)

@@ -46,7 +46,7 @@ type Finding struct {
 	Rule     string // that decided, as [kind.Rule] writes it
 }
 
-// Listed is the rule that stands at a place of a list among the options.
+// Listed is the rule that a pattern is, by its place in a list of the options.
 func Listed(list string, i int, pattern fmt.Stringer) string {
 	return kind.Rule(jsontext.Pointer("").AppendToken(list).AppendToken(strconv.Itoa(i)), strconv.Quote(pattern.String()))
 }
@@ -87,7 +87,7 @@ func Tool(name string) string {
 	return Clip(name, 100)
 }
 
-// maxHeadline is how many characters of a command stand in a question.
+// maxHeadline is how many characters of a command are in a question.
 const maxHeadline = 200
 
 // Question is a line that asks whether a call may be made, with the command, path or address

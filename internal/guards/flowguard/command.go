@@ -68,9 +68,7 @@ var (
 
 // sends reports whether a command gives another machine something.
 func sends(c shell.Command) shell.Found {
-	if slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool {
-		return strings.HasPrefix(r.File.Text, "/dev/tcp/") || strings.HasPrefix(r.File.Text, "/dev/udp/")
-	}) {
+	if c.Connects() {
 		return shell.Yes
 	}
 	if len(c.Words) == 0 {

@@ -10,7 +10,7 @@ import (
 
 var (
 	// ofEnvironment matches how code gets at variables of the environment, with what it wants of them,
-	// and what stands before, where a child is given them all.
+	// and what precedes, where a child is given them all.
 	ofEnvironment = regexp.MustCompile(`(\benv\s*[=:]\s*[{(.*\w]*)?(?:\bos\.environ|\bgetenv|\bGetenv|\bprocess\.env|\bENV\b|\bDeno\.env|%ENV|\$_?ENV\b)(?:\.(?:get|fetch|setdefault|pop)\b)?[.(\[{'"]*(\w*)`)
 	// interpreters are programs that take code.
 	interpreters = regexp.MustCompile(`^(python|pypy|ruby|perl|php|node|bun|deno|tsx|ts-node)[\d.]*$`)

@@ -124,15 +124,13 @@ func (g guard) judge(ctx context.Context, ev events.Event, data events.Object, t
 	}
 	reason := fmt.Sprintf("This session %s, and %s %s", why, decision.Tool(tool.Name), f.what)
 	if then == decision.Deny {
-		result := chain.Denial(reason)
-		result.Rule = decision.Option(option)
-		return result, nil
+		return chain.Result{Action: chain.Deny, Reason: reason, Rule: decision.Option(option)}, nil
 	}
 	line, _ := decision.Question(tool)
-	result := chain.Question(line+"\n\nAsked because: "+reason, "Allow once", "Deny")
-	result.Reason, result.ApprovalTimeout = reason, g.timeout
-	result.Rule = decision.Option(option)
-	return result, nil
+	return chain.Result{
+		Action: chain.AskUser, ApprovalPrompt: line + "\n\nAsked because: " + reason, ApprovalOptions: []string{"Allow once", "Deny"},
+		ApprovalTimeout: g.timeout, Reason: reason, Rule: decision.Option(option),
+	}, nil
 }
 
 // stated reports whether the user said all that a call is given, and notes that it passes.

@@ -1,15 +1,12 @@
 package flowguard
 
 import (
-	"strconv"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
 	"github.com/hookrouter/hookrouter/internal/guards/paths"
-	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
 // The labels that the guard adds and obeys.
@@ -37,8 +34,8 @@ type Options struct {
 	Timeout float64 `json:"timeout"`
 }
 
-// Tools are tools by what they do, by name or class, with *. One may stand in several lists;
-// of one that stands in any, nothing else is assumed.
+// Tools are tools by what they do, by name or class, with *. One may be in several lists;
+// of one that is in any, nothing else is assumed.
 type Tools struct {
 	// Trusted tools return nothing that others wrote, and change nothing.
 	Trusted builtin.Tools `json:"trusted"`
@@ -76,8 +73,8 @@ func (o Options) compile() (g guard, err error) {
 	for name, list := range map[string]builtin.Tools{
 		"trusted": o.Tools.Trusted, "untrusted": o.Tools.Untrusted, "secret": o.Tools.Secret, "write": o.Tools.Write, "egress": o.Tools.Egress,
 	} {
-		if i, err := list.Check(); err != nil {
-			return g, kind.At(jsontext.Pointer("/tools/"+name).AppendToken(strconv.Itoa(i)), "%w", err)
+		if err := list.Check(jsontext.Pointer("/tools/" + name)); err != nil {
+			return g, err
 		}
 	}
 	if g.onSecret, err = o.Secret.Or(decision.Deny, "/secret"); err != nil {

@@ -49,7 +49,7 @@ func mentions(c shell.Command, line string) bool {
 	case stays(c):
 		return false
 	}
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return secretFile.MatchString(w.Text) }) ||
+	return c.AnyArg(secretFile.MatchString) ||
 		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return secretFile.MatchString(r.Here.Text) })
 }
 

@@ -138,7 +138,7 @@ func (m *memory) states(v values) bool {
 	return slices.ContainsFunc(v.texts, distinctive)
 }
 
-// distinctive reports whether a text is more than a word or number that stands in many
+// distinctive reports whether a text is more than a word or number that is in many
 // prompts by accident.
 func distinctive(text string) bool {
 	letters, digits := 0, 0
@@ -170,7 +170,7 @@ func has(prompt, text string) bool {
 	}
 }
 
-// joined reports whether a text goes on in what stands before or behind it.
+// joined reports whether a text goes on in what precedes or follows it.
 func joined(rest, text string, before bool) bool {
 	decode, inner := utf8.DecodeRuneInString, utf8.DecodeLastRuneInString
 	if before {
@@ -196,7 +196,7 @@ func joined(rest, text string, before bool) bool {
 	return rest != "" && word(beyond)
 }
 
-// joiners are what stands within addresses, paths and numbers.
+// joiners are what is within addresses, paths and numbers.
 const joiners = `@._-+/:%&=#~\,`
 
 func word(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }

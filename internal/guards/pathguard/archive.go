@@ -79,7 +79,7 @@ func copiedOut(c shell.Command) (w shell.Word, found bool) {
 	return w, false
 }
 
-// first reports whether a word stands before the other files of a copy.
+// first reports whether a word precedes the other files of a copy.
 func first(c shell.Command, w shell.Word) bool {
 	at := slices.IndexFunc(c.Args(), func(v shell.Word) bool { return v.Text == "cp" })
 	for _, v := range c.Args()[at+1:] {

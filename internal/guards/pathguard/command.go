@@ -17,7 +17,7 @@ type invocation struct {
 	file  bool // each word that may be a file is one
 
 	operands, targets []shell.Word
-	late              bool // an option stands behind an operand
+	late              bool // an option follows an operand
 
 	all      bool   // it changes all that it is given
 	settings []bool // of the operands: an option says that it only reads them
@@ -27,11 +27,11 @@ type invocation struct {
 func (s *collector) command(c shell.Command) {
 	c = cmakeTool(dashed(c))
 	if slices.Contains(patchers, c.Name()) {
-		s.patch(c)
+		s.patches(c, slices.Clone(c.Args()))
 		return
 	}
 	if readsPatch(c) {
-		s.patchTexts(c, nil)
+		s.patches(c, nil)
 	}
 	does, known := useOf(c)
 	if does == none || does == copies && fromTemplate(c) {
@@ -192,7 +192,7 @@ func (s *collector) operand(v *invocation, w shell.Word, a access) {
 var printed = regexp.MustCompile(`^(custom-columns|jsonpath|jsonpath-as-json|go-template)=`)
 
 // showing are the verbs of git that print the files of which they are given a pattern, and magic is
-// what may stand before it.
+// what may precede it.
 var (
 	showing = strings.Fields("log show diff grep checkout restore archive whatchanged cat-file stash")
 	magic   = regexp.MustCompile(`^:\([a-z,]*\)|^:/`)

@@ -81,13 +81,13 @@ var homeOfKeys = sync.OnceValue(func() []paths.Pattern {
 	return decision.MustPatterns(paths.Parse, "**/.{ssh,gnupg,aws,kube,docker,secrets}/**", "**/jetstream/**", "**/{audit,console}.key")
 })
 
-// isNewKey reports whether a program makes a key in the project, which nobody has used so far.
+// isNewKey reports whether a program makes a key in the project that is not in use yet.
 func (p policy) isNewKey(a access) bool {
 	return a.key && p.root.Text != "" && a.path.Below(p.root) && slices.ContainsFunc(newKey(), a.path.Is) && !slices.ContainsFunc(homeOfKeys(), a.path.MayBe)
 }
 
-// scratch is what everybody may write, although it stands in a protected directory: plans
-// and memories are written by the tools of agents.
+// scratch are files that may be written although they are in a protected directory: the tools
+// of agents write plans and memories.
 var scratch = sync.OnceValue(func() []paths.Pattern {
 	return decision.MustPatterns(paths.Parse, "/dev/null", "/dev/std*", "/dev/tty", "/dev/fd/**", "/dev/shm/**", "/dev/tcp/**",
 		"~/.claude/plans/**", "~/.claude/projects/*/memory/**")

@@ -1,7 +1,6 @@
 package pathguard
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ func (p policy) leavesRoot(ev events.Event, tool events.Tool, script shell.Scrip
 	if script.Ends != nil && !slices.ContainsFunc(script.Ends, outside) || !isPersistent(ev, tool) {
 		return decision.Finding{}
 	}
-	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("its shell stays outside of %s, and later calls do not say so", clip(p.root.Name())), Rule: decision.Option("unclear")}
+	return p.whereUnclear("its shell stays outside of %s, and later calls do not say so", clip(p.root.Name()))
 }
 
 // isPersistent reports whether the shell of a call runs later calls too: that of Copilot CLI if a
@@ -56,7 +55,7 @@ func (p policy) inRoot(w *budget, tool events.Tool) decision.Finding {
 			break
 		}
 		if f := p.judge(a); f.Decision == decision.Deny {
-			return decision.Finding{Decision: p.unclear, Reason: "if its tool ignores the directory " + clip(tool.Cwd) + ": " + f.Reason, Rule: decision.Option("unclear")}
+			return p.whereUnclear("if its tool ignores the directory %s: %s", clip(tool.Cwd), f.Reason)
 		}
 	}
 	return decision.Finding{}

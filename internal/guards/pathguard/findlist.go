@@ -14,7 +14,7 @@ var (
 	// nameFilters are programs that do no more with names than print some of them. Others may read
 	// the files.
 	nameFilters = strings.Fields("find head tail sort uniq grep egrep fgrep wc tr cut echo printf cd pwd ls true which command test [")
-	// secretName is a name under which somebody would look for a secret.
+	// secretName is a name by which a find may look for a secret.
 	secretName = regexp.MustCompile(`(?i)secret|id_(rsa|dsa|ecdsa|ed25519)|token|cred|passw|priv|wallet|auth|key|kube|ssh|aws|env|history|cookie|\.(pem|p12|pfx|jks|ppk|asc|gpg|tfstate|creds|nk|netrc|ovpn)|^\.?\*?$`)
 )
 

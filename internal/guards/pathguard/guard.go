@@ -45,11 +45,11 @@ type access struct {
 	// fills says that where it is a directory, its program alone knows what becomes of the
 	// files there: it is below where the directory is one of settings.
 	fills bool
-	// pours says that files whose names nobody knows replace those in the directory.
+	// pours says that files of unknown names replace those in the directory.
 	pours bool
 	// key says that the program makes a new key, and writes it there.
 	key bool
-	// deep says that it may as well stand in a directory below the one that it is in.
+	// deep says that it may as well be in a directory below the one that it is in.
 	deep bool
 }
 
@@ -87,7 +87,7 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 			note(p.judge(a))
 		}
 		for _, why := range unclear {
-			note(decision.Finding{Decision: p.unclear, Reason: why, Rule: decision.Option("unclear")})
+			note(p.whereUnclear("%s", why))
 		}
 		note(p.inRoot(w, tool))
 	}
@@ -95,22 +95,18 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 		note(decision.Finding{Decision: decision.Ask, Reason: "it names more files than are judged in one call: make several of it", Rule: decision.BuiltIn("files of one call")})
 	}
 	if tool.Unread() {
-		note(decision.Finding{Decision: p.unclear, Reason: "which tool is called can't be read", Rule: decision.Option("unclear")})
+		note(p.whereUnclear("which tool is called can't be read"))
 	}
 	if tool.Partial && tool.Class == events.ClassFile {
-		note(decision.Finding{Decision: p.unclear, Reason: "the tool's input names files in a way that can't be read", Rule: decision.Option("unclear")})
+		note(p.whereUnclear("the tool's input names files in a way that can't be read"))
 	}
 	switch worst.Decision {
 	case decision.Deny:
-		result := chain.Denial(worst.Reason)
-		result.Rule = worst.Rule
-		return result
+		return chain.Result{Action: chain.Deny, Reason: worst.Reason, Rule: worst.Rule}
 	case decision.Ask:
 		line, _ := decision.Question(tool)
-		result := chain.Question(line + "\n\nAsked because: " + worst.Reason)
-		result.Reason, result.ApprovalTimeout = worst.Reason, p.timeout
-		result.Rule = worst.Rule
-		return result
+		question := line + "\n\nAsked because: " + worst.Reason
+		return chain.Result{Action: chain.AskUser, ApprovalPrompt: question, ApprovalTimeout: p.timeout, Reason: worst.Reason, Rule: worst.Rule}
 	}
 	return chain.Result{}
 }
@@ -130,8 +126,7 @@ func pathsOf(tool events.Tool) []string {
 	return all
 }
 
-// ofTool is what a tool does to one of its paths. Of a tool that isn't known nobody
-// knows whether it writes.
+// ofTool is what a tool does to one of its paths. It is unsure whether an unknown tool writes.
 func ofTool(tool events.Tool, file string) access {
 	a := access{path: paths.Resolve(file, tool.Cwd), reads: true, below: tool.Operation == events.OperationSearch || tool.Operation == events.OperationDelete || tool.Operation == events.OperationMove}
 	switch tool.Operation {
@@ -174,7 +169,7 @@ func (p policy) judge(a access) decision.Finding {
 		}
 	}
 	if a.path.Unclear {
-		return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("where %s is can't be known", clip(a.path.Text)), Rule: decision.Option("unclear")}
+		return p.whereUnclear("where %s is can't be known", clip(a.path.Text))
 	}
 	if f := p.partly(a); f.Decision != "" {
 		return f
@@ -194,9 +189,9 @@ func (p policy) partly(a access) decision.Finding {
 	for i, pattern := range slices.Concat(own, builtIn) {
 		switch {
 		case (a.below || a.fills && a.path.KeepsSettings()) && (a.path.Holds(pattern) || a.glob && a.path.GlobHolds(pattern) && (i < len(p.deny) || !a.sweeps(pattern))):
-			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s holds what must not be touched: %s", clip(a.path.Name()), pattern), Rule: decision.Option("unclear")}
+			return p.whereUnclear("%s holds what must not be touched: %s", clip(a.path.Name()), pattern)
 		case (a.glob && a.path.Globbed(pattern) || a.deep && a.path.Named(pattern)) && (i < len(p.deny) || !a.sweeps(pattern)):
-			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be what must not be touched: %s", clip(a.path.Name()), pattern), Rule: decision.Option("unclear")}
+			return p.whereUnclear("%s may be what must not be touched: %s", clip(a.path.Name()), pattern)
 		}
 	}
 	return decision.Finding{}
@@ -266,7 +261,7 @@ func (p policy) within(a access) decision.Finding {
 		case a.writes:
 			return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent write", clip(a.path.Name())), Rule: decision.Option("only_write")}
 		case a.unsure && len(p.only) == 0:
-			return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name())), Rule: decision.Option("unclear")}
+			return p.whereUnclear("%s may be written, and is outside of what this guard lets an agent write", clip(a.path.Name()))
 		}
 	}
 	if p.outside != decision.Allow && a.writes && !a.path.Below(p.root) && !slices.ContainsFunc(everybodys(), a.path.Is) {
@@ -294,6 +289,11 @@ func denied(a access, verb string, pattern paths.Pattern, rule string) decision.
 
 func (p policy) unsure(a access, pattern paths.Pattern, rule string) decision.Finding {
 	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern), Rule: rule}
+}
+
+// whereUnclear is the finding that the option unclear decides about.
+func (p policy) whereUnclear(format string, args ...any) decision.Finding {
+	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf(format, args...), Rule: decision.Option("unclear")}
 }
 
 // clip shortens a text to one line, and takes out what can't be seen.

@@ -102,7 +102,7 @@ var lists = map[string]output{
 	"tar": {tarFlags + "cru", []string{"-T", "--files-from"}}, "bsdtar": {tarFlags + "cru", []string{"-T", "--files-from"}}, "rsync": {"", []string{"--files-from"}},
 }
 
-// listed notes that a list says which files are read, unless it stands in a pipe.
+// listed notes that a list says which files are read, unless it is in a pipe.
 func (s *collector) listed(c shell.Command) {
 	args := c.Args()
 	for i, w := range args {

@@ -18,8 +18,8 @@ const (
 )
 
 // nested are the texts in the input of a tool of an MCP server, or of one that isn't known, that may
-// be paths, in whatever members, lists and objects they stand: no two name theirs the same way. Nobody
-// knows whether the tool writes them. whole is false where there are too many.
+// be paths, in any of its members, lists and objects: no two name theirs the same way. Whether
+// the tool writes them is unknown. whole is false where there are too many.
 func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	if tool.Class != events.ClassMCP && tool.Known {
 		return nil, true

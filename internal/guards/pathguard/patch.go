@@ -12,14 +12,9 @@ import (
 // patchers are commands that agents have for their own form of patches.
 var patchers = []string{"apply_patch", "applypatch"}
 
-// patch is what a patch changes, which is an argument or a here-document: it names files as
-// that of the tool apply_patch does.
-func (s *collector) patch(c shell.Command) {
-	s.patchTexts(c, slices.Clone(c.Args()))
-}
-
-// patchTexts are texts of patches, and those that a command reads.
-func (s *collector) patchTexts(c shell.Command, texts []shell.Word) {
+// patches finds what patches change: texts, and the here-documents of a command. They name files as
+// those of the tool apply_patch do.
+func (s *collector) patches(c shell.Command, texts []shell.Word) {
 	for _, r := range c.Redirects {
 		if r.Here.Text != "" {
 			texts = append(texts, r.Here)
@@ -72,7 +67,7 @@ func patchDirs(c shell.Command) (dirs []string, certain bool) {
 	return dirs, certain
 }
 
-// readsPatch reports whether a command applies a patch that stands in the line.
+// readsPatch reports whether a command applies a patch that is in the line.
 func readsPatch(c shell.Command) bool {
 	return (c.Name() == "patch" || c.Name() == "git" && (c.Verb() == "apply" || c.Verb() == "am")) &&
 		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return r.Here.Text != "" })

@@ -9,7 +9,7 @@ import (
 )
 
 // pours is the directory that a command fills with files whose names the line doesn't tell, over
-// those that stand there: all that is in another directory, or in an archive.
+// those that are there: all that is in another directory, or in an archive.
 //
 // An archive of the project that is unpacked beside itself most likely makes a directory.
 func pours(c shell.Command, operands []shell.Word) (target shell.Word, found bool) {

@@ -31,7 +31,7 @@ var (
 
 // rewritesAll reports whether a command changes what it is given.
 func rewritesAll(c shell.Command) bool {
-	return among(rewriters, c) && !slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return slices.Contains(dryRunOptions, w.Text) })
+	return among(rewriters, c) && !c.Has(dryRunOptions...)
 }
 
 // rewrites reports whether a command changes its operand i.

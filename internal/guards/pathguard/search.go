@@ -22,7 +22,7 @@ var (
 )
 
 // searched is what a tool that searches files looks into, where its input says so by
-// patterns for their names. These are no paths of the tool, since a directory stands there.
+// patterns for their names. These are no paths of the tool, since a directory is there.
 // whole is false where some can't be read, or are too many.
 func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	if tool.Class != events.ClassFile || tool.Operation != events.OperationSearch {

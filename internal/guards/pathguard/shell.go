@@ -35,7 +35,7 @@ func ofScript(w *budget, script shell.Script) (all []access, unclear []string) {
 // collector collects what one command does.
 type collector struct {
 	budget     *budget
-	dirs       []string // nil: nobody knows
+	dirs       []string // nil: unknown
 	contains   bool     // words may name files that a container sees
 	prefixed   bool     // words may say in front of a file how it is read
 	listsNames bool     // of what the command finds it tells the names alone
@@ -43,7 +43,7 @@ type collector struct {
 	unclear    []string
 }
 
-// own are the words of a command without those that it runs, which stand next in the list
+// own are the words of a command without those that it runs, which come next in the list
 // and are judged there.
 func own(c, next shell.Command) []shell.Word {
 	switch {
@@ -90,7 +90,7 @@ func (s *collector) fetched(c shell.Command) {
 	if c.Name() == "wget" && (shell.Option(c, "-O") == shell.Yes || shell.Option(c, "--output-document*") == shell.Yes) {
 		return
 	}
-	whole := slices.ContainsFunc(mirrors, func(option string) bool { return c.Name() == "wget" && shell.Option(c, option) != shell.No })
+	whole := c.Name() == "wget" && c.MayHave(mirrors...)
 	for _, w := range c.Args() {
 		_, address, found := strings.Cut(w.Text, "://")
 		_, name, _ := strings.Cut(address, "/")
@@ -144,7 +144,7 @@ func (s *collector) into(sources, targets []shell.Word, below bool) {
 }
 
 // begins reports whether a command of sed may begin behind a text: not within a word, but for the
-// flags of s that may stand before.
+// flags of s that may precede.
 func begins(before string) bool {
 	before = strings.TrimRight(before, "gpIimMe0123456789")
 	last, _ := utf8.DecodeLastRuneInString(before)
@@ -154,7 +154,7 @@ func begins(before string) bool {
 // maxScripted bounds the files that are looked for in a script of sed.
 const maxScripted = 100
 
-// scripted finds the files that a script of sed may write or read: they stand behind
+// scripted finds the files that a script of sed may write or read: they follow
 // a w or r, up to the end of a line.
 func (s *collector) scripted(script string) {
 	found := 0

@@ -12,14 +12,14 @@ import (
 type use int
 
 const (
-	unknown use = iota // nobody knows
-	none               // they are no files
-	reads              // it reads them
-	writes             // it changes them
-	copies             // it reads them, and changes the last one, or files of their names in it
-	moves              // it changes them, and files of their names in the last one
-	links              // what is written to the last one is written to them
-	runs               // it reads the first, and what that does to the others nobody knows
+	unknown use = iota
+	none        // they are no files
+	reads       // it reads them
+	writes      // it changes them
+	copies      // it reads them, and changes the last one, or files of their names in it
+	moves       // it changes them, and files of their names in the last one
+	links       // what is written to the last one is written to them
+	runs        // it reads the first; what that does to the others is unknown
 )
 
 var uses = func() map[string]use {
@@ -80,7 +80,7 @@ func useOf(c shell.Command) (does use, known bool) {
 	if archives(c) {
 		does = reads
 	}
-	if slices.ContainsFunc(changers[c.Name()], func(option string) bool { return shell.Option(c, option) != shell.No }) {
+	if c.MayHave(changers[c.Name()]...) {
 		does = writes
 	}
 	return does, known
@@ -103,7 +103,7 @@ func goesDown(c shell.Command) bool { return among(recursive, c) }
 func among(table map[string][]string, c shell.Command) bool {
 	options, found := table[c.Name()]
 	return found && (options == nil || slices.ContainsFunc(options, func(option string) bool {
-		return shell.Option(c, option) != shell.No || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return w.Text == option })
+		return shell.Option(c, option) != shell.No || c.Has(option)
 	}))
 }
 
@@ -121,7 +121,7 @@ var keyMakers = strings.Fields("req genrsa genpkey ecparam")
 
 // makesKey reports whether a command writes keys that are new.
 func makesKey(c shell.Command) bool {
-	return c.Name() == "openssl" && slices.ContainsFunc(c.Verbs(1), func(verb string) bool { return slices.Contains(keyMakers, verb) })
+	return c.Name() == "openssl" && c.Does(1, keyMakers)
 }
 
 // installDirectory is an option that says where make install will write.
@@ -147,7 +147,7 @@ var wrapping = strings.Fields("env sudo doas xargs time timeout nice nohup exec 
 
 // output are the options of a command that name a file which it writes.
 type output struct {
-	flags   string // letters that may stand before the option's, as in curl -sSLo
+	flags   string // letters that may precede the option's, as in curl -sSLo
 	options []string
 }
 

@@ -22,8 +22,8 @@ var (
 )
 
 // writtenByOption is the file that an option of a program names to be written; next says that the word
-// behind it does. A file of a word of its own is found when before is its option; -o is one of those
-// programs of which nobody knows what they do.
+// behind it does. A file of a word of its own is found when before is its option; -o counts only for
+// programs whose effects are unknown.
 func (s *collector) writtenByOption(name, word, before string, usual bool) (file string, next bool) {
 	switch {
 	case s.contains:

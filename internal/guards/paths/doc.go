@@ -5,7 +5,7 @@
 //
 // A pattern is a glob: * and ? stay within a name, ** is any directories, {a,b} are
 // alternatives. It begins with /, a drive (C:/), ~/ or **/. A ~ is every home
-// directory, since nobody knows whose agent it is: ~/.ssh/** has /home/eve/.ssh/id,
+// directory, since it is unknown whose agent it is: ~/.ssh/** has /home/eve/.ssh/id,
 // /root/.ssh and C:\Users\eve\.ssh. A pattern that ends with /** has the directory
 // itself too.
 package paths

@@ -19,7 +19,7 @@ var (
 )
 
 // throughLinks resolves a rooted path in which ".." leaves the target of a system's link. leaves is
-// false for all others. resolved is empty then, and if nobody knows the target.
+// false for all others. resolved is empty then, and if the target is unknown.
 func throughLinks(text string) (resolved string, leaves bool) {
 	if !strings.Contains(text, "/..") || !strings.HasPrefix(text, "/") {
 		return "", false

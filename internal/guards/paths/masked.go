@@ -11,11 +11,11 @@ import (
 // that: .[REDACTED:key]nv has .env.
 var masked = regexp.MustCompile(`\[redacted:[a-z0-9-]+\]`)
 
-// anyOne stands in a name for any character. No name of a file has it.
+// anyOne stands for any character in a name. No name of a file has it.
 const anyOne = '\x00'
 
 // unmasked is a name with anyOne for each secret that was masked. ok is false where there is none,
-// and where other wildcards stand beside it: these may repeat it, as +([REDACTED:key]) does, so
+// and where other wildcards are beside it: these may repeat it, as +([REDACTED:key]) does, so
 // the name is a glob like any other.
 func unmasked(name string) (one string, ok bool) {
 	if !strings.Contains(name, "[redacted:") {

@@ -13,8 +13,8 @@ import (
 type Path struct {
 	// Text is as it was sent.
 	Text string
-	// Unclear says that nobody knows where it is: it begins with .., and what from is
-	// not known.
+	// Unclear says that its place is unknown: it begins with .., and what it starts from is
+	// unknown too.
 	Unclear bool
 	forms   []string
 	folded  []string // forms, folded
@@ -23,7 +23,7 @@ type Path struct {
 var (
 	drive = regexp.MustCompile(`^[A-Za-z]:`)
 	homes = regexp.MustCompile(`^(?i)(/home/[^/]+|/users/[^/]+|/root|/var/root|[a-z]:/users/[^/]+)(/|$)`)
-	// fileURL is what stands before the path in file:///x, file://localhost/x and file:x.
+	// fileURL is what precedes the path in file:///x, file://localhost/x and file:x.
 	fileURL = regexp.MustCompile(`^(?i)file:(//(localhost|127\.0\.0\.1)?)?`)
 	tilde   = regexp.MustCompile(`^~[^/]*`)
 )
@@ -79,8 +79,8 @@ func of(text string, unclear bool, forms []string) Path {
 	return p
 }
 
-// ofHome is a path from somebody's home. Where it leads out of it, it may be in any
-// place that homes stand at.
+// ofHome is a path from a user's home. Where it leads out of it, it may be in any
+// place that homes are at.
 func ofHome(text, from string) Path {
 	if outside(from) {
 		return of(text, true, []string{path.Clean("/home/eve/" + from), path.Clean("/root/" + from)})
@@ -120,7 +120,7 @@ func (p Path) Name() string {
 	return p.forms[0]
 }
 
-// Below reports whether the path stands in a directory, or is it. A directory that is not
+// Below reports whether the path is in a directory, or is it. A directory that is not
 // known has what is named without a root.
 func (p Path) Below(dir Path) bool {
 	name := p.Name()

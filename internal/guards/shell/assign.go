@@ -8,8 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// assign looks at one assignment. It stands before the words of a command, or alone
-// where there are none.
+// assign looks at one assignment. It precedes the words of a command, if there are any.
 func (s source) assign(a *syntax.Assign, words []Word) Assign {
 	is := Assign{Value: Word{Known: true}}
 	if a.Name == nil {
@@ -81,7 +80,7 @@ func (s source) setVariable(name string, ctx context) {
 	s.addAssignments([]Assign{a}, ctx)
 }
 
-// setters are commands that give variables a value: the names stand behind their options.
+// setters are commands that give variables a value: the names follow their options.
 var setters = map[string]wrapper{
 	"read": {flags: "aersE", values: "dinNptu"}, "mapfile": {flags: "t", values: "CcdnOsu"}, "readarray": {flags: "t", values: "CcdnOsu"}, "getopts": {operands: 1},
 }

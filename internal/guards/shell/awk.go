@@ -26,7 +26,7 @@ func runsAwk(code string) bool {
 		awkArgument.MatchString(awkWhich.ReplaceAllString(code, ""))
 }
 
-// awkCode is a program of awk without what stands in its texts, patterns and comments. It is
+// awkCode is a program of awk without what is in its texts, patterns and comments. It is
 // not certain where a / may divide or begin a pattern, and where one of them doesn't end.
 func awkCode(code string) (bare string, certain bool) {
 	var b strings.Builder

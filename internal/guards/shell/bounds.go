@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// substitutions is how deep they stand in one another.
+// substitutions is how deep they are in one another.
 func substitutions(file *syntax.File) int {
 	var open []bool
 	depth, most := 0, 0

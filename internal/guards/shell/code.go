@@ -8,7 +8,7 @@ import (
 )
 
 // readable are the options behind which the code of a language stands that is read, and those that
-// may stand beside it: alone, or with a value.
+// may be beside it: alone, or with a value.
 var readable = map[string]struct{ codes, flags, valued []string }{
 	"Python":     {[]string{"-c"}, []string{"-u", "-B", "-I", "-s", "-S", "-E", "-O", "-q"}, []string{"-X", "-W"}},
 	"JavaScript": {[]string{"-e", "-p", "-pe", "--eval", "--print"}, []string{"--no-warnings", "--input-type=module", "--input-type=commonjs", "--experimental-strip-types"}, nil},

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// survey notes what is asked about the outermost line as a whole. What stands in a here-document
+// survey notes what is asked about the outermost line as a whole. What is in a here-document
 // gives no variable of the shell a value.
 func (s source) survey(file *syntax.File) {
 	bare := []byte(s.text)
@@ -32,7 +32,7 @@ func (s source) survey(file *syntax.File) {
 const maxConstants = 16
 
 // constants notes the assignments of a line that certainly happen before what uses them: those of
-// its statements, and those of a chain A && NAME=value && B whose uses all stand in the chain.
+// its statements, and those of a chain A && NAME=value && B whose uses are all in the chain.
 func (s source) constants(file *syntax.File) {
 	if strings.Contains(s.text, "IFS") {
 		return

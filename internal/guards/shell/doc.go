@@ -4,7 +4,7 @@
 // [Parse] reads the line as bash does and lists each [Command]: of pipes and lists,
 // subshells, functions, aliases and traps, of $(…), `…` and <(…), and those that
 // another command is given to run (sh -c, sudo, env, xargs, find -exec, eval, …).
-// A command that runs another stands in the list as well as the other.
+// A command that runs another is in the list as well as the other.
 //
 // # What it cannot know
 //

@@ -27,7 +27,7 @@ func writes(r *syntax.Redirect) bool {
 	return is && p.Op == syntax.CmdOut
 }
 
-// redirect adds the file of a redirection to what stands around a command, or what the
+// redirect adds the file of a redirection to what surrounds a command, or what the
 // command reads.
 func (s source) redirect(r *syntax.Redirect, ctx *context) {
 	if writes(r) {
@@ -69,8 +69,7 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 	}
 }
 
-// hereDocument adds a here-document. input says that it stands in the place of what the command
-// reads.
+// hereDocument adds a here-document. input says that the command reads it as its input.
 func (s source) hereDocument(r *syntax.Redirect, input bool, ctx *context) {
 	if r.Hdoc == nil {
 		if input {

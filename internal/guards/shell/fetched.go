@@ -8,7 +8,7 @@ import (
 )
 
 // noteFetched notes the directory that a command fills from elsewhere: a repository that it clones,
-// or, as ".", files whose names nobody knows.
+// or, as ".", files of unknown names.
 func (f *files) noteFetched(c Command) {
 	var words []Word
 	for _, w := range c.Args() {

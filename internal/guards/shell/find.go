@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// find runs what stands between -exec and its end, for the files that it finds.
+// find runs what is between -exec and its end, for the files that it finds.
 func (s source) find(c Command, ctx context, depth int) {
 	args, names := c.Args(), listed(c)
 	if len(names) == 0 || alternatives(args) { // it may run for one of them alone
@@ -25,7 +25,7 @@ func (s source) find(c Command, ctx context, depth int) {
 	}
 }
 
-// alternatives reports whether some tests of find need not hold for what stands behind them.
+// alternatives reports whether some tests of find need not hold for what follows them.
 func alternatives(args []Word) bool {
 	depth := 0
 	return slices.ContainsFunc(args, func(w Word) bool {
@@ -41,7 +41,7 @@ func alternatives(args []Word) bool {
 	})
 }
 
-// fd runs what stands behind -x or -X, to a ; or the end, for the files that it finds.
+// fd runs what follows -x or -X, to a ; or the end, for the files that it finds.
 func (s source) fd(c Command, ctx context, depth int) {
 	args := c.Args()
 	for i := 0; i < len(args); i++ {

@@ -20,8 +20,8 @@ var (
 		`|(color|advice|column|log|status|rerere|pack|feature|index|grep|stash|versionsort|format)\.[^=]+$)`)
 )
 
-// gitConfig looks for settings of git that name a command, and for those that are given a
-// value and that nobody knows.
+// gitConfig looks for settings of git that name a command, and for unknown ones that are given a
+// value.
 func (c *Command) gitConfig(args []Word) {
 	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "run" }); at >= 0 && c.Verb() == "bisect" {
 		args = args[:at] // the rest is another command

@@ -164,7 +164,7 @@ var (
 	}
 )
 
-// warningModule is a filter of warnings whose category stands in a module.
+// warningModule is a filter of warnings whose category is in a module.
 var warningModule = regexp.MustCompile(`^(-W)?\w+:[^:]*:\w+\.\w`)
 
 // moduleEnds are ends of files whose names stand without them.

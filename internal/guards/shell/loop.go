@@ -32,7 +32,7 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 	if len(items) == 0 || len(items) > maxRounds || slices.ContainsFunc(items, func(w Word) bool { return !w.Known }) {
 		return false
 	}
-	s.walk(n.Loop, ctx) // what stands in its words runs, too
+	s.walk(n.Loop, ctx) // what is in its words runs, too
 	s.single[iter.Name.Value] = single
 	s.rounds(iter.Name.Value, items, n.Do, ctx)
 	delete(s.single, iter.Name.Value)
@@ -119,7 +119,7 @@ func (s source) setOnce(name string) bool {
 	return len(named.FindAllString(rest, -1)) == 1 && !parted.MatchString(withoutSentences(rest)) && !evaluates.MatchString(rest)
 }
 
-// parted is a word that quotes part, so that it does not stand there: e”val.
+// parted is a word that quotes part, so that it is not there: e”val.
 var parted = regexp.MustCompile(`(^|\s)('\w+'|"\w+")\w|\w(''|""|'\w+'\w|"\w+"\w|\\\w)|\b(read|printf\s+-v|declare|typeset|local|mapfile|readarray|getopts|unset|let)\b(\s+-\w+)*(\s+\w+(=\S*)?)*\s+\w*['"\\$]`)
 
 // withoutSentences is a line without the quoted texts that have blanks or more than letters: they are no

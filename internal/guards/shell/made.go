@@ -18,7 +18,7 @@ var compilers = []string{"go", "gcc", "g++", "cc", "c++", "clang", "clang++", "r
 // movers give files other names, or make others of them.
 var movers = []string{"mv", "cp", "install", "ln", "rsync"}
 
-// unpackers and archivers make files whose names nobody knows: of a file, and archivers
+// unpackers and archivers make files of unknown names: of a file, and archivers
 // also of what they read.
 var (
 	unpackers = []string{"unzip", "7z", "7za", "unar", "gunzip", "gzip", "bunzip2", "bzip2", "unxz", "xz", "unzstd", "zstd"}
@@ -32,10 +32,10 @@ const maxBy = 16
 // files are those that a line makes.
 type files struct {
 	// by are the names of the commands that write a file, by the file's name without its
-	// directory: what runs it may stand in another directory, and so may the file by then.
+	// directory: what runs it may be in another directory, and so may the file by then.
 	// A redirection that stands alone is the command "".
 	by       map[string][]string
-	unpacked bool              // some are of an archive, so that nobody knows their names
+	unpacked bool              // some are of an archive, so that their names are unknown
 	texts    map[string]string // of those that the line writes in full, by the names of the files
 	reading  int               // how many of them were read
 	ran      map[string]int    // those that were run so far, with the number of their makers by then
@@ -95,7 +95,7 @@ func (f *files) note(c Command, read *feed) {
 	}
 }
 
-// valueOf is the value that stands in one word with its option: --output=x, -ox, of=x.
+// valueOf is the value that is in one word with its option: --output=x, -ox, of=x.
 func valueOf(text string) string {
 	if name, value, found := strings.Cut(text, "="); found && (name == "of" || strings.HasPrefix(name, "--")) {
 		return value

@@ -32,7 +32,7 @@ func Parse(line, cwd string) Script {
 // parser collects what a line runs.
 type parser struct {
 	script         Script
-	dirs           []string          // where the next command may run; nil: nobody knows
+	dirs           []string          // where the next command may run; nil: unknown
 	functions      int               // that were looked at
 	full           bool              // there are more commands than are listed
 	files          files             // that were made
@@ -56,7 +56,7 @@ func newParser(cwd string) *parser {
 	}
 }
 
-// context is what stands around a command.
+// context is what surrounds a command.
 type context struct {
 	feed      *feed
 	redirects []Redirect

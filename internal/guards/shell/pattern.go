@@ -12,7 +12,7 @@ import (
 
 // Pattern is a command as rules write it: a name and words, with * for any run of
 // characters and ? for any one, as in "git push --force*". Variables that are set for
-// the command may stand before its name.
+// the command may precede its name.
 type Pattern struct {
 	assigns, words []string
 }
@@ -118,6 +118,11 @@ func Option(c Command, option string) Found {
 		found = max(found, all)
 	}
 	return found
+}
+
+// MayHave reports whether a command has one of some options, or may have it.
+func (c Command) MayHave(options ...string) bool {
+	return slices.ContainsFunc(options, func(option string) bool { return Option(c, option) != No })
 }
 
 // dated reports whether a word is unknown only for what a command prints that prints no options:

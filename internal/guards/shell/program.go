@@ -51,7 +51,7 @@ func (s source) program(c *Command, name string, ctx context) {
 	}
 }
 
-// isOption reports whether an argument is an option. A short one may stand behind flags, as -x
+// isOption reports whether an argument is an option. A short one may follow flags, as -x
 // does in -ix.
 func isOption(option, text, flags string) bool {
 	if cluster(option[:min(2, len(option))]) && flags != "" && cluster(text[:min(2, len(text))]) {

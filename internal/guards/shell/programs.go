@@ -15,7 +15,7 @@ var runners = map[string]string{
 }
 
 // helpers are options with which a program runs a command; one that ends with * may
-// be followed by anything, and a word in front of it has to stand there too.
+// be followed by anything, and a word in front of it has to be there too.
 var helpers = map[string][]string{
 	"tar":   {"--to-command*", "--checkpoint-action*", "-I*", "--use-compress-program*", "--info-script*", "--new-volume-script*", "-F*", "--rsh-command*"},
 	"rsync": {"-e*", "--rsh*", "--rsync-path*"}, "scp": {"-S*"}, "sftp": {"-S*", "-D*"},
@@ -36,7 +36,7 @@ var helpers = map[string][]string{
 	"complete": {"-C*"}, "compgen": {"-C*"}, "mapfile": {"-C*"}, "readarray": {"-C*"}, "enable": {"-f*"}, "hash": {"-p*"}, "bind": {"-x*"}, "jobs": {"-x"},
 }
 
-// flags are the letters that may stand before a short option of helpers in one argument.
+// flags are the letters that may precede a short option of helpers in one argument.
 var flags = map[string]string{
 	"git rebase": "ivqfnmrk", "git grep": "nlLcivwhHEGFPqzapWr", "git clone": "qvnls", "git difftool": "ygd",
 	"man": "adfkKwW7", "vim": viFlags, "vi": viFlags, "nvim": viFlags, "view": viFlags, "ex": viFlags, "flock": "sxeonuF", "npx": "yq",
@@ -59,7 +59,7 @@ var harmlessArguments = map[string]*regexp.Regexp{
 // debuggerCommands are what people tell a debugger that runs a program and shows where it is.
 var debuggerCommands = regexp.MustCompile(`^(r|run|start|breakpoint set -[nlf] [\w.:]+|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`)
 
-// languages are what makes a program run commands that stand in its arguments.
+// languages are what makes a program run commands that are in its arguments.
 var languages = map[string]*regexp.Regexp{
 	"ed": bang, "red": bang, "dc": bang, "ftp": bang, "telnet": bang, "lftp": bang, "mail": regexp.MustCompile(`(^|\n)~`), "mailx": regexp.MustCompile(`(^|\n)~`),
 	"sqlite3": regexp.MustCompile(`(?i)(^|\n)\s*\.(ar|cd|exc|im|lo|o|rea|sa|s\s|sh(e|\s|$)|sy|ww|x)|edit\s*\(|load_extension|(write|read)file\s*\(|fsdir\s*\(`),

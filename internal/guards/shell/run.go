@@ -57,7 +57,7 @@ func (c *Command) doubtName(name string, depth int) bool {
 	return true
 }
 
-// runWrapper lists a command such as env or sudo, and then the command that stands in its
+// runWrapper lists a command such as env or sudo, and then the command that is in its
 // arguments.
 func (s source) runWrapper(c Command, w wrapper, ctx context, depth int) {
 	args := c.Words[1:]

@@ -9,8 +9,8 @@ import (
 // packageScript is a script of package.json with its command, as npm pkg set is given it.
 var packageScript = regexp.MustCompile(`(?s)^["']?scripts(\.|\[)[^=]*=(.*)$`)
 
-// setsScript reads the commands that npm pkg set writes to package.json: whoever builds the
-// project runs them.
+// setsScript reads the commands that npm pkg set writes to package.json: a build of
+// the project runs them.
 func (s source) setsScript(c *Command, name string) {
 	args := c.Args()
 	at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "set" || w.Text == "set-script" })

@@ -24,7 +24,7 @@ type Script struct {
 	Doubts []Doubt
 	// Bomb says that a function calls itself in a pipe or in the background.
 	Bomb bool
-	// Ends are where a shell that lives on may run the next line; nil means that nobody knows.
+	// Ends are where a shell that lives on may run the next line; nil means unknown.
 	Ends []string
 }
 
@@ -42,7 +42,7 @@ type Command struct {
 	// Redirects are the files that it is connected to.
 	Redirects []Redirect
 	// Dirs are where it may run, "" being where the line does if that is not known.
-	// Empty means that nobody knows.
+	// Empty means unknown.
 	Dirs []string
 	// Built says that the same line compiles the program, of files that it does not make, or
 	// writes it as a script that was read, or as a function.
@@ -66,19 +66,19 @@ type Word struct {
 	Glob bool
 	// Many says that it may be any number of words.
 	Many bool
-	// Deep says that its last name may stand in any directory below the others.
+	// Deep says that its last name may be in any directory below the others.
 	Deep bool
 	// Runs are the names of commands whose output is in it.
 	Runs []string
 }
 
-// plain reports whether a word is one text, which the command sees as it stands there.
+// plain reports whether a word is one text, which the command sees unchanged.
 func (w Word) plain() bool { return w.Known && !w.Glob && !w.Deep }
 
 // Redirect is a file that a command is connected to.
 type Redirect struct {
 	File Word
-	// Here is what stands in the line in place of a file: a here-document or here-string.
+	// Here is what is in the line in place of a file: a here-document or here-string.
 	Here Word
 	// Write is false where the file is only read.
 	Write bool
@@ -117,6 +117,23 @@ func (c Command) Args() []Word {
 		return nil
 	}
 	return c.Words[1:]
+}
+
+// Has reports whether an argument is one of some words.
+func (c Command) Has(words ...string) bool {
+	return c.AnyArg(func(text string) bool { return slices.Contains(words, text) })
+}
+
+// AnyArg reports whether an argument's text matches.
+func (c Command) AnyArg(matches func(text string) bool) bool {
+	return slices.ContainsFunc(c.Args(), func(w Word) bool { return matches(w.Text) })
+}
+
+// Connects reports whether a redirection of bash opens a connection.
+func (c Command) Connects() bool {
+	return slices.ContainsFunc(c.Redirects, func(r Redirect) bool {
+		return strings.HasPrefix(r.File.Text, "/dev/tcp/") || strings.HasPrefix(r.File.Text, "/dev/udp/")
+	})
 }
 
 // Verb is what a program such as git is told to do, by the first word that is none of its

@@ -43,7 +43,7 @@ var commandVariables = func() map[string]*regexp.Regexp {
 		"IFS":          regexp.MustCompile(`^\W*$`),
 		// A category of warnings is imported by its name.
 		"PYTHONWARNINGS": regexp.MustCompile(`^((ignore|error|default|always|module|once)(:[^:.,]*(:\w*Warning)?)?,?)*$`),
-		// Without these the other side of a connection is whoever answers.
+		// Without these the other side of a connection is not verified.
 		"NODE_TLS_REJECT_UNAUTHORIZED": regexp.MustCompile(`^1?$`), "GIT_SSL_NO_VERIFY": regexp.MustCompile(`^(0|false)?$`),
 		"GIT_ALLOW_PROTOCOL": regexp.MustCompile(`^((https|ssh|file):?)*$`),
 		"GIT_WORK_TREE":      regexp.MustCompile(`^\.?$`), "XDG_CONFIG_HOME": regexp.MustCompile(`^(~/\.config)?$`), "PYTHONINSPECT": regexp.MustCompile(`^$`), "PYTHONBREAKPOINT": regexp.MustCompile(`^0?$`),

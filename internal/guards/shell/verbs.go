@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// options are those that may stand before a program's verb.
+// options are those that may precede a program's verb.
 type options struct {
 	values string // a value follows in a word of its own
 	flags  string // none does
@@ -47,6 +47,11 @@ var verbal = func() map[string]options {
 	}
 	return all
 }()
+
+// Does reports whether one of the first n verbs is among some.
+func (c Command) Does(n int, verbs []string) bool {
+	return slices.ContainsFunc(c.Verbs(n), func(verb string) bool { return slices.Contains(verbs, verb) })
+}
 
 // Verbs are at most n of the words that say what a program such as git is told to do. Its
 // options before each are passed over as far as they are known: where one is not, or a

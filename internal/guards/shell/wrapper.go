@@ -10,17 +10,17 @@ type wrapper struct {
 	flags, values string // letters of options, without and with a value
 	long          string // long options; one that has a value ends with =
 	operands      int    // words of its own before the command
-	assigns       bool   // NAME=value may stand there too
+	assigns       bool   // NAME=value may be there too
 	line          bool   // what follows is joined to a line for a shell
-	more          bool   // it appends arguments that nobody knows
+	more          bool   // it appends unknown arguments
 	login         bool   // without a command it runs a shell
 	free          bool   // its options are not known, and have no values in words of their own
-	verbs         string // words, one of which has to stand before the command
+	verbs         string // words, one of which has to precede the command
 	names         string // programs whose name in the first place is the command's
 	fetches       bool   // the command is the name of a package, with a version
 	dir           string // options that name the directory where the command runs
-	dashes        bool   // the command stands behind a --; without one there is none
-	parted        bool   // a -- may stand between the command and its arguments, which do not see it
+	dashes        bool   // the command follows a --; without one there is none
+	parted        bool   // a -- may be between the command and its arguments, which do not see it
 	home          string // options with which it runs in a home directory; * is always
 }
 
@@ -128,7 +128,7 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 		text := words[i].Text
 		switch {
 		case !words[i].Known || words[i].Glob:
-			// The name of a command that isn't known is the matter of whoever runs it.
+			// The caller judges a command whose name is unknown.
 			return words[i:], !words[i].Many && !strings.HasPrefix(text, "-") && w.operands == 0
 		case text == "--":
 			return w.behind(words[i+1:]), true

@@ -41,7 +41,7 @@ func Options(prefix string, replicas int) natsx.BucketOptions {
 type Store struct {
 	connect func() (*natsx.Conn, error)
 	opened  atomic.Pointer[openBucket]
-	opening chan struct{} // holds an element while somebody opens or closes
+	opening chan struct{} // holds an element during an open or a close
 	writer  writer
 	clock   natsx.Clock
 }

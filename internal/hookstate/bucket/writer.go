@@ -21,7 +21,7 @@ type writer struct {
 	timeout time.Duration // of one write
 
 	mu      sync.Mutex              // guards waiting
-	waiting map[string][]*oneChange // by key, which is there while somebody writes it
+	waiting map[string][]*oneChange // by key, which is there while it is written
 	writing sync.WaitGroup
 }
 

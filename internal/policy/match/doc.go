@@ -23,7 +23,7 @@
 //
 // labels are what the event's session has seen, a list of texts. emitter is who sent the
 // event, as far as the connection proves: id, name, role and proven; the texts are empty and
-// proven is false where it proves nobody. lineage is where the session stands among its
+// proven is false where it proves no identity. lineage is the place of the session among its
 // sub-agents, as the agent claims: root (the session itself where it claims nothing), parent
 // and depth.
 //
@@ -44,7 +44,7 @@
 //
 // # Limits
 //
-// Expressions come from whoever may register a hook, and data from whoever may
+// Expressions come from all who may register a hook, and data from all who may
 // emit. So one evaluation has a budget of [CostLimit] units; comparing, searching
 // and building are charged by the size of their operands before they run, and
 // what would go beyond the budget ends at once with [ErrTooCostly]. Whatever the

@@ -37,7 +37,7 @@ func (in *Input) Emitter() map[string]any {
 	}
 }
 
-// Lineage is where the session stands in the tree of sub-agents, as the agent claims.
+// Lineage is where the session is in the tree of sub-agents, as the agent claims.
 // The root of a session that claims nothing is the session.
 func (in *Input) Lineage() map[string]any {
 	depth, err := strconv.ParseInt(in.attributes[events.AttrDepth], 10, 64)

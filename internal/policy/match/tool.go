@@ -93,7 +93,7 @@ func toolValue(tool events.Tool) map[string]any {
 	return value
 }
 
-// noTool is shared by all events that are about no tool; nobody writes to it.
+// noTool is shared by all events that are about no tool; it is never written to.
 var noTool = toolValue(events.Tool{})
 
 // objectTypes adds the types of tool, emitter and lineage to those that CEL has.

@@ -97,7 +97,7 @@ func separator(text []byte, name, end int) (value, how int) {
 	return value, loose
 }
 
-// quoted returns what stands between quotes at text[value:]. The quotes may be
+// quoted returns what is between quotes at text[value:]. The quotes may be
 // escaped ones, of JSON within JSON; what ends them has no more backslashes.
 func quoted(text []byte, value int) (from, to int, ok bool) {
 	open := while(text, value, func(c byte) bool { return c == '\\' })
@@ -142,7 +142,7 @@ func lineBegin(text []byte, name int) bool {
 	return false
 }
 
-// words are values that nobody keeps secret: types and constants of languages.
+// words are values that are never secrets: types and constants of languages.
 var words = []string{
 	"none", "null", "nil", "true", "false", "undefined", "string", "str", "int", "number", "bool",
 	"boolean", "required", "optional", "any", "bytes", "object", "redacted", "hidden",

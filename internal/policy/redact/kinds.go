@@ -26,7 +26,7 @@ type prefixed struct {
 	kind, prefix string
 	chars        func(byte) bool // what follows the prefix
 	least, most  int             // how much of it; 0: any number
-	apart        bool            // no letter, digit or _ stands before it
+	apart        bool            // no letter, digit or _ precedes it
 	digit        bool            // there is a digit in it, unlike in words
 }
 

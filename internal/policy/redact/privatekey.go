@@ -43,7 +43,7 @@ func privateKey(text []byte, at, _ int) (from, to int) {
 	}
 }
 
-// skipGap skips what stands between the lines of a key: blanks, escapes, quotes, marks of a diff and
+// skipGap skips what is between the lines of a key: blanks, escapes, quotes, marks of a diff and
 // numbers of lines.
 func skipGap(text []byte, at int) int {
 	for at < len(text) {

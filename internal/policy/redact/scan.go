@@ -7,7 +7,7 @@ import (
 )
 
 // Texts are searched for hints: literals that every secret of a kind begins with
-// or contains. Three neighbouring characters of each hint, its gram, stand in a
+// or contains. Three neighbouring characters of each hint, its gram, are in a
 // bit table, so that a text without any is passed at two or three cycles a byte.
 // Expressions and the finer checks are for what follows a hint only.
 
@@ -97,7 +97,7 @@ func (m *matcher) add(t trigger) {
 	*slot = append(*slot, t)
 }
 
-// common orders the letters by how often they stand in texts.
+// common orders the letters by how often they are in texts.
 const common = "etaoinsrhldcumfpgwybvkxjqz"
 
 // rarest chooses the gram of a hint: the one that ordinary texts have least.
@@ -120,7 +120,7 @@ func rarest(hint string) (gram uint32, offset int) {
 	return gram, offset
 }
 
-// stands reports whether the trigger's hint stands in text with its gram ending
+// stands reports whether the trigger's hint is in text with its gram ending
 // at i, and where the hint begins.
 func (t *trigger) stands(text []byte, i int) (at int, ok bool) {
 	at = i - 2 - t.offset

@@ -22,7 +22,7 @@ type Trace struct {
 
 // Span is one span of a tree.
 type Span struct {
-	ID, Parent string // in hex; a Parent that is not in the trace stands there too
+	ID, Parent string // in hex; a Parent that is not in the trace is there too
 	Depth      int    // 0 for what has no parent here
 	Name       string
 	Service    string // whose it is
@@ -110,7 +110,7 @@ func (t *Trace) part(chain string) []Span {
 	return ordered(t.Spans, func(s *Span) bool { return s.ID == top.ID })
 }
 
-// whole is all of the trace: what has no parent in it, and all below. What stands in a
+// whole is all of the trace: what has no parent in it, and all below. What is in a
 // circle, below itself, is below nothing, and left out.
 func (t *Trace) whole() []Span {
 	there := make(map[string]bool, len(t.Spans))

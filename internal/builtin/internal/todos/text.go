@@ -8,7 +8,7 @@ import (
 // barWidth is how many characters show how much is done.
 const barWidth = 20
 
-// marks are what stands before a task.
+// marks are what precedes a task.
 var marks = map[Status]string{Pending: "○", InProgress: "▶", Completed: "✓"}
 
 // Text is the list, one task a line, each with a mark of its status.
