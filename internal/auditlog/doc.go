@@ -1,5 +1,5 @@
-// Package auditlog is the audit log as one router replica uses it: it opens the streams,
-// writes records, signs checkpoints and watches the streams' settings.
+// Package auditlog is one router replica's access to the audit log: it opens the streams, writes
+// records, signs checkpoints and watches the streams' settings.
 //
 //	log, err := auditlog.Open(ctx, conn, auditlog.Options{Recorder: recorder.Options{ID: id}, Key: key})
 //	go log.Run(ctx)
@@ -7,16 +7,15 @@
 //
 // # Parts
 //
-// [store] holds segments, checkpoints and decisions in NATS; [recorder] writes records in
-// batches; [signer] signs checkpoints. Outside of the router, [witness] co-signs them and
-// [query] reads records and exports. The format of it all, and the verifier, are in
-// pkg/audit.
+// [store] holds segments, checkpoints and decisions in NATS. [recorder] writes records in batches.
+// [signer] signs checkpoints. Outside of the router, [witness] co-signs them, and [query] reads
+// records and exports them. Package pkg/audit defines the format and verifies it.
 //
 // # Failure
 //
-// [Log.Ready] says why the log does not allow to serve: its stream is not append-only, or
-// in strict mode it takes no records. [Log.Record] fails in strict mode when the log did
-// not take the records in time; then nothing may be answered.
+// [Log.Ready] returns why the router must not serve: the stream is not append-only, or, in strict
+// mode, it takes no records. In strict mode, [Log.Record] returns an error if the log did not store
+// the records in time; the router must not answer then.
 //
 // [store]: github.com/hookrouter/hookrouter/internal/auditlog/store
 // [recorder]: github.com/hookrouter/hookrouter/internal/auditlog/recorder

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// streamSettings are those of the streams. A difference makes this replica not ready, and is
-// recorded.
+// streamSettings watches the settings of the streams. A difference makes this replica not ready,
+// and is recorded.
 func (l *Log) streamSettings(prefix string) *natsx.Settings {
 	return &natsx.Settings{
 		Of: "audit log", Prefix: prefix, Log: l.log,

@@ -10,7 +10,7 @@ import (
 )
 
 // KnownHook returns a durable hook that the log has recorded, and a guard that was pinned before
-// it; empty for none. It reads the log from its beginning to the first such hook.
+// it; both are empty if there is none. It reads the log from its beginning to the first such hook.
 func (l *Log) KnownHook(ctx context.Context) (hook, guard string, err error) {
 	if l.writer.Mode == recorder.Off {
 		return "", "", nil

@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Options configure the log. The zero value of each field is its default.
+// Options configure the log. Zero fields mean defaults.
 type Options struct {
 	// Replicas of new streams and the bucket; 0 picks.
 	Replicas int
@@ -32,14 +32,14 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Log is the audit log of one replica. It is safe for concurrent use. [Log.Run] runs it.
+// Log is the audit log of one replica. It is safe for concurrent use. Call [Log.Run].
 type Log struct {
 	log      *slog.Logger
 	store    *store.Log
 	writer   *recorder.Writer
 	view     recorder.View
-	signer   *signer.Signer  // nil without a key, or if nothing is recorded
-	index    *index.Indexer  // nil if nothing is recorded
+	signer   *signer.Signer  // nil without a key, or if the mode is Off
+	index    *index.Indexer  // nil if the mode is Off
 	settings *natsx.Settings // of the streams
 	waiting  atomic.Int64    // calls of Record
 }
@@ -97,7 +97,7 @@ func (l *Log) Run(ctx context.Context) {
 	l.writer.Run(ctx)
 }
 
-// Ready reports why the log can't serve, or nil.
+// Ready returns an error if the log does not allow the router to serve.
 func (l *Log) Ready() error {
 	if err := l.settings.Err(); err != nil {
 		return err
@@ -108,15 +108,15 @@ func (l *Log) Ready() error {
 	return nil
 }
 
-// Enabled reports whether records are written at all.
+// Enabled reports whether records are written.
 func (l *Log) Enabled() bool { return l.writer.Mode != recorder.Off }
 
-// Mode says who waits for records.
+// Mode returns the mode of the log.
 func (l *Log) Mode() recorder.Mode { return l.writer.Mode }
 
-// Record writes lines, each a record without a writer as [audit.Record.Append] makes it, and
-// waits for the log if the mode requires it. The caller may reuse lines after it returns. If the
-// error is [recorder.ErrUnavailable], nothing may be answered.
+// Record writes lines, which are records without a writer in the form of [audit.Record.Append], and
+// waits for the log if the mode requires it. The caller may reuse lines afterwards. After an error,
+// [recorder.ErrUnavailable] or [recorder.ErrTooLarge], nothing may be answered.
 func (l *Log) Record(ctx context.Context, lines []byte) error {
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
@@ -126,19 +126,19 @@ func (l *Log) Record(ctx context.Context, lines []byte) error {
 // Note writes lines without waiting.
 func (l *Log) Note(lines []byte) { l.writer.Note(lines) }
 
-// Waiting is the number of [Log.Record] calls in flight.
+// Waiting returns the number of [Log.Record] calls in flight.
 func (l *Log) Waiting() int64 { return l.waiting.Load() }
 
-// Lag is the age of the oldest unacknowledged record; 0 for none.
+// Lag returns the age of the oldest unacknowledged record; 0 if there is none.
 func (l *Log) Lag() time.Duration { return l.writer.Lag() }
 
 // Alarmed reports whether an alarm keeps this replica from signing the live segment.
 func (l *Log) Alarmed() bool { return l.signer != nil && l.signer.Alarmed() }
 
-// View renders data and texts for records.
+// View returns the view that renders data and texts for records.
 func (l *Log) View() recorder.View { return l.view }
 
-// Store is the log's storage in NATS, where approvals keep their decisions.
+// Store returns the log's storage in NATS, where approvals store their decisions.
 func (l *Log) Store() *store.Log { return l.store }
 
 // note records an event of the log itself.

@@ -1,8 +1,8 @@
-// Package hookcall sends events to hooks and watchers over NATS: the transport of
-// package dispatch, and of whoever else calls a hook.
+// Package hookcall sends events to hooks and observers over NATS. It is the transport of package
+// dispatch and of other callers of hooks.
 //
-// A hook is called by request-reply on <prefix>.call.<id>. Each message carries the
-// event's CloudEvents attributes, the chain's id, a call id of its own, the mode, the
-// time that is left and W3C trace context as headers, and the data as its body.
-// Watchers read <prefix>.event.<event> and <prefix>.result.<event>.
+// Hooks are called by request-reply on <prefix>.call.<id>. Each message has headers with the
+// event's CloudEvents attributes, the chain's id, a new call id, the mode, the time left and W3C
+// trace context. Its body is the data. Observers read <prefix>.event.<event> and
+// <prefix>.result.<event>.
 package hookcall

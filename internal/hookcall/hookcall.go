@@ -23,8 +23,8 @@ type Transport struct {
 	onNoResponder func(hook string)
 }
 
-// New makes a transport. Replies of more than maxReply bytes are invalid results. onNoResponder is
-// called for each call that no worker receives, and must not block; nil for nothing.
+// New returns a transport. Replies of more than maxReply bytes are invalid results. onNoResponder
+// is called for each call without a listening worker, and must not block; nil means no callback.
 func New(conn *natsx.Conn, maxReply int, onNoResponder func(hook string)) *Transport {
 	if onNoResponder == nil {
 		onNoResponder = func(string) {}
@@ -48,7 +48,7 @@ func (t *Transport) Open(e dispatch.Envelope) dispatch.Channel {
 	return &channel{t, e.Event.Name, h}
 }
 
-// channel sends the messages about one event. Its header is never written to.
+// channel sends the messages about one event. Its header is not modified.
 type channel struct {
 	*Transport
 	event  string
@@ -65,12 +65,13 @@ func (c *channel) PublishResult(body []byte) error {
 	return c.conn.Publish(c.conn.Event("result", c.event), nil, body)
 }
 
-// Notify publishes on the hook's call subject; nobody replies.
+// Notify publishes on the hook's call subject without expecting a reply.
 func (c *channel) Notify(call dispatch.Call) error {
 	return c.conn.Publish(c.conn.Call(call.Hook), c.callHeader(call), call.Data)
 }
 
-// Call calls a hook; see [Do]. A worker whose answer does not count any more is told.
+// Call calls a hook; see [Do]. If ctx is canceled, it tells the worker that the answer does not
+// count.
 func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, error) {
 	header := c.callHeader(call)
 	reply, err := Do(ctx, c.conn, call, header, c.maxReply)
@@ -78,7 +79,7 @@ func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply,
 		c.onNoResponder(call.Hook)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		_ = c.conn.Publish(c.conn.CallCancel(call.Hook), wire.Header{wire.HeaderCallID: header[wire.HeaderCallID]}, nil) // it ends in its time anyway
+		_ = c.conn.Publish(c.conn.CallCancel(call.Hook), wire.Header{wire.HeaderCallID: header[wire.HeaderCallID]}, nil) // best effort: the call ends in its time anyway
 	}
 	return reply, err
 }
@@ -103,16 +104,16 @@ func (c *channel) callHeader(call dispatch.Call) wire.Header {
 	return h
 }
 
-// milliseconds rounds up: no hook may give up before the router does.
+// milliseconds rounds up, so that no hook gives up before the router does.
 func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max((d+time.Millisecond-1).Milliseconds(), 1), 10)
 }
 
-// Do calls a hook with the headers of the wire protocol and returns its reply. If the hook
-// echoes, a reply that does not repeat the id of the call is dropped. The reply has the policy,
-// if the worker named one, also with an error. The error wraps [chain.ErrNoResponder] if no
-// worker listens, [chain.ErrInvalidResult] if the reply is too large or the hook's own program
-// gave none, and [context.DeadlineExceeded] if the time was over here or at the hook.
+// Do calls a hook with the headers of the wire protocol and returns its reply. If the hook echoes,
+// a reply without the id of the call is dropped. The reply holds the policy, if the worker named
+// one, even with an error. The error wraps [chain.ErrNoResponder] if no worker listens,
+// [chain.ErrInvalidResult] if the reply is too large or the hook's program returned an invalid one,
+// and [context.DeadlineExceeded] if the time ended here or at the hook.
 func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.Header, maxReply int) (dispatch.Reply, error) {
 	var accept func(wire.Header) bool
 	if id := wire.Get(header, wire.HeaderCallID); call.Echoed {

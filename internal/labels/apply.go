@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Growth is the number of sessions that a record would make known: its own and those that it
-// claims.
+// Growth returns the number of sessions that a record would add to the table: its own and those
+// that it claims.
 func (t *Table) Growth(r Record) (sessions int) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -21,7 +21,7 @@ func (t *Table) Growth(r Record) (sessions int) {
 	return sessions
 }
 
-// Apply sets the record of a key at a revision. Claims that it had before cost nothing.
+// Apply sets the record of a key at a revision, unless a newer one is known.
 func (t *Table) Apply(r Record, revision uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -47,7 +47,7 @@ func (t *Table) Apply(r Record, revision uint64) {
 	t.senders[r.Sender].note(r)
 }
 
-// without returns each of all that is not in known, once.
+// without returns the elements of all that are not in known, without duplicates.
 func without(all, known []string) (rest []string) {
 	for _, s := range all {
 		if !slices.Contains(known, s) && !slices.Contains(rest, s) {
@@ -70,10 +70,10 @@ func (t *Table) Old(now time.Time) map[string]uint64 {
 	return old
 }
 
-// Drop forgets the session of a record that was removed from the store, if it is past its
-// [Retention]: a record that somebody deleted by hand stays in force until then. With it go the
-// sessions that only it claimed; it stays itself, without a record, while others claim it. The
-// tree keeps its labels while another member exists.
+// Drop forgets the session of a record that was removed from the store and is past its [Retention].
+// A record that somebody deleted by hand stays in force until then. Sessions that only this record
+// claimed are forgotten too. The session itself stays, without a record, while others claim it. The
+// tree keeps its labels while it has other members.
 func (t *Table) Drop(key string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +91,7 @@ func (t *Table) Drop(key string, now time.Time) {
 	t.tidy(n)
 }
 
-// add makes a session known, in a tree of its own.
+// add adds a session in a new tree.
 func (t *Table) add(who, session string) *node {
 	n := &node{Record: Record{Session: session, Sender: who}}
 	n.tree = &tree{members: []*node{n}}

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Missing returns those of labels that must still be stored: the session's tree lacks them, more
-// than half of their [Retention] or of the memory for the sender's other sessions is over, or a
-// person was asked to remove them from one of the sender's sessions since the tree got them.
+// Missing returns the labels that must be stored: the session's tree lacks them, more than
+// half of their [Retention] or of the sender's memory has passed, or a person was asked to remove
+// them from one of the sender's sessions since the tree got them.
 func (t *Table) Missing(name string, labels []string, now time.Time) (missing []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -21,7 +21,7 @@ func (t *Table) Missing(name string, labels []string, now time.Time) (missing []
 	return missing
 }
 
-// fades reports whether more than half of a label's memory for a sender is over.
+// fades reports whether more than half of the sender's memory of a label has passed.
 func (t *Table) fades(sender, label string, now time.Time) bool {
 	return sender != "" && t.memory > 0 && now.Sub(t.senders[sender].added[label]) > t.memory/2
 }
@@ -32,9 +32,9 @@ func (t *Table) asked(n *node, label string) bool {
 	return ok && !n.tree.added[label].After(at)
 }
 
-// After returns a time for a write about labels of a session: now, or right after the last time
-// that its sender's sessions got one of them or a person was asked to remove one. So the order of
-// both is known though the clocks of replicas differ.
+// After returns a time for a write about labels of a session: now, or just after the last time that
+// the sender's sessions got one of them or a person was asked to remove one. This orders both even
+// if the clocks of replicas differ.
 func (t *Table) After(name string, labels []string, now time.Time) time.Time {
 	who, _ := Split(name)
 	t.mu.RLock()
@@ -53,8 +53,7 @@ func (t *Table) After(name string, labels []string, now time.Time) time.Time {
 	return now
 }
 
-// Again returns those of labels that the session's tree got after a person was asked to remove
-// them.
+// Again returns the labels that the session's tree got after a person was asked to remove them.
 func (t *Table) Again(name string, labels []string, asked time.Time) (again []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -67,9 +66,9 @@ func (t *Table) Again(name string, labels []string, asked time.Time) (again []st
 	return again
 }
 
-// Merging returns the labels that a person was asked to remove and that two trees have which a
-// record is to join. They count as added then: who was asked about one tree does not remove what
-// the other had.
+// Merging returns the labels that a person was asked to remove and that several trees have, which a
+// record is about to join. They count as added again: a person who was asked about one tree does
+// not remove what another tree had.
 func (t *Table) Merging(r Record) (both []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

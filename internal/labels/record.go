@@ -14,13 +14,13 @@ import (
 // Record is the stored state of one session.
 type Record struct {
 	Session string           `json:"session_id,omitempty"` // empty for events without a session
-	Sender  string           `json:"sender,omitempty"`     // the proven owner; empty for none
+	Sender  string           `json:"sender,omitempty"`     // the proven owner; empty if unproven
 	Labels  map[string]Added `json:"labels,omitempty"`
-	// Cleared is when a person was asked to remove labels, of those that were removed. What the
-	// sender's other sessions had seen before no longer holds for this one.
+	// Cleared is, for each label that was removed, when the person was asked. Labels of the
+	// sender's other sessions from before that time do not hold for this session.
 	Cleared map[string]time.Time `json:"cleared,omitempty"`
-	// Asked is when a person was last asked to remove labels. The next time that a hook adds one
-	// of them, it is stored again, so that the answer does not remove what came after the question.
+	// Asked is when a person was last asked to remove each label. If a hook adds the label again,
+	// it is stored again, so that the answer does not remove what came after the question.
 	Asked map[string]time.Time `json:"asked,omitempty"`
 	// Claims are the ids that this session claimed as its parents or roots. Parent, Root and
 	// Depth are those of the first claim.
@@ -40,7 +40,7 @@ type Added struct {
 // Name names the record's session. Events of a proven sender without a session have a name too.
 func (r Record) Name() string { return Name(r.Sender, r.Session) }
 
-// Name names a sender's session; empty without a proven sender and a session.
+// Name returns the name of a sender's session. It is empty if both are empty.
 func Name(sender, session string) string {
 	if session == "" && sender != "" {
 		return "\x00" + sender
@@ -51,7 +51,7 @@ func Name(sender, session string) string {
 // Split reverses [Name].
 func Split(name string) (sender, session string) { return sessionkey.Split(name) }
 
-// Key is the key of a name's record in the store, below a prefix.
+// Key returns the key of a name's record in the store, without prefix.
 func Key(name string) string { return sessionkey.Digest(name) }
 
 // With returns the record with labels that a hook added now.
@@ -70,8 +70,8 @@ func (r Record) With(hook string, now time.Time, labels ...string) Record {
 // MaxClaims bounds the claims of one session. Further claims are ignored.
 const MaxClaims = 16
 
-// Claiming returns the record with the claim to have a parent, and a root of its tree; each may
-// be empty. above is the parent's record.
+// Claiming returns the record with claims to a parent and a root; each may be empty. above is the
+// parent's record.
 func (r Record) Claiming(now time.Time, parent, root string, above Record) Record {
 	for _, id := range [...]string{parent, root} {
 		if id != "" && id != r.Session && !slices.Contains(r.Claims, id) && len(r.Claims) < MaxClaims {
@@ -87,14 +87,14 @@ func (r Record) Claiming(now time.Time, parent, root string, above Record) Recor
 	return r
 }
 
-// HasClaim reports whether the record has the claim already or has no room for it.
+// HasClaim reports whether the record has these claims, or no room for more.
 func (r Record) HasClaim(parent, root string) bool {
 	has := func(id string) bool { return id == "" || id == r.Session || slices.Contains(r.Claims, id) }
 	return has(parent) && has(root) || len(r.Claims) >= MaxClaims
 }
 
-// Asking returns the record with the note that a person is asked to remove labels. at is the
-// time of [Table.After].
+// Asking returns the record with a note that a person is asked to remove labels. at is a time from
+// [Table.After].
 func (r Record) Asking(at time.Time, labels ...string) Record {
 	r.Asked = maps.Clone(r.Asked)
 	for _, label := range labels {
@@ -104,8 +104,8 @@ func (r Record) Asking(at time.Time, labels ...string) Record {
 	return r
 }
 
-// Without returns the record without labels that a person removed now. It keeps those that were
-// added after the person was asked.
+// Without returns the record without the labels that a person removed now, except for those that
+// were added after the person was asked.
 func (r Record) Without(now, asked time.Time, labels ...string) Record {
 	r.Labels, r.Cleared = maps.Clone(r.Labels), maps.Clone(r.Cleared)
 	for _, label := range labels {
@@ -118,7 +118,7 @@ func (r Record) Without(now, asked time.Time, labels ...string) Record {
 	return r
 }
 
-// note notes a label's time, unless a later one is noted.
+// note sets a label's time, unless a later one is set.
 func note(times *map[string]time.Time, label string, at time.Time) {
 	if *times == nil {
 		*times = map[string]time.Time{}
@@ -140,7 +140,7 @@ func (r Record) names() []string { return slices.Sorted(maps.Keys(r.Labels)) }
 // has reports whether the record has a label.
 func (r Record) has(label string) bool { _, ok := r.Labels[label]; return ok }
 
-// Encode returns the record as JSON, which [Decode] reads.
+// Encode returns the record as JSON. [Decode] reverses it.
 func (r Record) Encode() ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -2,14 +2,14 @@ package labels
 
 import "time"
 
-// sender is what is known of all sessions of one sender.
+// sender holds the labels of all sessions of one sender.
 type sender struct {
 	sessions int
 	added    map[string]time.Time // when each label was last added
 	asked    map[string]time.Time // when a person was last asked to remove it
 }
 
-// note notes when the labels of a record were added and asked about.
+// note records when the labels of a record were added and asked about.
 func (s *sender) note(r Record) {
 	for label, added := range r.Labels {
 		note(&s.added, label, added.Time)
@@ -19,7 +19,7 @@ func (s *sender) note(r Record) {
 	}
 }
 
-// recount notes anew when the labels of all sessions of a sender were added.
+// recount computes again when the labels of all sessions of a sender were added.
 func (t *Table) recount(who string) {
 	s := t.senders[who]
 	s.added = nil

@@ -10,7 +10,7 @@ import (
 // Retention is how long a record is kept after its last write.
 const Retention = 30 * 24 * time.Hour
 
-// Options configure a table. The zero value of each field is its default.
+// Options configure a table. Zero fields mean defaults.
 type Options struct {
 	// Memory is how long a label of one session holds for all sessions of the same proven
 	// sender; 0 means an hour, a negative value disables it.
@@ -20,29 +20,29 @@ type Options struct {
 // DefaultMemory is the default of [Options.Memory].
 const DefaultMemory = time.Hour
 
-// Table is what one replica knows. It is safe for concurrent use. Make one with [New].
+// Table is one replica's copy of all records. It is safe for concurrent use. Use [New].
 type Table struct {
 	memory time.Duration
 
-	mu      sync.RWMutex // guards what follows
+	mu      sync.RWMutex // guards the fields below
 	nodes   map[string]*node
 	byID    map[string][]*node // by session id
 	senders map[string]*sender
 	names   map[string]string // names by record key
-	changes uint64            // how often the rest changed
+	changes uint64            // number of changes to nodes, byID, senders and names
 }
 
-// node is one session. It has a record, or others claim it, or both.
+// node is a session that has a record, is claimed by others, or both.
 type node struct {
 	Record
 	revision uint64   // 0 without a record
-	claims   []string // of its records
+	claims   []string // of its record
 	claimed  int      // number of sessions that claim it
 	tree     *tree
 	place    int // among the members of the tree
 }
 
-// New makes an empty table.
+// New returns an empty table.
 func New(o Options) *Table {
 	t := &Table{memory: cmp.Or(o.Memory, DefaultMemory)}
 	t.Clear()
@@ -57,14 +57,14 @@ func (t *Table) Clear() {
 	t.changes++
 }
 
-// Len is the number of known sessions.
+// Len returns the number of known sessions.
 func (t *Table) Len() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return len(t.nodes)
 }
 
-// LenOf is the number of known sessions of a sender.
+// LenOf returns the number of known sessions of a sender.
 func (t *Table) LenOf(sender string) int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -74,8 +74,8 @@ func (t *Table) LenOf(sender string) int {
 	return 0
 }
 
-// Of returns the labels of a session, sorted; nil for none. Without labels it costs two map
-// lookups. Callers must not change the slice.
+// Of returns the labels of a session, sorted; nil if there are none. Without labels it costs two
+// map lookups. Callers must not modify the result.
 func (t *Table) Of(name string, now time.Time) []string {
 	who, _ := Split(name)
 	t.mu.RLock()
@@ -100,9 +100,9 @@ func (t *Table) Of(name string, now time.Time) []string {
 	return union(all, own)
 }
 
-// collect returns the labels of a tree and of the foreign sessions that its members claim, and so
-// on. It looks at each tree once, and again only after a change: agents choose the claims, and with
-// them how many ways lead how far.
+// collect returns the labels of a tree and, transitively, of the foreign sessions that its members
+// claim. It visits each tree once and caches the result until the next change, since agents choose
+// the claims and with them the number of paths.
 func (t *Table) collect(from *tree) []string {
 	all := from.labels
 	if len(from.foreign) == 0 {
@@ -138,7 +138,8 @@ func (t *Table) Get(name string) (Record, uint64) {
 	return Record{Sender: sender, Session: session}, 0
 }
 
-// Senders returns whose sessions with an id have a record, or are claimed; empty for unproven ones.
+// Senders returns the senders of the sessions with an id that have a record or are claimed; empty
+// for unproven ones.
 func (t *Table) Senders(id string) (senders []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -149,7 +150,7 @@ func (t *Table) Senders(id string) (senders []string) {
 	return senders
 }
 
-// Having returns the session and the sessions of its tree whose records have one of the labels.
+// Having returns the session, and the sessions of its tree whose records have one of the labels.
 func (t *Table) Having(name string, labels []string) (names []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -165,7 +166,7 @@ func (t *Table) Having(name string, labels []string) (names []string) {
 	return names
 }
 
-// Newest is the newest revision among the records of a session's tree.
+// Newest returns the newest revision of the records in a session's tree.
 func (t *Table) Newest(name string) (revision uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -12,11 +12,11 @@ type tree struct {
 	members []*node
 	labels  []string             // of all members, sorted
 	added   map[string]time.Time // when a member last got each label
-	foreign map[string]struct{}  // claimed ids that sessions of other senders have
+	foreign map[string]struct{}  // claimed ids of sessions of other senders
 	reached atomic.Pointer[reached]
 }
 
-// reached is what [Table.collect] found for a tree, while nothing changed since.
+// reached caches the result of [Table.collect] until the next change.
 type reached struct {
 	changes uint64 // of the table
 	labels  []string
@@ -40,13 +40,13 @@ func join(large, small *tree) {
 	maps.Copy(large.foreign, small.foreign)
 }
 
-// take makes a session the last member.
+// take appends a member.
 func (t *tree) take(n *node) {
 	n.tree, n.place = t, len(t.members)
 	t.members = append(t.members, n)
 }
 
-// follow notes a claimed id that sessions of other senders have.
+// follow records a claimed id of sessions of other senders.
 func (t *tree) follow(id string) {
 	if t.foreign == nil {
 		t.foreign = map[string]struct{}{}
@@ -62,7 +62,7 @@ func (t *tree) gain(r Record) {
 	t.labels = union(t.labels, r.names())
 }
 
-// remove removes a member; the last one takes its place.
+// remove removes a member and moves the last one to its place.
 func (t *tree) remove(n *node) {
 	end := len(t.members) - 1
 	last := t.members[end]
@@ -71,7 +71,7 @@ func (t *tree) remove(n *node) {
 	t.members = t.members[:end]
 }
 
-// lose removes labels that a member lost, unless others have them.
+// lose removes labels that a member lost, unless other members have them.
 func (t *tree) lose(labels []string) {
 	for _, label := range labels {
 		delete(t.added, label)

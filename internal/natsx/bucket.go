@@ -10,15 +10,15 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrRevision means that a key was written by another meanwhile.
+// ErrRevision means that another client wrote the key in the meantime.
 var ErrRevision = errors.New("written by someone else meanwhile")
 
-// defaultMarkerTTL is how long the marker of a deleted key is kept by default. Nobody
-// follows a bucket from further back: a follower that lost its watch starts again.
+// defaultMarkerTTL is the default of [BucketOptions.MarkerTTL]. A follower that was away for longer
+// starts again from the beginning.
 const defaultMarkerTTL = time.Hour
 
-// Bucket is a key-value bucket. Decide by writing, never by reading: a write names the
-// revision it follows, and a read may be stale.
+// Bucket is a key-value bucket. A read may be stale, so decide with a write, which names the
+// revision that it replaces.
 type Bucket struct {
 	conn      *Conn
 	kv        jetstream.KeyValue
@@ -26,15 +26,15 @@ type Bucket struct {
 	markerTTL time.Duration
 }
 
-// Entry is one value of a key as the bucket's log has it.
+// Entry is a value of a key in the bucket's log.
 type Entry struct {
 	Key      string
 	Value    []byte // nil if the key was deleted
-	Revision uint64 // its place in the bucket's log
-	Last     bool   // it was the end of the log when it was sent
+	Revision uint64 // position in the bucket's log
+	Last     bool   // it was the end of the log when sent
 }
 
-// BucketOptions say how a bucket is created.
+// BucketOptions configure a bucket.
 type BucketOptions struct {
 	// Name and Description of the bucket.
 	Name, Description string
@@ -42,20 +42,19 @@ type BucketOptions struct {
 	Replicas int
 	// MaxAge is how long a key is kept after its last write; 0 means forever.
 	MaxAge time.Duration
-	// LeaderReads makes every Get ask the stream's leader, which has every write that was
-	// acknowledged.
+	// LeaderReads makes every Get ask the stream's leader, which has all acknowledged writes.
 	LeaderReads bool
-	// MarkerTTL is how long the marker of a deleted key is kept, at least a second; 0 means
-	// an hour, which is right for buckets that somebody follows.
+	// MarkerTTL is how long the marker of a deleted key is kept, at least a second; 0 means an
+	// hour, which suits buckets that have followers.
 	MarkerTTL time.Duration
-	// Hint says who creates the bucket if this user may not, in a sentence; empty means
-	// hookctl audit bootstrap.
+	// Hint says, in a sentence, who creates the bucket if this user may not; empty means hookctl
+	// audit bootstrap.
 	Hint string
 }
 
 func (o BucketOptions) markerTTL() time.Duration { return cmp.Or(o.MarkerTTL, defaultMarkerTTL) }
 
-// OpenBucket opens a bucket, and creates it if it is missing.
+// OpenBucket opens a bucket, or creates a missing one.
 func (c *Conn) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error) {
 	kv, err := c.openBucket(ctx, o)
 	if err != nil {
@@ -86,9 +85,9 @@ func (c *Conn) openBucket(ctx context.Context, o BucketOptions) (jetstream.KeyVa
 	return c.withLeaderReads(ctx, o.Name)
 }
 
-// withLeaderReads turns off direct gets, which replicas answer that may lag and which the
-// client library turns on for every bucket it creates, and only then opens the bucket: a
-// handle opened before would go on asking for direct gets, and nobody would answer.
+// withLeaderReads turns off direct gets before it opens the bucket. Replicas that lag may answer
+// these, and the client library turns them on for every bucket that it creates. A handle opened
+// earlier would continue to send direct gets, which then get no answer.
 func (c *Conn) withLeaderReads(ctx context.Context, name string) (jetstream.KeyValue, error) {
 	stream, err := c.js.Stream(ctx, bucketStreamName(name))
 	if err != nil {
@@ -103,9 +102,9 @@ func (c *Conn) withLeaderReads(ctx context.Context, name string) (jetstream.KeyV
 	return c.js.KeyValue(ctx, name)
 }
 
-// replicate creates something with three replicas on a cluster and with one elsewhere,
-// unless a number is given. The leader of a cluster that has just started may not know its
-// peers yet, so it tries three for a while before it settles for one.
+// replicate creates something with the given number of replicas; 0 means three on a cluster and one
+// elsewhere. The leader of a cluster that has just started may not know its peers yet, so it tries
+// three for a while before it uses one.
 func replicate[T any](ctx context.Context, c *Conn, replicas int, create func(replicas int) (T, error)) (T, error) {
 	if replicas > 0 || c.nc.ConnectedClusterName() == "" {
 		return create(max(replicas, 1))
@@ -126,7 +125,7 @@ func replicate[T any](ctx context.Context, c *Conn, replicas int, create func(re
 	return created, nil
 }
 
-// ErrNoKey means that a bucket or a stream holds nothing under that name.
+// ErrNoKey means that a bucket or a stream has no such key or message.
 var ErrNoKey = errors.New("it is not there")
 
 // Get reads a key. The error is [ErrNoKey] if it does not exist. The value may be stale,
@@ -142,8 +141,8 @@ func (k *Bucket) Get(ctx context.Context, key string) (Entry, error) {
 	return Entry{Key: key, Value: e.Value(), Revision: e.Revision()}, nil
 }
 
-// Create writes a key that does not exist and that the store drops after ttl; 0 means
-// never. The error is [ErrRevision] if it exists.
+// Create writes a key that does not exist. The store drops the key after ttl; 0 means never. The
+// error is [ErrRevision] if the key exists.
 func (k *Bucket) Create(ctx context.Context, key string, value []byte, ttl time.Duration) (uint64, error) {
 	var options []jetstream.KVCreateOpt
 	if ttl > 0 {
@@ -153,7 +152,7 @@ func (k *Bucket) Create(ctx context.Context, key string, value []byte, ttl time.
 	return rev, k.wrap("write", key, err)
 }
 
-// Last is the revision of the newest write to the bucket.
+// Last returns the revision of the newest write to the bucket.
 func (k *Bucket) Last(ctx context.Context) (uint64, error) {
 	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
 	if err != nil {
@@ -162,14 +161,14 @@ func (k *Bucket) Last(ctx context.Context) (uint64, error) {
 	return stream.CachedInfo().State.LastSeq, nil
 }
 
-// Put writes a key whatever it holds and returns the new revision.
+// Put writes a key unconditionally and returns the new revision.
 func (k *Bucket) Put(ctx context.Context, key string, value []byte) (uint64, error) {
 	rev, err := k.kv.Put(ctx, key, value)
 	return rev, k.wrap("write", key, err)
 }
 
-// Update writes a key that is at the given revision, 0 for one that does not exist, and
-// returns the new revision. The error is [ErrRevision] if it is at another.
+// Update writes a key that is at the given revision, 0 for a key that does not exist, and returns
+// the new revision. The error is [ErrRevision] if the key is at another revision.
 func (k *Bucket) Update(ctx context.Context, key string, value []byte, at uint64) (uint64, error) {
 	var rev uint64
 	var err error
@@ -181,14 +180,14 @@ func (k *Bucket) Update(ctx context.Context, key string, value []byte, at uint64
 	return rev, k.wrap("write", key, err)
 }
 
-// UpdateFor is Update of a key that exists, which the store drops after ttl.
+// UpdateFor is Update for an existing key, which the store drops after ttl.
 func (k *Bucket) UpdateFor(ctx context.Context, key string, value []byte, at uint64, ttl time.Duration) error {
 	_, err := k.conn.js.Publish(ctx, "$KV."+k.name+"."+key, value, jetstream.WithExpectLastSequencePerSubject(at), jetstream.WithMsgTTL(max(ttl.Round(time.Second), time.Second)))
 	return k.wrap("write", key, err)
 }
 
-// Remove deletes a key that is at the given revision. The error is [ErrRevision] if it is
-// at another.
+// Remove deletes a key that is at the given revision. The error is [ErrRevision] if it is at
+// another.
 func (k *Bucket) Remove(ctx context.Context, key string, at uint64) error {
 	err := k.kv.Purge(ctx, key, jetstream.LastRevision(at), jetstream.PurgeTTL(k.markerTTL))
 	return k.wrap("remove", key, err)

@@ -10,13 +10,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// BucketState is a bucket at one moment.
+// BucketState is the state of a bucket.
 type BucketState struct {
 	Replicas int
-	Drift    []string // settings that are not as they must be; a phrase each
+	Drift    []string // settings that differ from what is required; a phrase each
 }
 
-// InspectBucket compares a bucket with what it must be: for operators. The error is
+// InspectBucket compares a bucket with its required settings, for operators. The error is
 // [ErrNoStream] if it is missing.
 func (c *Conn) InspectBucket(ctx context.Context, o BucketOptions) (BucketState, error) {
 	stream, err := c.bucketStream(ctx, o.Name)
@@ -27,8 +27,8 @@ func (c *Conn) InspectBucket(ctx context.Context, o BucketOptions) (BucketState,
 	return BucketState{config.Replicas, bucketDrift(config, o)}, nil
 }
 
-// RepairBucket resets the settings of a bucket that drifted, as far as the server allows:
-// for operators.
+// RepairBucket resets the settings of a bucket that drifted, as far as the server allows, for
+// operators.
 func (c *Conn) RepairBucket(ctx context.Context, o BucketOptions) error {
 	stream, err := c.bucketStream(ctx, o.Name)
 	if err != nil {
@@ -51,8 +51,8 @@ func (c *Conn) RepairBucket(ctx context.Context, o BucketOptions) error {
 	return nil
 }
 
-// bucketDrift says in which settings a bucket differs. Its placement, replicas and maximum
-// size are the operator's choice.
+// bucketDrift lists the settings in which a bucket differs. Placement, replicas and maximum size
+// are the operator's choice.
 func bucketDrift(c jetstream.StreamConfig, o BucketOptions) (d drift) {
 	d.must(len(c.Subjects) == 1 && c.Subjects[0] == bucketSubject(o.Name, ">"), "subjects", strings.Join(c.Subjects, " "))
 	d.common(c)
@@ -81,7 +81,7 @@ func bucketStreamName(name string) string { return "KV_" + name }
 
 func bucketSubject(name, key string) string { return "$KV." + name + "." + key }
 
-// ScaleBucket sets the number of replicas of a bucket: for operators.
+// ScaleBucket sets the number of replicas of a bucket, for operators.
 func (c *Conn) ScaleBucket(ctx context.Context, name string, replicas int) error {
 	return c.scale(ctx, bucketStreamName(name), replicas)
 }
@@ -99,13 +99,13 @@ func (c *Conn) scale(ctx context.Context, name string, replicas int) error {
 	return nil
 }
 
-// KeyTime is a key and when it was written.
+// KeyTime is a key with the time of its last write.
 type KeyTime struct {
 	Key  string
 	Time time.Time
 }
 
-// KeyTimes lists the keys that match a pattern, "" for all, without their values.
+// KeyTimes returns the keys that match a pattern, "" for all, without their values.
 func (k *Bucket) KeyTimes(ctx context.Context, pattern string) (list []KeyTime, err error) {
 	if pattern == "" {
 		pattern = ">"
@@ -131,8 +131,8 @@ func (k *Bucket) KeyTimes(ctx context.Context, pattern string) (list []KeyTime, 
 	}
 }
 
-// Erase removes every message of the keys that match a pattern from the bucket's stream and
-// leaves no markers: for operators. Followers of the bucket do not notice.
+// Erase removes all messages of the keys that match a pattern from the bucket's stream, without
+// markers, for operators. Followers of the bucket do not notice.
 func (k *Bucket) Erase(ctx context.Context, pattern string) error {
 	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
 	if err == nil {

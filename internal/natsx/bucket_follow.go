@@ -10,14 +10,14 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// ErrReconnected means that the connection was lost and is back. The server may have
-// forgotten the consumer, which the client library notices much later: follow again.
+// ErrReconnected means that the connection was lost and is back. Follow again: the server may have
+// lost the consumer, which the client library notices much later.
 var ErrReconnected = errors.New("the connection was lost and is back")
 
-// Follow calls handle with the current value of every key, and then with every change, in
-// the order of the log; loaded is true from the call that completes the values on. Changes
-// that are waiting come in one batch. It returns when ctx ends, when handle returns an
-// error, when the bucket can't be followed any more, or with [ErrReconnected].
+// Follow calls handle with the current value of every key and then with every change, in the order
+// of the log. loaded is true from the call that completes the current values. Waiting changes are
+// passed as one batch. Follow returns when ctx ends, when handle returns an error, when the bucket
+// can't be followed, or with [ErrReconnected] after a reconnect.
 func (k *Bucket) Follow(ctx context.Context, handle func(batch []Entry, loaded bool) error) error {
 	if err := k.follow(ctx, handle); err != nil {
 		return fmt.Errorf("follow bucket %s: %w", k.name, err)
@@ -77,7 +77,7 @@ func (k *Bucket) follow(ctx context.Context, handle func(batch []Entry, loaded b
 	}
 }
 
-// maxBatch bounds a batch, in bytes of values.
+// maxBatch is the maximum size of the values in a batch, in bytes.
 const maxBatch = 4 << 20
 
 func (k *Bucket) add(batch []Entry, rec *Record, loaded *bool) []Entry {

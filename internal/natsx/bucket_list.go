@@ -10,10 +10,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Under calls yield with the keys below a prefix ("a" for "a.b"), the oldest write first,
-// until it returns false. A key that is written meanwhile comes once. It gets one message
-// after the other and so needs no right to create a consumer, which could deliver to any
-// subject.
+// Under calls yield with the keys below a prefix ("a" for "a.b"), the oldest write first, until
+// yield returns false. A key that is written in the meantime is passed once. Under gets the
+// messages one by one and so does not need the permission to create consumers, which could deliver
+// to any subject.
 func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) bool) error {
 	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
 	if err != nil {
@@ -41,8 +41,8 @@ func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) boo
 	}
 }
 
-// Holds returns the keys that match a pattern and that the bucket's stream has a message of, a value or
-// the marker of a deleted key.
+// Holds returns the keys that match a pattern and have a message in the bucket's stream: a value,
+// or the marker of a deleted key.
 func (k *Bucket) Holds(ctx context.Context, pattern string) (keys map[string]bool, err error) {
 	var info *jetstream.StreamInfo
 	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
@@ -59,8 +59,8 @@ func (k *Bucket) Holds(ctx context.Context, pattern string) (keys map[string]boo
 	return keys, nil
 }
 
-// isMarker reports whether the header is of a marker of a deleted key, whether a client deleted it or
-// the store found it too old.
+// isMarker reports whether the header is that of a marker of a deleted key, whether a client
+// deleted it or it expired.
 func isMarker(header nats.Header) bool {
 	return header.Get("KV-Operation") != "" || header.Get(jetstream.MarkerReasonHeader) != ""
 }

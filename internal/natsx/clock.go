@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Clock tells the time of a NATS server, so that processes agree whose own clocks differ. The zero
-// Clock tells this machine's time until it is asked for.
+// Clock returns the time of a NATS server, so that processes with different clocks agree. The zero
+// Clock returns this machine's time until [Clock.Ask] or [Clock.Set] is called.
 type Clock struct{ read atomic.Pointer[reading] }
 
-// reading is what a server said; it is counted on by the monotonic clock.
+// reading is a time reported by the server, and the local time when it arrived.
 type reading struct{ server, came time.Time }
 
-// Now is the time of the server.
+// Now returns the server's time.
 func (c *Clock) Now() time.Time {
 	r := c.read.Load()
 	if r == nil {
@@ -23,7 +23,8 @@ func (c *Clock) Now() time.Time {
 	return r.server.Add(time.Since(r.came))
 }
 
-// Ask asks the server that leads a bucket for the time, unless it was asked within fresh.
+// Ask gets the time from the server that leads a bucket, unless that was done within the time
+// fresh.
 func (c *Clock) Ask(ctx context.Context, k *Bucket, fresh time.Duration) error {
 	if r := c.read.Load(); r != nil && time.Since(r.came) < fresh {
 		return nil
@@ -36,5 +37,5 @@ func (c *Clock) Ask(ctx context.Context, k *Bucket, fresh time.Duration) error {
 	return nil
 }
 
-// Set tells what the server says now.
+// Set sets the server's current time.
 func (c *Clock) Set(server time.Time) { c.read.Store(&reading{server, time.Now()}) }

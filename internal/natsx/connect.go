@@ -22,16 +22,16 @@ import (
 var ErrUnreachable = errors.New("no answer")
 
 // ErrCredentials means that the NATS server requires credentials and got none, or does not accept
-// those it got.
+// those that it got.
 var ErrCredentials = errors.New("no valid credentials")
 
 // ErrURL means that the address of the NATS server is malformed.
 var ErrURL = errors.New("not a server address")
 
-// DefaultURL is the address of the server if none is given.
+// DefaultURL is the default of [Options.URL].
 const DefaultURL = nats.DefaultURL
 
-// Options say how to connect. The zero Options connect to the default URL.
+// Options configure a connection. The zero value connects to the default URL.
 type Options struct {
 	// URL of the servers, comma-separated; empty means nats://127.0.0.1:4222.
 	URL string
@@ -39,19 +39,19 @@ type Options struct {
 	Prefix string
 	// Name of the connection, for the server's monitoring.
 	Name string
-	// InProcess is an embedded server to connect to without a socket; it wins over URL.
+	// InProcess is an embedded server to connect to without a socket. It takes precedence over URL.
 	InProcess InProcess
-	// Inbox is the prefix of reply subjects, which begins with _INBOX; empty means just
-	// that. Connections that share one can read each other's replies.
+	// Inbox is the prefix of reply subjects, beginning with _INBOX; empty means _INBOX. Connections
+	// with the same prefix can read each other's replies.
 	Inbox string
 	// Creds is the path of a NATS credentials file; empty for none.
 	Creds string
-	// Token and Seed are a user's JWT and the seed of its key, in the place of a file.
+	// Token and Seed are a user's JWT and the seed of its key, as an alternative to Creds.
 	Token, Seed string
-	// Role is the identity to look for among the contexts of the nats command line if no other
-	// option proves one: see [natscontext.Find]. Empty for none.
+	// Role is the identity to look up among the contexts of the nats command line if no other
+	// option provides credentials: see [natscontext.Find]. Empty means none.
 	Role string
-	// Getenv says where those contexts are; nil means [os.Getenv].
+	// Getenv locates these contexts; nil means [os.Getenv].
 	Getenv func(string) string
 	// NATS holds further options: user, token, TLS, inbox prefix.
 	NATS []nats.Option
@@ -64,7 +64,7 @@ type Options struct {
 // InProcess is a server in this process that connects without a socket.
 type InProcess = nats.InProcessConnProvider
 
-// Conn is a connection and the subjects of one prefix, which are part of its methods.
+// Conn is a connection, with the subjects of one prefix as methods.
 type Conn struct {
 	events.Subjects
 	nc  *nats.Conn
@@ -78,9 +78,9 @@ type Conn struct {
 // Connect is [ConnectContext] without a deadline.
 func Connect(o Options) (*Conn, error) { return ConnectContext(context.Background(), o) }
 
-// ConnectContext opens a connection that reconnects for ever. While it is disconnected,
-// sending fails at once with [ErrDisconnected] instead of being buffered. ctx bounds the
-// connecting only. Close the connection.
+// ConnectContext opens a connection that reconnects forever. While it is disconnected, sends fail
+// at once with [ErrDisconnected] and are not buffered. ctx bounds only the connecting. The caller
+// must close the connection.
 func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.URL = cmp.Or(o.URL, DefaultURL)
@@ -105,8 +105,8 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// How long one attempt to connect may take. The 2 s of the client library are too few on a
-// machine under load. A server in this process is there: only the load delays it.
+// Time-outs of one attempt to connect. The client library's default of 2 s is too short on a loaded
+// machine. A server in this process is always there: only load delays it.
 const (
 	connectTimeout   = 5 * time.Second
 	inProcessTimeout = 30 * time.Second
@@ -153,9 +153,8 @@ func (o *Options) clientOptions() []nats.Option {
 	return append(options, o.NATS...)
 }
 
-// dial connects and returns when ctx ends. The client library takes no context: an
-// attempt that is under way then goes on for as long as [nats.Timeout] allows, and is
-// undone.
+// dial connects, and returns when ctx ends. The client library takes no context: an attempt in
+// flight continues for as long as [nats.Timeout] allows, and its connection is then closed.
 func dial(ctx context.Context, url string, options []nats.Option) (*nats.Conn, error) {
 	if ctx.Done() == nil {
 		return nats.Connect(url, options...)
@@ -200,17 +199,16 @@ func New(nc *nats.Conn, prefix string, log *slog.Logger) (*Conn, error) {
 	return &Conn{Subjects: subjects, nc: nc, js: js, log: log, replies: replies{nc: nc}}, nil
 }
 
-// Conn is the connection of the client library.
+// Conn returns the connection of the client library.
 func (c *Conn) Conn() *nats.Conn { return c.nc }
 
-// Log is where the connection reports errors. It is never nil.
+// Log returns the logger of the connection. It is never nil.
 func (c *Conn) Log() *slog.Logger { return c.log }
 
 // Connected reports whether the connection is up.
 func (c *Conn) Connected() bool { return c.nc.IsConnected() }
 
-// OnReconnect calls do after every reconnect until stop is called, which waits for a
-// call under way.
+// OnReconnect calls do after every reconnect until stop is called. stop waits for a call in flight.
 func (c *Conn) OnReconnect(do func()) (stop func()) {
 	connected := c.nc.StatusChanged(nats.CONNECTED)
 	end, done := make(chan struct{}), make(chan struct{})
@@ -235,10 +233,10 @@ func (c *Conn) OnReconnect(do func()) (stop func()) {
 	}
 }
 
-// MaxPayload is the largest message the server takes, headers included, in bytes.
+// MaxPayload returns the maximum size of a message for the server, including headers, in bytes.
 func (c *Conn) MaxPayload() int64 { return c.nc.MaxPayload() }
 
-// Close flushes what was published, for a second at the most, and closes the connection.
+// Close flushes published messages, for a second at most, and closes the connection.
 func (c *Conn) Close() {
 	if c.nc.IsConnected() {
 		_ = c.nc.FlushTimeout(time.Second)
@@ -246,15 +244,15 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
-// hint adds what to do about it to an error of connecting.
+// hint adds the remedy to an error of connecting.
 func hint(err error) error {
 	_, isNet := errors.AsType[net.Error](err)
 	_, isFile := errors.AsType[*fs.PathError](err)
 	address, isURL := errors.AsType[*url.Error](err)
 	switch {
-	case isURL && address.Op == "parse": // it is a net.Error too
+	case isURL && address.Op == "parse": // also a net.Error
 		return fmt.Errorf("%w: %w", ErrURL, err)
-	case isFile: // of the credentials; it is a net.Error too
+	case isFile: // the credentials file; also a net.Error
 		return fmt.Errorf("%w: %w", ErrCredentials, err)
 	case errors.Is(err, nats.ErrNoServers):
 		return fmt.Errorf("%w: %w: is a server running there? `hook-router up` starts one", ErrUnreachable, err)
@@ -267,7 +265,7 @@ func hint(err error) error {
 	return err
 }
 
-// RedactURL hides the credentials in server URLs.
+// RedactURL masks the credentials in server URLs.
 func RedactURL(urls string) string {
 	list := strings.Split(urls, ",")
 	for i, u := range list {

@@ -10,9 +10,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natscreds"
 )
 
-// credentialsFile is [nats.UserCredentials] with signatures that cost a program of some
-// milliseconds less: see docs/adr/0020-ed25519.md. The file is read with each connect, so that
-// rotated credentials count from the next one on.
+// credentialsFile is [nats.UserCredentials] with a signature implementation that saves short-lived
+// programs some milliseconds: see docs/adr/0020-ed25519.md. It reads the file for each connect, so
+// that rotated credentials are used from the next one.
 func credentialsFile(path string) nats.Option {
 	return nats.UserJWT(
 		func() (string, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natscreds"
 )
 
-// identify finds credentials for a role where none were given, and the inbox that
+// identify finds credentials for the role if none were given, and sets the inbox that the
 // credentials allow.
 func (o *Options) identify() error {
 	if o.InProcess != nil {
@@ -36,7 +36,7 @@ func (o *Options) identify() error {
 	return nil
 }
 
-// anonymous reports whether nothing proves an identity to the server yet.
+// anonymous reports whether the options contain no credentials.
 func (o *Options) anonymous() bool {
 	if o.Creds != "" || strings.Contains(o.URL, "@") {
 		return false

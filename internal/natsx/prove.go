@@ -15,15 +15,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// ErrImpostor means that the program that answers at the address is not the router that made the
-// credentials.
+// ErrImpostor means that the program that answers is not the router that issued the credentials.
 var ErrImpostor = errors.New("what answers there is not the router that made these credentials: another program may have taken its port")
 
-// proofText is what a router signs for a challenge.
+// proofText returns the text that a router signs for a challenge.
 func proofText(challenge string) []byte { return []byte("hookrouter prove v1\n" + challenge) }
 
-// isChallenge says whether text can be a challenge. It is no regular expression: programs
-// that run for milliseconds would compile it each time.
+// isChallenge reports whether text is a valid challenge. It avoids a regular expression, which
+// short-lived programs would have to compile.
 func isChallenge(text []byte) bool {
 	return len(text) >= 26 && len(text) <= 64 && !bytes.ContainsFunc(text, func(r rune) bool {
 		return (r < 'A' || r > 'Z') && (r < '2' || r > '7')
@@ -42,16 +41,16 @@ func Prove(key nkeys.KeyPair, challenge []byte) ([]byte, error) {
 	return []byte(base64.StdEncoding.EncodeToString(signature)), nil
 }
 
-// proof is what a connection knows of the router at its other end. NATS proves clients to
-// servers, and not the other way round: while no router runs, whoever takes its port
-// answers its clients.
+// proof is the state of a connection's proof that it leads to the router. NATS authenticates
+// clients to servers only: while no router runs, any program that takes its port can answer its
+// clients.
 type proof struct {
-	server string        // public key of the router; empty where none is expected
-	asking chan struct{} // holds one element while a router is asked
-	proven atomic.Uint64 // the generation of the connection that was proven
+	server string        // public key of the router; empty if no proof is required
+	asking chan struct{} // holds one element while a proof is requested
+	proven atomic.Uint64 // generation of the connection that was proven
 }
 
-// check asks for proof where this connection has not had it since it was made.
+// check requests a proof unless the router has proved itself since the last reconnect.
 func (c *Conn) check(ctx context.Context) error {
 	if c.checked() {
 		return nil
@@ -85,10 +84,11 @@ func (c *Conn) check(ctx context.Context) error {
 	return nil
 }
 
-// checked reports whether the connection, as it is now, leads to the router.
+// checked reports whether the current connection is proven to lead to the router, or needs no
+// proof.
 func (c *Conn) checked() bool {
 	return c.proof.server == "" || c.proof.proven.Load() == c.generation()
 }
 
-// generation changes with each reconnect.
+// generation returns a number that changes with each reconnect.
 func (c *Conn) generation() uint64 { return c.nc.Stats().Reconnects + 1 }

@@ -15,26 +15,26 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// replies receives the replies to all requests of a connection on one subscription. The
-// client library has such a thing too, but makes its subjects with math/rand, which
-// whoever sees some of them can continue; and it takes the first reply, whoever sent it.
+// replies receives the replies to all requests of a connection on one subscription. The client
+// library has this feature too, but it makes reply subjects with math/rand, which can be predicted
+// from a few of them, and accepts the first reply from anybody.
 type replies struct {
 	nc *nats.Conn
 
-	mu      sync.Mutex // guards what follows
-	inbox   string     // what reply subjects begin with, the last dot included; empty before the first request
+	mu      sync.Mutex // guards inbox and waiting
+	inbox   string     // prefix of reply subjects, with the last dot; empty before the first request
 	waiting map[string]*reply
 }
 
-// reply is one reply that is waited for.
+// reply is an expected reply.
 type reply struct {
 	subject string                 // of the request
 	accept  func(wire.Header) bool // nil for any
-	arrived chan *nats.Msg         // closed where none will come
+	arrived chan *nats.Msg         // closed if none will come
 	failed  error                  // why none will come; set before arrived is closed
 }
 
-// expect returns the subject for the reply to one request on a subject, and what arrives there.
+// expect returns the subject for the reply to one request on a subject, and the expected reply.
 // Call stop when done.
 func (r *replies) expect(subject string, accept func(wire.Header) bool) (inbox string, e *reply, stop func(), err error) {
 	token, e := rand.Text(), &reply{subject: subject, accept: accept, arrived: make(chan *nats.Msg, 1)}
@@ -63,8 +63,8 @@ func (r *replies) subscribe() error {
 	return nil
 }
 
-// watch ends every wait when the connection is lost: no reply will come then. It runs
-// until the connection is closed.
+// watch ends all waits when the connection is lost, since no reply will come. It runs until the
+// connection is closed.
 func (r *replies) watch(lost <-chan nats.Status) {
 	for status := range lost {
 		r.fail(ErrConnectionLost, func(string) bool { return true })
@@ -74,7 +74,7 @@ func (r *replies) watch(lost <-chan nats.Status) {
 	}
 }
 
-// fail ends the waits for replies to requests on some subjects.
+// fail ends the waits for replies to requests on the subjects that on selects.
 func (r *replies) fail(err error, on func(subject string) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,8 +87,8 @@ func (r *replies) fail(err error, on func(subject string) bool) {
 	}
 }
 
-// forbidden ends the wait for the reply to a request that the server does not permit: the server
-// reports that as an error of the connection and sends no reply.
+// forbidden ends the wait for the reply to a request that the server does not permit. The server
+// reports it as an error of the connection and sends no reply.
 func (r *replies) forbidden(err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return
@@ -105,7 +105,7 @@ func (r *replies) forget(token string) {
 	delete(r.waiting, token)
 }
 
-// receive hands a reply to whoever waits for it. What is not accepted is dropped: the
+// receive passes a reply to the waiting request. It drops a reply that is not accepted, since the
 // right one may still come.
 func (r *replies) receive(m *nats.Msg) {
 	r.mu.Lock()
@@ -119,13 +119,13 @@ func (r *replies) receive(m *nats.Msg) {
 	e.arrived <- m
 }
 
-// noResponders reports whether the server answered in the place of a subscriber.
+// noResponders reports whether the message is the server's reply that there are no responders.
 func noResponders(m *nats.Msg) bool {
 	return len(m.Data) == 0 && m.Header.Get("Status") == "503"
 }
 
-// OwnsReply reports whether replies to this connection's requests go to a subject. Nobody
-// else has a reason to receive there.
+// OwnsReply reports whether a subject is one for replies to this connection's requests. Nobody else
+// should receive there.
 func (c *Conn) OwnsReply(subject string) bool {
 	if prefix := c.nc.Opts.InboxPrefix; prefix != "" && prefix != defaultInbox {
 		return strings.HasPrefix(subject, prefix+".")
@@ -135,10 +135,10 @@ func (c *Conn) OwnsReply(subject string) bool {
 	return c.replies.inbox != "" && strings.HasPrefix(subject, c.replies.inbox)
 }
 
-// RequestBound is [Conn.Request] that takes only a reply whose headers are accepted, and drops
-// all others. A nil accept takes every reply. If the credentials name a router and another
-// program answers, the error is [ErrImpostor]. With a [*wire.Error] the reply that carried it is
-// returned too.
+// RequestBound is like [Conn.Request] but takes only a reply whose headers are accepted, and drops
+// all others. A nil accept takes every reply. If the credentials name a router and another program
+// answers, the error is [ErrImpostor]. With a [*wire.Error], the reply that contains it is returned
+// too.
 func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -153,7 +153,7 @@ func (c *Conn) RequestBound(ctx context.Context, subject string, header wire.Hea
 	return m, err
 }
 
-// request is RequestBound without proof of the router.
+// request is RequestBound without the proof of the router.
 func (c *Conn) request(ctx context.Context, subject string, header wire.Header, body []byte, accept func(wire.Header) bool) (*Message, error) {
 	inbox, expected, stop, err := c.replies.expect(subject, accept)
 	if err != nil {
@@ -164,7 +164,7 @@ func (c *Conn) request(ctx context.Context, subject string, header wire.Header, 
 		return nil, mapError(err)
 	}
 	var over <-chan time.Time
-	if until, ok := ctx.Deadline(); ok { // a context of a chain does not end at its deadline by itself
+	if until, ok := ctx.Deadline(); ok { // the context of a chain does not end by itself
 		timer := time.NewTimer(time.Until(until))
 		defer timer.Stop()
 		over = timer.C

@@ -8,31 +8,32 @@ import (
 	"time"
 )
 
-// How often settings are checked, while they are right and while they are wrong.
+// Intervals of checks, while the settings are right and while they are wrong.
 const (
 	settingsInterval = time.Minute
 	settingsRetry    = 5 * time.Second
 )
 
-// Settings compares what a router needs of its streams and buckets with what an operator may have
-// changed. All fields without a default are required.
+// Settings watches the settings of streams and buckets that a router needs, since an operator may
+// change them. All fields without a default are required.
 type Settings struct {
-	// Of names what has the settings, for the log.
+	// Of names the owner of the settings, for the log.
 	Of string
-	// Inspect says in a sentence what is wrong; empty if all is right.
+	// Inspect describes the problem in a sentence; empty if all settings are right.
 	Inspect func(context.Context) (wrong string, err error)
-	// Changed is called when what Inspect says changes, at first from "all is right". Nil for nothing.
+	// Changed is called when the result of Inspect changes, at first from "". Nil means no
+	// callback.
 	Changed func(wrong string)
-	// Soon returns a channel that is ready when Watch is to check before its time. Nil for none.
+	// Soon returns a channel that makes Watch check early. Nil means none.
 	Soon func() <-chan struct{}
 	// Prefix of the router.
 	Prefix string
 	Log    *slog.Logger
 
-	wrong atomic.Pointer[string] // as of the last check; nil before the first
+	wrong atomic.Pointer[string] // result of the last check; nil before the first
 }
 
-// Err says what was wrong at the last check; nil for nothing.
+// Err returns the problem that the last check found, or nil.
 func (s *Settings) Err() error {
 	if wrong := s.wrong.Load(); wrong != nil && *wrong != "" {
 		return errors.New(*wrong)
@@ -40,7 +41,7 @@ func (s *Settings) Err() error {
 	return nil
 }
 
-// Check inspects the settings now. Its error means that it could not.
+// Check inspects the settings now. An error means that they could not be inspected.
 func (s *Settings) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settingsRetry)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Stream is an append-only log: clients can neither edit it nor delete from it.
+// Stream is an append-only log: clients can neither edit nor delete its messages.
 type Stream struct {
 	conn   *Conn
 	stream jetstream.Stream
@@ -22,17 +22,17 @@ type Stream struct {
 type Record struct {
 	Subject  string
 	Body     []byte
-	Sequence uint64    // its place in the stream
+	Sequence uint64    // position in the stream
 	Time     time.Time // when the server stored it
-	Last     bool      // it was the end of the stream when it was sent
+	Last     bool      // it was the end of the stream when sent
 	Header   nats.Header
 }
 
-// ErrNoStream means that no stream has that name, or none that subject.
+// ErrNoStream means that no stream has that name or subject.
 var ErrNoStream = errors.New("there is no such stream")
 
-// ErrClosed means that the stream takes no messages any more: it is sealed, or another has
-// its subjects.
+// ErrClosed means that the stream takes no more messages: it is sealed, or another stream has its
+// subjects.
 var ErrClosed = errors.New("the stream is closed")
 
 // OpenStream opens a stream. The error is [ErrNoStream] if it is missing.
@@ -47,8 +47,8 @@ func (c *Conn) OpenStream(ctx context.Context, name string) (*Stream, error) {
 	return &Stream{c, stream, name}, nil
 }
 
-// CreateStream creates a stream over subjects, as append-only as the server allows, or
-// opens it if it exists; replicas is that of [BucketOptions].
+// CreateStream creates a stream for subjects, as append-only as the server allows, or opens an
+// existing one. replicas is as for [BucketOptions].
 func (c *Conn) CreateStream(ctx context.Context, name string, subjects []string, replicas int) (*Stream, error) {
 	stream, err := replicate(ctx, c, replicas, func(replicas int) (jetstream.Stream, error) {
 		return c.js.CreateStream(ctx, appendOnly(name, subjects, replicas))
@@ -62,8 +62,8 @@ func (c *Conn) CreateStream(ctx context.Context, name string, subjects []string,
 	return &Stream{c, stream, name}, nil
 }
 
-// StreamOn is the name of the stream that stores what is published on a subject. The error
-// is [ErrNoStream] if there is none.
+// StreamOn returns the name of the stream that stores messages on a subject. The error is
+// [ErrNoStream] if there is none.
 func (c *Conn) StreamOn(ctx context.Context, subject string) (string, error) {
 	name, err := c.js.StreamNameBySubject(ctx, subject)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -72,8 +72,8 @@ func (c *Conn) StreamOn(ctx context.Context, subject string) (string, error) {
 	return name, mapError(err)
 }
 
-// StreamsOn are the names of the streams that store anything published on a subject,
-// wildcards allowed.
+// StreamsOn returns the names of the streams that store messages on a subject, which may have
+// wildcards.
 func (c *Conn) StreamsOn(ctx context.Context, subject string) (names []string, err error) {
 	list := c.js.StreamNames(ctx, jetstream.WithStreamListSubject(subject))
 	for name := range list.Name() {
@@ -85,7 +85,7 @@ func (c *Conn) StreamsOn(ctx context.Context, subject string) (names []string, e
 	return names, nil
 }
 
-// RemoveStream deletes a stream with all its messages: for operators.
+// RemoveStream deletes a stream with all its messages, for operators.
 func (c *Conn) RemoveStream(ctx context.Context, name string) error {
 	if err := c.js.DeleteStream(ctx, name); err != nil {
 		return fmt.Errorf("remove stream %s: %w", name, mapError(err))
@@ -93,20 +93,19 @@ func (c *Conn) RemoveStream(ctx context.Context, name string) error {
 	return nil
 }
 
-// Name of the stream.
+// Name returns the name of the stream.
 func (s *Stream) Name() string { return s.name }
 
-// AppendFirst appends the first message on a subject. The error is [ErrRevision] if there
-// is one already: of many that try, one succeeds.
+// AppendFirst appends the first message on a subject. The error is [ErrRevision] if there is one
+// already: only one of several concurrent calls succeeds.
 func (s *Stream) AppendFirst(ctx context.Context, subject string, body []byte) (uint64, error) {
 	return s.Append(ctx, subject, "", 0, body)
 }
 
-// Append appends a message to a subject whose last message has the sequence last, 0 for
-// none. A message that is appended again with the same id is stored once and keeps its
-// sequence; without an id there is no such promise. The error is [ErrRevision] if last is
-// not the last, [ErrClosed] if the stream takes no messages; after any other error the
-// message may have been stored.
+// Append appends a message on a subject whose last message has the sequence last, 0 for none. A
+// message that is appended again with the same non-empty id is stored once and keeps its sequence.
+// The error is [ErrRevision] if the last message is another one, and [ErrClosed] if the stream
+// takes no messages. After any other error the message may have been stored.
 func (s *Stream) Append(ctx context.Context, subject, id string, last uint64, body []byte) (uint64, error) {
 	header := nats.Header{}
 	if id != "" {
@@ -115,7 +114,7 @@ func (s *Stream) Append(ctx context.Context, subject, id string, last uint64, bo
 	return s.AppendWith(ctx, subject, header, last, body)
 }
 
-// AppendWith is [Stream.Append] with headers of the caller's, to which it adds.
+// AppendWith is [Stream.Append] with a header, to which it adds.
 func (s *Stream) AppendWith(ctx context.Context, subject string, header nats.Header, last uint64, body []byte) (uint64, error) {
 	header[jetstream.ExpectedStreamHeader] = []string{s.name}
 	header[jetstream.ExpectedLastSubjSeqHeader] = []string{strconv.FormatUint(last, 10)}
@@ -138,14 +137,14 @@ func wrongSequence(err error) bool {
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == inFlightSequence)
 }
 
-// Codes of the server that the client library has no name for.
+// Server error codes that the client library does not define.
 const (
 	inFlightSequence = 10164 // lost against a write that is not stored on all replicas yet
 	otherStream      = 10060 // another stream has the subject
 	sealed           = 10109
 )
 
-// closed reports whether the stream refused a message because it takes none.
+// closed reports whether the stream rejected a message because it takes none.
 func closed(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrNoStreamResponse) ||

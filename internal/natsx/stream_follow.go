@@ -10,19 +10,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Start says where [Stream.Follow] begins. The zero Start is the first message.
+// Start says where [Stream.Follow] begins. The zero Start means the first message.
 type Start struct {
 	Sequence uint64    // of the first message; 0 means see Time
 	Time     time.Time // messages stored since; zero means all
 	Newest   bool      // the newest on each subject
 }
 
-// Follow calls handle for each message on a subject (wildcards allowed), in order, one
-// after the other; caughtUp is called once, when everything that was stored at the start is
-// handled. It returns when ctx ends, when handle returns an error, or when the stream can't
-// be followed any more.
+// Follow calls handle for each message on a subject, which may have wildcards, in order and one at
+// a time. caughtUp is called once, when the messages stored at the start are handled. Follow
+// returns when ctx ends, when handle returns an error, or when the stream can't be followed.
 func (s *Stream) Follow(ctx context.Context, subject string, from Start, handle func(Record) error, caughtUp func()) error {
-	config := jetstream.OrderedConsumerConfig{MaxResetAttempts: 1} // the caller starts again
+	config := jetstream.OrderedConsumerConfig{MaxResetAttempts: 1} // the caller retries
 	if subject != "" {
 		config.FilterSubjects = []string{subject}
 	}
@@ -51,7 +50,7 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	if err != nil {
 		return mapError(err)
 	}
-	stored := info.NumPending // those at the start that are not handled; some may be gone
+	stored := info.NumPending // messages stored at the start and not handled; some may have been removed
 	if stored == 0 {
 		caughtUp()
 	}
@@ -64,7 +63,7 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	go func() {
 		defer close(ended)
 		defer s.deleteConsumer(consumer)
-		defer messages.Stop() // never concurrently with Next, which may be recreating the consumer
+		defer messages.Stop() // not concurrently with Next, which may be recreating the consumer
 		deliver(ctx, messages, delivered)
 	}()
 	defer func() {
@@ -104,27 +103,27 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	}
 }
 
-// maxPull is how many messages are asked for at a time. Of those of the audit log, 256 KiB
-// each, they are half of what a server keeps for a client before it cuts a slow one off.
+// maxPull is the number of messages to request at a time. 128 messages of the audit log, at 256 KiB
+// each, are half of what a server buffers for a client before it disconnects a slow one.
 const maxPull = 128
 
-// heartbeat is how often the server tells that the consumer exists. After two that are missing,
-// the library makes another: the server may have lost it, or left the cluster.
+// heartbeat is the interval of the server's heartbeats for the consumer. After two missing ones the
+// library creates another consumer: the server may have lost it, or left the cluster.
 const heartbeat = 5 * time.Second
 
-// stopTimeout is how long Follow waits for its consumer to be deleted; after that, it
-// happens in the background.
+// stopTimeout bounds Follow's wait for the deletion of its consumer, which then continues in the
+// background.
 const stopTimeout = 100 * time.Millisecond
 
-// next is a message, or the error instead of one.
+// next is a message or an error.
 type next struct {
 	msg jetstream.Msg
 	err error
 }
 
-// deliver sends one message after the other until ctx ends. It may end some seconds later:
-// after a reconnect the library recreates the consumer before it looks at ctx again, and
-// waits ten seconds for a reply that was lost.
+// deliver sends messages to a channel until ctx ends. It may return some seconds later: after a
+// reconnect the library recreates the consumer before it checks ctx, and waits ten seconds for a
+// lost reply.
 func deliver(ctx context.Context, messages jetstream.MessagesContext, to chan<- next) {
 	for {
 		msg, err := messages.Next(jetstream.NextContext(ctx))
@@ -139,8 +138,8 @@ func deliver(ctx context.Context, messages jetstream.MessagesContext, to chan<- 
 	}
 }
 
-// deleteConsumer deletes the consumer of a Follow that ended: it costs the stream something
-// with every message, and would otherwise live for minutes.
+// deleteConsumer deletes the consumer of a Follow that ended. It would otherwise live for minutes,
+// and cost the stream something with every message.
 func (s *Stream) deleteConsumer(consumer jetstream.Consumer) {
 	if info := consumer.CachedInfo(); info != nil && s.conn.Connected() {
 		ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
@@ -149,23 +148,21 @@ func (s *Stream) deleteConsumer(consumer jetstream.Consumer) {
 	}
 }
 
-// deleteTimeout bounds that.
+// deleteTimeout bounds deleteConsumer.
 const deleteTimeout = time.Second
 
-// errRead ends a [Stream.Read].
+// errRead ends [Stream.Read] at the last message.
 var errRead = errors.New("read to the end")
 
-// ErrBehind means that the replica of the stream that was read does not have everything
-// that the leader has.
+// ErrBehind means that the replica that was read does not have all messages of the leader.
 var ErrBehind = errors.New("a replica of the stream is behind: try again")
 
-// catchUpTimeout is how long a Read waits for a replica that is behind.
+// catchUpTimeout is how long Read waits for a replica that is behind.
 const catchUpTimeout = 5 * time.Second
 
-// Read calls handle for each message on a subject ("" for all) from one sequence to
-// another, both included, and returns when the last is handled or handle returns an error.
-// It may read from any replica; the error is [ErrBehind] if that one does not get what the
-// leader has.
+// Read calls handle for each message on a subject ("" for all) from one sequence to another, both
+// included, and returns when all are handled or handle returns an error. It may read from any
+// replica. The error is [ErrBehind] if that replica does not catch up with the leader.
 func (s *Stream) Read(ctx context.Context, subject string, from, to uint64, handle func(Record) error) error {
 	if from > to {
 		return nil

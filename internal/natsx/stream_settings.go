@@ -11,12 +11,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// dedupWindow is how long a stream recognizes the id of a message.
+// dedupWindow is how long a stream remembers the ids of messages.
 const dedupWindow = 10 * time.Minute
 
-// appendOnly is a stream that rejects new messages when it is full, and that clients can
-// neither edit nor purge. Only its leader answers reads. It is not compressed: nats-server
-// 2.15.2 does not recover compressed blocks on several replicas that lost power together.
+// appendOnly returns the configuration of a stream that rejects new messages when it is full, and
+// whose messages clients can neither edit nor purge. Only its leader answers reads. It is not
+// compressed: nats-server 2.15.2 does not recover compressed blocks on several replicas that lost
+// power together.
 func appendOnly(name string, subjects []string, replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: name, Description: "audit of the hook router, append-only", Subjects: subjects,
@@ -28,19 +29,19 @@ func appendOnly(name string, subjects []string, replicas int) jetstream.StreamCo
 	}
 }
 
-// StreamState is a stream at one moment.
+// StreamState is the state of a stream.
 type StreamState struct {
 	First, Last uint64 // sequences; both 0 if nothing was stored
 	Messages    uint64
 	Bytes       uint64
 	Created     time.Time
-	Sealed      bool     // it takes no messages any more
+	Sealed      bool     // it takes no more messages
 	Drift       []string // settings that are not append-only; a phrase each
-	Removed     []string // messages that it no longer has; a phrase each
+	Removed     []string // messages that were removed; a phrase each
 }
 
-// State asks the stream's leader. subjects are those the stream must have; the subjects of
-// a sealed stream do not matter.
+// State gets the state from the stream's leader. subjects are the required subjects; those of a
+// sealed stream are not checked.
 func (s *Stream) State(ctx context.Context, subjects []string) (StreamState, error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Stream) State(ctx context.Context, subjects []string) (StreamState, err
 	return state, nil
 }
 
-// drift collects the settings that are not as they must be.
+// drift collects the settings that differ from the required ones.
 type drift []string
 
 func (d *drift) must(ok bool, setting string, have any) {
@@ -69,7 +70,7 @@ func (d *drift) must(ok bool, setting string, have any) {
 	}
 }
 
-// common checks what streams and buckets share.
+// common checks the settings that streams and buckets share.
 func (d *drift) common(c jetstream.StreamConfig) {
 	d.must(c.Storage == jetstream.FileStorage, "storage", c.Storage)
 	d.must(c.Retention == jetstream.LimitsPolicy, "retention", c.Retention)
@@ -81,8 +82,8 @@ func (d *drift) common(c jetstream.StreamConfig) {
 	d.must(c.Mirror == nil && len(c.Sources) == 0, "mirror or sources", "set")
 }
 
-// streamDrift says in which settings a stream is less than append-only. Its placement,
-// replicas and maximum size are the operator's choice.
+// streamDrift lists the settings that make a stream less than append-only. Placement, replicas and
+// maximum size are the operator's choice.
 func streamDrift(c jetstream.StreamConfig, subjects []string) (d drift) {
 	if !c.Sealed {
 		d.must(slices.Equal(c.Subjects, subjects), "subjects", strings.Join(c.Subjects, " "))
@@ -103,7 +104,7 @@ func streamDrift(c jetstream.StreamConfig, subjects []string) (d drift) {
 	return d
 }
 
-// Repair resets the settings that drifted, as far as the server allows: for operators.
+// Repair resets the settings that drifted, as far as the server allows, for operators.
 func (s *Stream) Repair(ctx context.Context, subjects []string) error {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
@@ -117,8 +118,8 @@ func (s *Stream) Repair(ctx context.Context, subjects []string) error {
 	return nil
 }
 
-// Seal closes a stream forever: for operators. It gives up its subjects for the given one,
-// so that another stream may have them.
+// Seal closes a stream for good, for operators. It changes its subjects to the given one, so that
+// another stream can have them.
 func (s *Stream) Seal(ctx context.Context, subject string) error {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Stream) Seal(ctx context.Context, subject string) error {
 	return nil
 }
 
-// Replicas is how many replicas the stream has.
+// Replicas returns the number of replicas of the stream.
 func (s *Stream) Replicas(ctx context.Context) (int, error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
@@ -141,13 +142,13 @@ func (s *Stream) Replicas(ctx context.Context) (int, error) {
 	return info.Config.Replicas, nil
 }
 
-// Scale sets the number of replicas: for operators. A sealed stream can't be scaled.
+// Scale sets the number of replicas, for operators. A sealed stream can't be scaled.
 func (s *Stream) Scale(ctx context.Context, replicas int) error {
 	return s.conn.scale(ctx, s.name, replicas)
 }
 
-// CreateNext creates the stream that follows another one: append-only, with the placement,
-// replicas, size and compression of that one.
+// CreateNext creates the stream that follows another one: append-only, with the same placement,
+// replicas, size and compression.
 func (c *Conn) CreateNext(ctx context.Context, name string, subjects []string, before *Stream) (*Stream, error) {
 	info, err := before.stream.Info(ctx)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package people knows who stands behind the identities that connections prove, as the
-// operator's file of hook-router --approval-groups says: which of them are one person,
-// which are models, who is in which group, and whose approval the questions of a hook take.
+// Package people maps the identities that connections prove to people, as configured in the file of
+// hook-router --approval-groups: which identities belong to one person, which are models, who is in
+// which group, and whose approval a hook's questions need.
 //
-// Names that an answer claims are not looked at. Whoever the file does not name is nobody:
-// their denial counts, as everybody's does, and where people of a group must allow, their
-// approval does not. Each person counts once, and for one group.
+// Names that an answer claims are ignored. An identity that the file does not name belongs to
+// nobody: it can deny, like any identity, but where people of a group must allow, its approval does
+// not count. Each person counts once, and for one group only.
 package people

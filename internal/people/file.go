@@ -12,16 +12,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// maxFile bounds a file, in bytes.
+// maxFile is the maximum size of a file, in bytes.
 const maxFile = 1 << 20
 
-// person is one person of a file.
+// person is a person in the file.
 type person struct {
 	Identities []string `json:"identities"`
 	Agents     []string `json:"agents"`
 }
 
-// need is what the questions of some hooks take.
+// need is the approval that the questions of some hooks need.
 type need struct {
 	Hook             string      `json:"hook"`
 	Event            string      `json:"event"`
@@ -42,7 +42,7 @@ func (n need) approval() *chain.Approval {
 	return a
 }
 
-// Parse reads a file of people, YAML or JSON; name is what errors call it:
+// Parse parses a file of people in YAML or JSON. name identifies the file in errors:
 //
 //	people:
 //	  ann:
@@ -59,7 +59,7 @@ func (n need) approval() *chain.Approval {
 //	    approvers: [{group: security}, {group: oncall, count: 1}]
 //	    exclude_requester: true
 //
-// Unknown keys are refused.
+// Unknown keys are errors.
 func Parse(name string, text []byte) (*People, error) {
 	var file struct {
 		People    map[string]person   `json:"people"`
@@ -126,7 +126,7 @@ func (s *set) addModel(identity string) error {
 	return nil
 }
 
-// free refuses an identity that proves nobody, or that is somebody's already.
+// free returns an error if an identity can't be a person's, or is assigned already.
 func (s *set) free(identity string) error {
 	owner, taken := s.senders[identity]
 	switch {

@@ -12,15 +12,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// People is what a file says. A nil one knows nobody. It may be used by many goroutines.
+// People is the content of a file. A nil *People knows nobody. It is safe for concurrent use.
 type People struct {
 	now atomic.Pointer[set]
 }
 
-// set is immutable once it is in force.
+// set is immutable.
 type set struct {
 	people  map[string]string          // by the identities that they answer with
-	senders map[string]string          // people by the identities that events of theirs come from
+	senders map[string]string          // people by the identities that send their events
 	models  map[string]bool            // identities
 	groups  map[string]map[string]bool // people by group
 	needs   []need
@@ -36,8 +36,7 @@ func of(s *set) *People {
 	return p
 }
 
-// Replace puts another file in the place of the one that p was read from, for each answer
-// from now on.
+// Replace replaces the content with that of another file, for all later answers.
 func (p *People) Replace(other *People) { p.now.Store(other.now.Load()) }
 
 func (p *People) current() *set {
@@ -47,14 +46,14 @@ func (p *People) current() *set {
 	return p.now.Load()
 }
 
-// Person is whose identity it is; empty where the file names nobody.
+// Person returns the person with an identity; empty if the file names none.
 func (p *People) Person(identity string) string { return p.current().people[identity] }
 
-// Model reports whether an identity is a model's.
+// Model reports whether an identity belongs to a model.
 func (p *People) Model(identity string) bool { return p.current().models[identity] }
 
-// Needs is what the question of a hook about an event takes, besides what the hook says
-// itself; nil for nothing.
+// Needs returns the approval that the file requires for a hook's question about an event, in
+// addition to what the hook requires; nil if none.
 func (p *People) Needs(hook, event string) *chain.Approval {
 	var list []*chain.Approval
 	for _, n := range p.current().needs {
@@ -65,8 +64,8 @@ func (p *People) Needs(hook, event string) *chain.Approval {
 	return chain.Stricter(list...)
 }
 
-// Impossible says why nobody can give an approval to what sender asks for; empty where
-// there are enough people.
+// Impossible returns the reason why an approval of sender's request is impossible; empty if there
+// are enough people.
 func (p *People) Impossible(a *chain.Approval, sender string) string {
 	if a.ExcludeRequester && sender == "" {
 		return "the sender of the event is not proven, so that nobody can be excluded as its requester"
@@ -92,8 +91,8 @@ func (s *set) impossible(a *chain.Approval, sender string) string {
 	return ""
 }
 
-// excluded says why a person does not count as approver of what sender asks for; empty
-// where they may.
+// excluded returns the reason why a person's approval of sender's request does not count; empty if
+// it counts.
 func (s *set) excluded(a *chain.Approval, sender, identity, person string) string {
 	switch {
 	case person == "":
@@ -106,9 +105,9 @@ func (s *set) excluded(a *chain.Approval, sender, identity, person string) strin
 	return ""
 }
 
-// CountApproval adds the approval of an identity to earlier ones, and says to people how far that
-// goes. done reports whether it is enough. The error says why it does not count. An empty
-// identity adds nothing.
+// CountApproval adds the approval of an identity to earlier ones. progress describes the result for
+// people, and done reports whether the approvals suffice. The error says why the new approval does
+// not count. An empty identity adds nothing.
 func (p *People) CountApproval(a *chain.Approval, sender string, earlier []string, identity string) (progress string, done bool, err error) {
 	s := p.current()
 	t := newTally(a)
@@ -133,7 +132,7 @@ func (p *People) CountApproval(a *chain.Approval, sender string, earlier []strin
 	return progress, len(missing) == 0, nil
 }
 
-// count adds one more, or says why not.
+// count adds an approval, or returns an error that says why it does not count.
 func (s *set) count(t *tally, a *chain.Approval, sender, identity string) error {
 	person := s.people[identity]
 	why := s.excluded(a, sender, identity, person)

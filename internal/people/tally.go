@@ -7,12 +7,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// tally finds a place for each person who allows. A group has as many places as people of
-// it must allow, and nobody takes two places.
+// tally assigns a place to each person who allows. A group has as many places as people who must
+// allow, and a person takes only one place.
 type tally struct {
 	places []string // the group of each
-	taken  []string // by whom; empty for nobody
-	people []string // who have a place, in the order they came
+	taken  []string // person in each place; empty if it is free
+	people []string // with a place, in order of arrival
 }
 
 func newTally(a *chain.Approval) tally {
@@ -26,8 +26,8 @@ func newTally(a *chain.Approval) tally {
 	return t
 }
 
-// add gives a person a place, and others another one where that makes room. It reports
-// whether there is one.
+// add assigns a place to a person, and reassigns others if that makes room. It reports whether it
+// found a place.
 func (t *tally) add(person string, groups map[string]map[string]bool) bool {
 	if slices.Contains(t.people, person) || !t.place(person, groups, make([]bool, len(t.places))) {
 		return false
@@ -36,7 +36,7 @@ func (t *tally) add(person string, groups map[string]map[string]bool) bool {
 	return true
 }
 
-// place finds an augmenting path; tried are the places that are on it.
+// place finds an augmenting path. tried marks the places on it.
 func (t *tally) place(person string, groups map[string]map[string]bool, tried []bool) bool {
 	for i, group := range t.places {
 		if tried[i] || !groups[group][person] {
@@ -51,7 +51,7 @@ func (t *tally) place(person string, groups map[string]map[string]bool, tried []
 	return false
 }
 
-// missing are the groups with a place that nobody has, such as "1 of security".
+// missing returns the groups with free places, such as "1 of security".
 func (t *tally) missing() (list []string) {
 	for i := 0; i < len(t.places); {
 		group, n := t.places[i], 0

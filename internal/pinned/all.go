@@ -8,21 +8,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Orders knows the guards that operators pinned by order.
+// Orders provides the guards that operators pinned by order.
 type Orders interface {
-	// Pinned returns them, or an error with code 503 if this replica can't know them.
+	// Pinned returns the guards, or an error with code 503 if this replica can't know them.
 	Pinned() (*Guards, error)
-	// Pins lists the orders, the oldest first. The error is that of Pinned.
+	// Pins returns the orders, oldest first. Errors are as for Pinned.
 	Pins() ([]Order, error)
 }
 
-// All joins the guards of a file and those of orders. Both hold, even if they name the same guard.
+// All combines the guards of a file and those of orders. Both apply, even to the same guard.
 type All struct {
 	file   *Guards
 	orders Orders
 }
 
-// With joins the guards of a file, nil for none, and of orders.
+// With returns the guards of a file, nil for none, combined with those of orders.
 func With(file *Guards, orders Orders) *All { return &All{file, orders} }
 
 // InForce is [Guards.InForce].
@@ -71,7 +71,7 @@ func (a *All) check(one func(*Guards) error) error {
 	return one(ordered)
 }
 
-// CheckOrder refuses, with code 409, an order that contradicts the file: no registration
+// CheckOrder returns an error with code 409 if an order contradicts the file, since no registration
 // could satisfy both.
 func (a *All) CheckOrder(o Order) error {
 	if guard, found := a.file.find(o.ID); found {
@@ -80,13 +80,13 @@ func (a *All) CheckOrder(o Order) error {
 	return nil
 }
 
-// InFile reports whether the file names a guard.
+// InFile reports whether the file pins a guard.
 func (a *All) InFile(id string) bool {
 	_, found := a.file.find(id)
 	return found
 }
 
-// Listing is one pin as a router lists it.
+// Listing describes a pinned guard in a router's list.
 type Listing struct {
 	Guard
 	From    string    `json:"from"` // "file" or "order"
@@ -96,10 +96,10 @@ type Listing struct {
 	Why     string    `json:"why,omitempty"` // why it is not in force
 }
 
-// Registered finds what is registered with an id; nil for nothing.
+// Registered returns the registration with an id; nil if there is none.
 type Registered func(id string) *chain.Registration
 
-// List lists the guards of the file and those of orders.
+// List returns the guards of the file and those of orders.
 func (a *All) List(registered Registered) ([]Listing, error) {
 	orders, err := a.orders.Pins()
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *All) List(registered Registered) ([]Listing, error) {
 	return list, nil
 }
 
-// Listing returns the order as a router lists it.
+// Listing returns the order as an element of a router's list.
 func (o Order) Listing(registered Registered) Listing {
 	one := o.listing("order", registered)
 	one.By, one.Time = o.By, o.Time

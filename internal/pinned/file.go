@@ -6,18 +6,18 @@ import (
 	"github.com/hookrouter/hookrouter/internal/strictyaml"
 )
 
-// maxFile bounds a guards file, in bytes.
+// maxFile is the maximum size of a guards file, in bytes.
 const maxFile = 1 << 20
 
-// Parse reads a guards file, YAML or JSON; name is what errors call it:
+// Parse parses a guards file in YAML or JSON. name identifies the file in errors:
 //
 //	guards:
 //	  - id: command-guard
 //	    events: [tool:pre]
-//	    priority: -100      # as it registers; 0 where it is missing
-//	    match: tool.class == 'shell'   # as it registers; always where it is missing
+//	    priority: -100      # as registered; default 0
+//	    match: tool.class == 'shell'   # as registered; default always
 //
-// Unknown keys are refused. The error is like "guards.yaml:3:5: …".
+// Unknown keys are errors. Errors are like "guards.yaml:3:5: …".
 func Parse(name string, text []byte) (*Guards, error) {
 	var file struct {
 		Guards []Guard `json:"guards"`

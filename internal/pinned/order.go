@@ -10,12 +10,12 @@ import (
 // Order is an operator's order that pins a guard.
 type Order struct {
 	Guard
-	By   string    `json:"by,omitempty"` // the operator, as far as the connection proves
+	By   string    `json:"by,omitempty"` // the operator, if proven
 	Time time.Time `json:"time"`
 }
 
-// Check refuses, with code 409, an order that replaces another and asks for less or for something
-// else: pinning takes nothing back.
+// Check returns an error with code 409 if an order that replaces another requires less or something
+// else: pinning must not take anything back.
 func (o Order) Check(before Order) error {
 	for _, pattern := range before.Events {
 		if !slices.ContainsFunc(o.Events, func(has string) bool { return covers(has, pattern) }) {
@@ -25,12 +25,12 @@ func (o Order) Check(before Order) error {
 	return o.agrees(before.Guard, "unpin it first")
 }
 
-// Same reports whether two guards ask for the same.
+// Same reports whether two guards require the same.
 func (g Guard) Same(other Guard) bool {
 	return g.ID == other.ID && slices.Equal(g.Events, other.Events) && g.Priority == other.Priority && g.Match == other.Match
 }
 
-// agrees refuses, with code 409, a guard that can't be in force beside another with its id.
+// agrees returns an error with code 409 if two guards with the same id can't both be in force.
 func (g Guard) agrees(other Guard, remedy string) error {
 	switch {
 	case g.Priority != other.Priority:
@@ -41,7 +41,8 @@ func (g Guard) agrees(other Guard, remedy string) error {
 	return nil
 }
 
-// Ordered returns the guards of orders. While one of them can't be read, no event passes.
+// Ordered returns the guards of orders. If one of them can't be read, [Guards.InForce] rejects all
+// events.
 func Ordered(orders []Order) *Guards {
 	g, _ := New()
 	s := g.now.Load()

@@ -21,7 +21,7 @@ type Guard struct {
 	Match    string   `json:"match,omitempty"` // as in its registration; empty means always
 }
 
-// Guards holds pinned guards. A nil one holds none. It is safe for concurrent use.
+// Guards holds pinned guards. A nil *Guards holds none. It is safe for concurrent use.
 type Guards struct {
 	now atomic.Pointer[set]
 }
@@ -29,11 +29,11 @@ type Guards struct {
 // set is immutable.
 type set struct {
 	byID   map[string]Guard
-	index  *chain.Table // finds the guards of an event
-	broken string       // id of a guard that can't be read; empty for none
+	index  *chain.Table // looks up the guards of an event
+	broken string       // id of a guard that can't be read; empty if there is none
 }
 
-// New makes Guards of a list. The error says what is wrong with one of them.
+// New returns Guards with a list, or an error if one of them is invalid.
 func New(list ...Guard) (*Guards, error) {
 	s := &set{byID: map[string]Guard{}, index: &chain.Table{}}
 	for _, guard := range list {
@@ -57,10 +57,10 @@ func (s *set) add(guard Guard) {
 	}})
 }
 
-// Replace replaces the guards, for events that are admitted from now on.
+// Replace replaces the guards, for events that are admitted later.
 func (g *Guards) Replace(other *Guards) { g.now.Store(other.now.Load()) }
 
-// Check reports what is wrong with a guard, or nil.
+// Check returns an error unless the guard is valid.
 func (g Guard) Check() error {
 	if err := events.CheckHookID(g.ID); err != nil {
 		return err
@@ -76,8 +76,8 @@ func (g Guard) Check() error {
 	return nil
 }
 
-// InForce returns the entries of the guards of an event in execution order. The error has code 503
-// if one is not in force.
+// InForce returns the entries of the guards of an event in execution order, or an error with code
+// 503 if one is not in force.
 func (g *Guards) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 	if g == nil {
 		return nil, nil
@@ -103,8 +103,8 @@ func (g *Guards) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 	return list, nil
 }
 
-// CheckRegistration refuses, with code 403, a registration that takes the id of a pinned
-// guard and is weaker than it.
+// CheckRegistration returns an error with code 403 if a registration has the id of a pinned guard
+// and is weaker.
 func (g *Guards) CheckRegistration(r chain.Registration) error {
 	if g == nil {
 		return nil
@@ -119,7 +119,7 @@ func (g *Guards) CheckRegistration(r chain.Registration) error {
 	return nil
 }
 
-// CheckRemoval refuses, with code 403, the removal of a pinned guard.
+// CheckRemoval returns an error with code 403 if the hook is a pinned guard.
 func (g *Guards) CheckRemoval(id string) error {
 	if g == nil {
 		return nil
@@ -146,7 +146,7 @@ func (g *Guards) list() []Guard {
 	return slices.SortedFunc(maps.Values(g.now.Load().byID), func(a, b Guard) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// weaker says what a registration lacks to satisfy the guard; empty for nothing.
+// weaker returns what a registration lacks to satisfy the guard; empty for nothing.
 func (g Guard) weaker(r chain.Registration) string {
 	for _, pattern := range g.Events {
 		if !slices.ContainsFunc(r.Events, func(has string) bool { return covers(has, pattern) }) {
@@ -170,7 +170,7 @@ func (g Guard) weaker(r chain.Registration) string {
 	return ""
 }
 
-// covers reports whether a pattern matches all that another one does.
+// covers reports whether a pattern matches everything that another one matches.
 func covers(pattern, other string) bool {
 	if domain, isDomain := strings.CutSuffix(pattern, "*"); isDomain { // "*" or "domain:*"
 		return strings.HasPrefix(other, domain)

@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Remember stores an "Allow always" on an approval request, once. It stores none that is past: see
-// [Store.past].
+// Remember stores the grant of an "Allow always" on an approval request, once. It stores none if
+// the request is past: see [Store.past].
 func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision) error {
 	at, isBeyond := beyond(d.Scope, q.Emitter, q.Root)
 	if !isBeyond {
@@ -25,14 +25,14 @@ func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision
 	if past, err := s.past(ctx, q, at.empty.Scope); !past || err != nil {
 		return err
 	}
-	// What made it past meanwhile did not find it.
+	// If the request became past in the meantime, that did not find this grant.
 	return s.update(ctx, at, func(state *State) bool {
 		return state.drop(func(g Grant) bool { return g.Approval == q.ID }) > 0
 	})
 }
 
-// Revoke drops a session's "Allow always" and returns how many: all, or those of a hook, or of a
-// hook and prompt. A name without a sender means the session with that id of every sender.
+// Revoke drops grants of a session and returns their number: all, those of a hook, or those of a
+// hook and prompt. A name without a sender means the sessions with that id of all senders.
 func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked int, err error) {
 	if revoked, err = s.revokeOne(ctx, id, hook, prompt); err != nil {
 		return revoked, err
@@ -41,7 +41,7 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 	if sender != "" {
 		return revoked, nil
 	}
-	senders, err := s.senders(ctx, session) // now: what is remembered from here on sees the new epoch
+	senders, err := s.senders(ctx, session) // read now: grants that are stored from here on see the new epoch
 	for _, sender := range senders {
 		n, err := s.revokeOne(ctx, sessionkey.Of(sender, session), hook, prompt)
 		if revoked += n; err != nil {
@@ -51,8 +51,8 @@ func (s *Store) Revoke(ctx context.Context, id, hook, prompt string) (revoked in
 	return revoked, err
 }
 
-// senders returns the proven senders of which a session, or the tree that it is the root of, has a
-// state.
+// senders returns the proven senders that have a state of a session, or of the tree that it is the
+// root of.
 func (s *Store) senders(ctx context.Context, session string) (list []string, err error) {
 	for _, prefix := range [...]string{key(session), treeKeys + sessionkey.Digest(session)} {
 		states, err := s.under(ctx, prefix)
@@ -93,8 +93,8 @@ func (s *Store) Epoch(ctx context.Context, id string) (int, error) {
 	return state.Epoch + all.Epoch, err
 }
 
-// Granted returns the approval that answers a request of its session, its tree or its sender,
-// and who gave it. approvalID is empty if there is none.
+// Granted returns the approval that granted a request for its session, its tree or its sender, and
+// who gave it. approvalID is empty if there is none.
 func (s *Store) Granted(ctx context.Context, r *held.Event) (approvalID, by string, err error) {
 	places := []place{ofSession(sessionkey.Of(r.Emitter, r.Session))}
 	for _, scope := range [...]string{approval.ScopeLineage, approval.ScopeAgent} {

@@ -8,12 +8,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Late is an injection that came after the answer to its event, for the next turn.
+// Late is an injection that arrived after the answer to its event. It is for the next turn.
 type Late struct {
 	chain.ContextInjection
 	Came time.Time `json:"came"`
-	// Event is the id of the event that took the injection. The same event gets it again, since
-	// its answer may have been lost; other events do not. It is empty while the injection waits.
+	// Event is the id of the event that took the injection; empty while it waits. That event gets
+	// it again, since its answer may have been lost. Other events do not.
 	Event string `json:"taken_by,omitempty"`
 }
 
@@ -24,8 +24,8 @@ const (
 	maxLateAge   = time.Hour
 )
 
-// Keep stores an injection for the session's next turn and drops the oldest to make room. since
-// is when its event came; kept is false if the session has ended since.
+// Keep stores an injection for the session's next turn, and drops the oldest ones to make room.
+// since is when its event arrived; kept is false if the session has ended since.
 func (s *Store) Keep(ctx context.Context, id string, since time.Time, text chain.ContextInjection) (kept bool, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
 		kept = state.keep(since, time.Now(), text)
@@ -55,7 +55,7 @@ func (s *State) expireLate(now time.Time) {
 	s.Late = slices.DeleteFunc(s.Late, func(l Late) bool { return now.Sub(l.Came) > maxLateAge })
 }
 
-// takeLate gives an event the waiting late injections, or those that it was given before.
+// takeLate returns the waiting late injections for an event, or those that the event got before.
 func (s *State) takeLate(eventID string, now time.Time) (list []chain.ContextInjection) {
 	s.expireLate(now)
 	s.Late = slices.DeleteFunc(s.Late, func(l Late) bool { return l.Event != "" && l.Event != eventID })

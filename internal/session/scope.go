@@ -10,27 +10,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// place is where a State is stored, and the State of an empty place.
+// place is where a State is stored, and the State if nothing is stored there.
 type place struct {
 	key   string
 	empty State
 }
 
-// ofSession is the place of a session.
+// ofSession returns the place of a session.
 func ofSession(name string) place {
 	sender, id := sessionkey.Split(name)
 	return place{key(name), State{Session: id, Sender: sender}}
 }
 
-// scopedKeys prefixes the keys of states that hold grants beyond a session: for a tree of
+// scopedKeys is the prefix of the keys of states with grants beyond a session: for a tree of
 // sessions, or for a sender.
 const scopedKeys = "scoped"
 
-// treeKeys prefixes the keys of those of trees; the digest of the root follows.
+// treeKeys is the prefix of those for trees. The digest of the root follows.
 const treeKeys = scopedKeys + ".lineage."
 
-// beyond is the place of grants in a scope; a tree is named by its root. An unproven sender has
-// none.
+// beyond returns the place of grants in a scope wider than a session. A tree is identified by its
+// root. Unproven senders have no such place.
 func beyond(scope, sender, root string) (place, bool) {
 	switch {
 	case sender == "":
@@ -54,8 +54,8 @@ func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err er
 	return list, err
 }
 
-// dropOfTree drops grants of the tree that a session is the root of, and returns how many. With
-// past, what was asked before grants nothing more, as after the root's end.
+// dropOfTree drops grants of the tree that a session is the root of, and returns their number. With
+// past, requests from before grant nothing any more, as after the root's end.
 func (s *Store) dropOfTree(ctx context.Context, root string, past bool, match func(Grant) bool) (dropped int, err error) {
 	sender, id := sessionkey.Split(root)
 	at, ok := beyond(approval.ScopeLineage, sender, id)
@@ -82,8 +82,8 @@ func (s *Store) Past(ctx context.Context, q *held.Event) (bool, error) {
 	return epoch != q.Epoch, err
 }
 
-// past reports whether a decision on an approval request grants nothing in a scope any more: the
-// session, or the root of a lineage, ended since the event arrived, or approvals of the session
+// past reports whether a decision on an approval request must not be remembered in a scope: the
+// session, or the root of its lineage, ended since the event arrived, or approvals of the session
 // were revoked since a person was asked.
 func (s *Store) past(ctx context.Context, q *held.Event, scope string) (bool, error) {
 	own := sessionkey.Of(q.Emitter, q.Session)
@@ -102,9 +102,9 @@ func (s *Store) past(ctx context.Context, q *held.Event, scope string) (bool, er
 	return false, nil
 }
 
-// RevokeGrant drops what an approval granted beyond its session, and returns the hook's name,
-// the prompt and the session. ok is false if there is no such grant. The event that asked is not
-// permitted again.
+// RevokeGrant drops the grant beyond its session that an approval made, and returns the hook's
+// name, the prompt and the session. ok is false if there is no such grant. The event that asked is
+// not permitted again.
 func (s *Store) RevokeGrant(ctx context.Context, approvalID string) (hook, prompt, session string, ok bool, err error) {
 	list, err := s.Scoped(ctx, "")
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Store) RevokeGrant(ctx context.Context, approvalID string) (hook, promp
 			continue
 		}
 		g := state.Grants[i]
-		// First what a retry would not do: without its grant, nothing names the session.
+		// First the step that a retry would skip: without its grant, nothing names the session.
 		err := s.Update(ctx, sessionkey.Of(state.Sender, g.Session), func(state *State) bool { state.Epoch++; return true })
 		if err != nil {
 			return "", "", "", false, err

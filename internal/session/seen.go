@@ -2,19 +2,19 @@ package session
 
 import "sync"
 
-// maxUsages bounds each of the two maps of [usages].
+// maxUsages is the maximum size of each of the two maps in [usages].
 const maxUsages = 50_000
 
-// usage is what a replica caches of a state.
+// usage is the part of a state that a replica caches.
 type usage struct {
 	used     int
 	revision uint64
 }
 
-// usages caches the usage of the sessions that were written last, at least [maxUsages] of them:
-// agents choose session ids, and no session has to end. The zero value is empty.
+// usages caches the usage of at least the last [maxUsages] sessions that were written. It is
+// bounded, since agents choose session ids and need not end sessions. The zero value is empty.
 type usages struct {
-	mu         sync.RWMutex // guards what follows
+	mu         sync.RWMutex // guards the fields below
 	young, old map[string]usage
 }
 
@@ -25,7 +25,7 @@ func (u *usages) set(key string, now usage) {
 	if now.revision <= u.get(key).revision {
 		return
 	}
-	if now.used == 0 { // a session that is not cached has used nothing
+	if now.used == 0 { // no entry means that nothing was used
 		delete(u.young, key)
 		delete(u.old, key)
 		return
@@ -36,7 +36,7 @@ func (u *usages) set(key string, now usage) {
 	u.young[key] = now
 }
 
-// of returns the used tokens of a key, 0 for one that is not cached.
+// of returns the tokens used for a key; 0 if it is not cached.
 func (u *usages) of(key string) int {
 	u.mu.RLock()
 	defer u.mu.RUnlock()

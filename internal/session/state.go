@@ -12,31 +12,30 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// State is the state of a session. The zero State is that of a new session.
+// State is the state of a session. The zero State is a new session.
 type State struct {
 	Session string `json:"session_id"`
-	Sender  string `json:"sender,omitempty"` // the proven owner; empty for none
-	Scope   string `json:"scope,omitempty"`  // of grants beyond a session: lineage (Session is the root) or agent
+	Sender  string `json:"sender,omitempty"` // the proven owner; empty if unproven
+	Scope   string `json:"scope,omitempty"`  // for grants beyond a session: lineage (Session is the root) or agent
 	Turn    int    `json:"turn"`             // counted from 1
-	// Prompted says that a prompt:submit began this turn and no execution:start has followed
-	// yet.
+	// Prompted is set if a prompt:submit began this turn and no execution:start has followed yet.
 	Prompted   bool           `json:"prompted,omitempty"`
 	Used       int            `json:"used"` // tokens injected in this turn
 	Limits     verdict.Limits `json:"limits"`
 	Injections []Injection    `json:"injections,omitempty"` // of this turn, newest last
-	Late       []Late         `json:"late,omitempty"`       // not yet taken by a turn, newest last
+	Late       []Late         `json:"late,omitempty"`       // not taken by a turn yet, newest last
 	Grants     []Grant        `json:"grants,omitempty"`
 	Revoked    []string       `json:"revoked,omitempty"` // ids of approvals that must not be remembered again
 	Ended      *time.Time     `json:"ended,omitempty"`   // time of the last end
-	Epoch      int            `json:"epoch,omitempty"`   // counts ends and revocations, and survives both
+	Epoch      int            `json:"epoch,omitempty"`   // number of ends and revocations; it survives both
 }
 
-// Empty reports whether nothing is remembered but revocations and limits.
+// Empty reports whether the state holds at most revocations and limits.
 func (s State) Empty() bool {
 	return s.Turn == 0 && s.Ended == nil && len(s.Grants) == 0 && len(s.Injections) == 0
 }
 
-// Injection is one delivered text.
+// Injection is one delivered injection.
 type Injection struct {
 	Event  string `json:"event"`
 	Hook   string `json:"hook"`
@@ -45,26 +44,27 @@ type Injection struct {
 	Time   string `json:"time"`
 }
 
-// Grant is an "Allow always", which answers the hook's later approval requests. With a proven
-// sender it is for that sender and hook only.
+// Grant is an "Allow always", which answers later approval requests of the hook. With a proven
+// sender it applies to that sender and hook only.
 type Grant struct {
 	Approval string `json:"approval_id"`
-	Emitter  string `json:"emitter,omitempty"` // the proven sender; empty for none
+	Emitter  string `json:"emitter,omitempty"` // the proven sender; empty if unproven
 	HookID   string `json:"hook_id,omitempty"`
 	Hook     string `json:"hook"`   // name of the hook
-	Prompt   string `json:"prompt"` // cut, for people
+	Prompt   string `json:"prompt"` // truncated, for people
 	Digest   string `json:"prompt_sha256"`
 	Tool     string `json:"tool_name,omitempty"`      // tool of the asking event, for people
-	Content  string `json:"content_sha256,omitempty"` // digest of what else must match: see held.Event
+	Content  string `json:"content_sha256,omitempty"` // digest of the further content that must match: see held.Event
 	By       string `json:"by"`
-	// Labels are those of the session when it asked. Once it has more, a person is asked again.
+	// Labels are those of the session when the hook asked. If the session has more, a person is
+	// asked again.
 	Labels  []string      `json:"labels,omitempty"`
 	Granted approval.Time `json:"granted"`
 	Expires approval.Time `json:"expires,omitzero"`     // zero for never
-	Session string        `json:"session_id,omitempty"` // of a grant beyond a session: the session that asked
+	Session string        `json:"session_id,omitempty"` // for a grant beyond a session, the session that asked
 }
 
-// Limits of what one session remembers.
+// Limits of the state of one session.
 const (
 	maxInjections = 100
 	maxGrants     = 500
@@ -72,7 +72,7 @@ const (
 	shownPrompt   = 200 // characters of the prompt that a grant shows
 )
 
-// key is a session's key in the store. With a sender it is below the key of its id.
+// key returns a session's key in the store. With a sender it is below the key of the id alone.
 func key(name string) string {
 	sender, id := sessionkey.Split(name)
 	if sender == "" {
@@ -81,7 +81,7 @@ func key(name string) string {
 	return sessionkey.Digest(id) + "." + sessionkey.Digest(sender)
 }
 
-// begin begins a turn if the event does; an empty event always does.
+// begin begins a turn if the event starts one. An empty event always does.
 func (s *State) begin(event string) {
 	if event == events.ExecutionStart && s.Prompted {
 		s.Prompted = false
@@ -92,7 +92,7 @@ func (s *State) begin(event string) {
 	s.Used, s.Injections = 0, nil
 }
 
-// Spend counts a delivered text.
+// Spend records delivered injections and the tokens used.
 func (s *State) Spend(used int, injections ...Injection) {
 	s.Used = used
 	s.Injections = append(s.Injections, injections...)
@@ -108,8 +108,8 @@ func (s *State) end(now time.Time) {
 }
 
 // Remembered returns the grant that answers an approval request, if there is one. Anybody may
-// choose a hook's name or a session id, so with a proven sender the sender, the hook's id and
-// the content decide. A grant does not apply to a session that got labels since.
+// choose a hook's name or a session id, so with a proven sender, the sender, the hook's id and the
+// content must match. A grant does not apply if the session got labels since.
 func (s *State) Remembered(r *held.Event) (Grant, bool) {
 	prompt, now := approval.Digest([]byte(r.Prompt)), time.Now()
 	for _, g := range s.Grants {
@@ -124,8 +124,8 @@ func (s *State) Remembered(r *held.Event) (Grant, bool) {
 	return Grant{}, false
 }
 
-// remember stores the decision on an approval request once, unless it was revoked or the session
-// has ended since its event arrived.
+// remember stores the grant of an approval request once, unless it was revoked or the session has
+// ended since the event arrived.
 func (s *State) remember(q *held.Event, d approval.Decision) (changed bool) {
 	known := func(g Grant) bool { return g.Approval == q.ID }
 	g := Grant{
@@ -151,24 +151,24 @@ func (s *State) over(q *held.Event) bool { return s.Ended != nil && !q.Arrived.A
 
 func (g Grant) expired(now time.Time) bool { return !g.Expires.IsZero() && !g.Expires.After(now) }
 
-// expire drops the grants that expired.
+// expire drops expired grants.
 func (s *State) expire(now time.Time) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool { return g.expired(now) })
 }
 
-// revoke drops grants: all, or those of a hook, or of a hook and prompt. It always increments
-// the epoch: nothing that was approved before is permitted again.
+// revoke drops grants: all, those of a hook, or those of a hook and prompt. It always increments
+// the epoch, so that approvals from before permit nothing any more.
 func (s *State) revoke(hook, prompt string) (revoked int) {
 	s.Epoch++
 	return s.drop(func(g Grant) bool { return g.of(hook, prompt) })
 }
 
-// of reports whether a grant is for a hook and a prompt; empty ones match all.
+// of reports whether a grant is for a hook and a prompt; empty matches all.
 func (g Grant) of(hook, prompt string) bool {
 	return (hook == "" || g.Hook == hook) && (prompt == "" || g.Digest == approval.Digest([]byte(prompt)) || g.Prompt == prompt)
 }
 
-// drop removes grants for good and returns how many.
+// drop removes grants for good and returns their number.
 func (s *State) drop(match func(Grant) bool) (dropped int) {
 	s.Grants = slices.DeleteFunc(s.Grants, func(g Grant) bool {
 		if !match(g) {

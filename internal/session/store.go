@@ -17,7 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Bucket is the configuration of the bucket of states.
+// Bucket returns the configuration of the bucket of states.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_sessions", Description: "turns, budgets and remembered approvals of sessions",
@@ -25,14 +25,14 @@ func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	}
 }
 
-// Store keeps the states. It is safe for concurrent use.
+// Store stores the states. It is safe for concurrent use.
 type Store struct {
 	bucket *natsx.Bucket
 	log    *slog.Logger
 	seen   usages
 }
 
-// New makes a store. [Store.Run] follows the bucket.
+// New returns a store. Call [Store.Run] to follow the bucket.
 func New(bucket *natsx.Bucket, log *slog.Logger) *Store {
 	return &Store{bucket: bucket, log: log}
 }
@@ -65,8 +65,8 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Used returns the tokens that a session's turn has used, as far as this replica has seen. It
-// reads no store.
+// Used returns the tokens that a session's turn has used, as known to this replica. It does not
+// access the store.
 func (s *Store) Used(id string) int {
 	if s.seen.empty() {
 		return 0
@@ -74,7 +74,7 @@ func (s *Store) Used(id string) int {
 	return s.seen.of(key(id))
 }
 
-// Get reads a state. An unknown session has the zero State with its id.
+// Get reads a state. For an unknown session it is the zero State with the id.
 func (s *Store) Get(ctx context.Context, id string) (State, error) {
 	state, _, err := s.read(ctx, ofSession(id))
 	return state, err
@@ -99,11 +99,11 @@ func unavailable(err error) error {
 	return wire.Errorf(wire.Unavailable, "the state of the session can't be reached: %v: try again", err)
 }
 
-// maxTries bounds how often an update is retried after another replica's write.
+// maxTries is the maximum number of attempts to update a state that other replicas write.
 const maxTries = 50
 
-// Update changes a state. change gets the newest state, reports whether it changed it, and is
-// called again after another replica's write.
+// Update changes a state. change gets the newest state and reports whether it changed it. It is
+// called again if another replica wrote the state first.
 func (s *Store) Update(ctx context.Context, id string, change func(*State) (changed bool)) error {
 	return s.update(ctx, ofSession(id), change)
 }
@@ -138,8 +138,8 @@ func (s *Store) update(ctx context.Context, at place, change func(*State) (chang
 	return wire.Errorf(wire.Overloaded, "too many replicas write the state of this session at once: try again")
 }
 
-// Begin begins a turn of a session if the event does; an empty event always does. late reports
-// whether injections wait for it.
+// Begin begins a turn of a session if the event starts one. An empty event always does. late
+// reports whether late injections are waiting for it.
 func (s *Store) Begin(ctx context.Context, id, event string) (late bool, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
 		state.begin(event)
@@ -149,7 +149,7 @@ func (s *Store) Begin(ctx context.Context, id, event string) (late bool, err err
 	return late, err
 }
 
-// Limit stores the limits that a session asks for. They can only lower the router's.
+// Limit stores the limits that a session requests. They can only lower the router's.
 func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) error {
 	return s.Update(ctx, id, func(state *State) bool {
 		before := state.Limits
@@ -158,7 +158,7 @@ func (s *Store) Limit(ctx context.Context, id string, limits verdict.Limits) err
 	})
 }
 
-// End ends a session and drops its state, with the grants of the tree that it is the root of.
+// End ends a session and drops its state, and the grants of the tree that it is the root of.
 func (s *Store) End(ctx context.Context, id string) error {
 	err := s.Update(ctx, id, func(state *State) bool {
 		state.end(time.Now())
@@ -167,11 +167,11 @@ func (s *Store) End(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.dropOfTree(ctx, id, false, func(Grant) bool { return true }) // what is remembered later sees the end
+	_, err = s.dropOfTree(ctx, id, false, func(Grant) bool { return true }) // grants stored later see the end
 	return err
 }
 
-// Find returns the states of a session: of one sender, or of all senders that use the id.
+// Find returns the states of a session of one sender, or of all senders that use the id.
 func (s *Store) Find(ctx context.Context, sender, id string) ([]State, error) {
 	state, err := s.Get(ctx, sessionkey.Of(sender, id))
 	if err != nil || sender != "" {
@@ -199,9 +199,9 @@ func (s *Store) under(ctx context.Context, prefix string) (list []State, err err
 	return list, nil
 }
 
-// Spend charges a verdict's injections to the turn and returns the verdict. compose makes it
-// from the session's limits and used tokens, and is called again after another replica's write.
-// taker is the id of the event that takes the late injections; empty to leave them.
+// Spend charges a verdict's injections to the turn and returns the verdict. compose makes it from
+// the session's limits and used tokens, and is called again if another replica wrote the state
+// first. taker is the id of the event that takes the late injections; empty to leave them.
 func (s *Store) Spend(ctx context.Context, id, event, taker string, compose func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict) (v verdict.Verdict, err error) {
 	err = s.Update(ctx, id, func(state *State) bool {
 		var late []chain.ContextInjection

@@ -1,6 +1,5 @@
-// Package sessionkey names sessions on the bus. A session id is what an agent says; where
-// the connection proves who sends, the session is the sender's own, whatever id another
-// sender uses.
+// Package sessionkey names sessions. Agents choose session ids. If the connection proves the
+// sender, the session belongs to that sender, even if another one uses the same id.
 package sessionkey
 
 import (
@@ -9,11 +8,11 @@ import (
 	"strings"
 )
 
-// separator is in no session id: they are text.
+// separator is not part of any session id, since these are text without NUL.
 const separator = "\x00"
 
-// Of returns the name of a session. With a proven sender it is the sender's own; with an empty one
-// it belongs to whoever knows the id. Without an id the name is empty.
+// Of returns the name of a session. With a proven sender, the session belongs to the sender. With
+// an empty one, it belongs to anyone who knows the id. Without an id the name is empty.
 func Of(sender, id string) string {
 	if sender == "" || id == "" {
 		return id
@@ -27,8 +26,8 @@ func Split(name string) (sender, id string) {
 	return sender, id
 }
 
-// Digest is a text as one token of a key in a store: its SHA-256, since sessions, senders and agents
-// have characters that keys do not.
+// Digest returns the SHA-256 of a text as one token of a key in a store. Sessions, senders and
+// agents may contain characters that keys can't.
 func Digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

@@ -8,20 +8,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Approval is an approval request and its decision.
+// Approval describes an approval request and its decision.
 type Approval struct {
 	ID, ChainID    string // of the approval request; of the chain that asked
-	Hook           string // the id of the hook
+	Hook           string // id of the hook
 	Event, Session string
-	Trace          string // the traceparent of what asked; empty for none
+	Trace          string // traceparent of the event that asked; empty if there is none
 	Asked, Decided time.Time
 	Granted        bool
 	TimedOut       bool
 	DecidedBy      string
 }
 
-// waiting is the span of the wait for an answer, below that of the chain which asked;
-// not valid where that has none.
+// waiting returns the span of the wait for an answer, and its parent, the span of the chain that
+// asked. It is not valid if the chain has no span.
 func (a Approval) waiting() (wait, parent trace.SpanContext) {
 	parent = readParent(a.Trace, "")
 	if !parent.IsValid() {
@@ -31,8 +31,8 @@ func (a Approval) waiting() (wait, parent trace.SpanContext) {
 	return parent.WithSpanID(id).WithTraceFlags(trace.FlagsSampled), parent
 }
 
-// Asked is the context for messages about an open approval request: it names the span of
-// the wait for the answer, or, without tracing, the span of the event.
+// Asked returns the context for messages about an open approval request. It holds the span of the
+// wait for the answer, or the span of the event if there is no tracing.
 func (t *Tracer) Asked(a Approval) context.Context {
 	ctx := Remote(context.Background(), a.Trace, "")
 	if t == nil {
@@ -42,11 +42,11 @@ func (t *Tracer) Asked(a Approval) context.Context {
 	return trace.ContextWithSpanContext(ctx, wait)
 }
 
-// Decided makes the spans of the wait for an answer and of the decision; each has a
-// link to the other. The wait is in the trace of the event, whichever replica decides:
-// the approval request carries it. The decision is below the span in ctx, which is the
-// answer's, or else in a trace of its own: it may be made days later. The replica that
-// decides makes both, once. The returned context is for messages about the decision.
+// Decided makes the spans of the wait for an answer and of the decision, which link to each other.
+// The wait is part of the event's trace, whichever replica decides, since the approval request
+// carries it. The decision is a child of the span in ctx, the answer's, or in a trace of its own:
+// it may be made days later. Only the replica that decides makes them. The returned context is for
+// messages about the decision.
 func (t *Tracer) Decided(ctx context.Context, a Approval) context.Context {
 	if t == nil {
 		return Remote(context.Background(), a.Trace, "")

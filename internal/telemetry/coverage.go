@@ -8,35 +8,35 @@ import (
 )
 
 const (
-	maxSources = 1000           // agents whose coverage is known
+	maxSources = 1000           // agents that are tracked
 	coverageOf = 24 * time.Hour // how long an agent counts after its last event
 )
 
-// Coverage tracks which agents emitted events recently, and which of them emit tool:pre
-// before they run tools. Agents choose their names, so the table is bounded, and an ungated
-// agent keeps its place whatever others invent. It is safe for concurrent use.
+// Coverage tracks which agents emitted events recently, and which of them emit tool:pre before they
+// run tools. Agents choose their names, so the table is bounded, and an ungated agent keeps its
+// place even if others invent names. It is safe for concurrent use.
 type Coverage struct {
 	mu     sync.RWMutex // guards agents
 	agents map[string]*seenAgent
 }
 
-// seenAgent holds times in nanoseconds since 1970, 0 for never.
+// seenAgent holds times in nanoseconds since 1970; 0 means never.
 type seenAgent struct{ last, gated atomic.Int64 }
 
-// expired reports whether the agent was silent for too long.
+// expired reports whether the agent has emitted nothing for too long.
 func (a *seenAgent) expired(now time.Time) bool {
 	return now.UnixNano()-a.last.Load() > int64(coverageOf)
 }
 
-// ungated reports whether the agent emitted no tool:pre lately.
+// ungated reports whether the agent has not emitted tool:pre recently.
 func (a *seenAgent) ungated(now time.Time) bool {
 	return now.UnixNano()-a.gated.Load() > int64(coverageOf)
 }
 
-// NewCoverage makes an empty Coverage.
+// NewCoverage returns an empty Coverage.
 func NewCoverage() *Coverage { return &Coverage{agents: map[string]*seenAgent{}} }
 
-// Saw records an event of an agent, by its CloudEvents source, and whether hooks could
+// Saw records an event of an agent, identified by its CloudEvents source, and whether hooks could
 // have denied a tool.
 func (c *Coverage) Saw(source string, gated bool, now time.Time) {
 	c.mu.RLock()
@@ -53,7 +53,7 @@ func (c *Coverage) Saw(source string, gated bool, now time.Time) {
 	}
 }
 
-// add adds an agent; nil if all are ungated and there is no room.
+// add adds an agent. It returns nil if there is no room and all agents are ungated.
 func (c *Coverage) add(source string, now time.Time) *seenAgent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,13 +64,13 @@ func (c *Coverage) add(source string, now time.Time) *seenAgent {
 		return nil
 	}
 	agent := &seenAgent{}
-	agent.last.Store(now.UnixNano()) // it did not expire yet
+	agent.last.Store(now.UnixNano()) // not expired yet
 	c.agents[strings.Clone(source)] = agent
 	return agent
 }
 
-// makeRoom removes an agent that expired, or else the gated one that was silent for longest. The
-// caller holds mu.
+// makeRoom removes an expired agent, or else the gated one that has emitted nothing for longest.
+// The caller holds mu.
 func (c *Coverage) makeRoom(now time.Time) bool {
 	oldest, silent := "", (*seenAgent)(nil)
 	for source, agent := range c.agents {
@@ -89,8 +89,8 @@ func (c *Coverage) makeRoom(now time.Time) bool {
 	return true
 }
 
-// Count returns how many agents emitted events in the last 24 hours, and how many of them
-// never emitted tool:pre.
+// Count returns how many agents emitted events in the last 24 hours, and how many of these did not
+// emit tool:pre in that time.
 func (c *Coverage) Count(now time.Time) (seen, ungated int) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -8,9 +8,8 @@ import (
 	"strconv"
 )
 
-// checkEnv refuses values of the standard variables that OpenTelemetry would replace
-// by others, or leave out, while all seems well. Its error shows no value: an endpoint
-// may hold a password.
+// checkEnv rejects values of the standard variables that OpenTelemetry would silently replace or
+// ignore. Its error does not contain the value: an endpoint may contain a password.
 func checkEnv() error {
 	for _, name := range [...]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",

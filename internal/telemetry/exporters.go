@@ -8,8 +8,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Exporters make what the standard OTEL_* variables name. Package otlp has them: only
-// programs import it, since it links gRPC and every protocol of OpenTelemetry.
+// Exporters make the exporters that the standard OTEL_* variables configure. Package otlp provides
+// them. Only programs import it, since it links gRPC and all protocols of OpenTelemetry.
 type Exporters struct {
 	Spans   func(context.Context) (sdktrace.SpanExporter, error)
 	Metrics func(context.Context) (sdkmetric.Reader, error)

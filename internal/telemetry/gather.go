@@ -8,20 +8,20 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// Bounds of a batch of spans.
+// Limits of a batch of spans.
 const (
 	gatherSpans = 256
 	gatherDelay = 100 * time.Millisecond
 )
 
-// gathering hands spans to the queue in batches. An idle queue wakes its goroutine for each
-// span, which would compete with the next answer for the processor. It is safe for concurrent use.
+// gathering passes spans to the queue in batches. An idle queue wakes its goroutine for each span,
+// which would compete with the next answer for the processor. It is safe for concurrent use.
 type gathering struct {
 	queue sdktrace.SpanProcessor
-	timer *time.Timer // runs where something waits
+	timer *time.Timer // runs while spans wait
 
 	mu    sync.Mutex              // guards spans
-	spans []sdktrace.ReadOnlySpan // nil where none waits
+	spans []sdktrace.ReadOnlySpan // nil if no spans wait
 }
 
 func newGathering(queue sdktrace.SpanProcessor) *gathering {
@@ -31,10 +31,10 @@ func newGathering(queue sdktrace.SpanProcessor) *gathering {
 	return g
 }
 
-// OnStart does nothing: spans are made when they are over.
+// OnStart does nothing: spans are passed on when they end.
 func (g *gathering) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 
-// OnEnd takes a span.
+// OnEnd adds a span to the batch.
 func (g *gathering) OnEnd(s sdktrace.ReadOnlySpan) {
 	g.mu.Lock()
 	if g.spans == nil {
@@ -49,7 +49,7 @@ func (g *gathering) OnEnd(s sdktrace.ReadOnlySpan) {
 	}
 }
 
-// handOver gives the queue what was gathered; a full queue drops it.
+// handOver passes the batch to the queue, which drops spans if it is full.
 func (g *gathering) handOver() {
 	g.mu.Lock()
 	spans := g.spans
@@ -60,13 +60,13 @@ func (g *gathering) handOver() {
 	}
 }
 
-// ForceFlush sends what was gathered, and what the queue holds.
+// ForceFlush sends the batch and the spans in the queue.
 func (g *gathering) ForceFlush(ctx context.Context) error {
 	g.handOver()
 	return g.queue.ForceFlush(ctx)
 }
 
-// Shutdown does the same, and accepts no more spans.
+// Shutdown sends the batch and the spans in the queue, and stops the queue.
 func (g *gathering) Shutdown(ctx context.Context) error {
 	g.timer.Stop()
 	g.handOver()

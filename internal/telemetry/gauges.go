@@ -8,21 +8,20 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// State is what a router is at the moment.
+// State is the current state of a router.
 type State struct {
 	Ready               bool
 	InFlight, MaxFlight int           // requests of agents
-	Hooks, Expired      int64         // registered; instances that this replica removed for their silence
+	Hooks, Expired      int64         // registered hooks; instances that this replica removed because they stopped renewing
 	AuditMode           string        // strict, async or off
-	AuditWaiting        int64         // answers that wait for their records
-	AuditLag            time.Duration // how long the oldest record waits that the log has not taken; 0 for none
+	AuditWaiting        int64         // answers waiting for their records
+	AuditLag            time.Duration // age of the oldest record that the log has not stored; 0 if there is none
 	AuditAlarm          bool          // an alarm keeps this replica from signing the live segment
 	Approvals           int           // open approval requests
-	OldestApproval      time.Duration // how long the oldest is open; 0 for none
+	OldestApproval      time.Duration // age of the oldest one; 0 if there is none
 }
 
-// Watch has the state of a router read with each scrape. read must be quick and
-// wait for nothing.
+// Watch reads the state of a router with each scrape. read must be quick and must not block.
 func (t *Telemetry) Watch(read func() State) (stop func(), err error) {
 	if t == nil {
 		return func() {}, nil

@@ -23,7 +23,7 @@ type (
 	hookChange struct{ hook, action string }
 )
 
-// chainLabels are those of the chains of one event.
+// chainLabels are the labels for the chains of one event.
 type chainLabels struct {
 	time []metric.RecordOption
 	actions
@@ -34,7 +34,7 @@ type actions [9][]metric.AddOption
 
 var actionNames = [len(actions{})]string{"continue", "deny", "modify", "inject_context", "ask_user", "pending", "collect", "failed", Other}
 
-// of are the labels of an action.
+// of returns the labels of an action.
 func (a *actions) of(action string) []metric.AddOption {
 	for i, name := range actionNames {
 		if name == action {
@@ -51,7 +51,7 @@ func newActions(labels ...attribute.KeyValue) (a actions) {
 	return a
 }
 
-// hookLabels are those of one hook.
+// hookLabels are the labels for one hook.
 type hookLabels struct {
 	time             []metric.RecordOption
 	plain            []metric.AddOption
@@ -62,7 +62,7 @@ type hookLabels struct {
 	shadow           actions
 }
 
-// classes are the classes of failures.
+// failureClasses lists the classes of failures.
 var failureClasses = [...]chain.Failure{
 	chain.FailedError, chain.FailedTimeout, chain.FailedNoResponder, chain.FailedInvalid, chain.FailedMatch,
 }
@@ -89,17 +89,17 @@ func recording(labels ...attribute.KeyValue) []metric.RecordOption {
 	return []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(labels...))}
 }
 
-// buckets are the upper bounds of durations, in seconds.
+// buckets are the upper bounds of histograms of durations, in seconds.
 var buckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 
-// batchBuckets are the upper bounds of the records in a message.
+// batchBuckets are the upper bounds of the histogram of records in a message.
 var batchBuckets = []float64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}
 
 // newMetrics makes the instruments.
 func newMetrics(m metric.Meter) *Metrics {
 	seconds := func(name, what string) metric.Float64Histogram {
 		h, _ := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(what), metric.WithExplicitBucketBoundaries(buckets...))
-		return h // an error is one of the name, and a test reads them all
+		return h // errors only concern the name, and a test covers all names
 	}
 	count := func(name, what string) metric.Int64Counter {
 		c, _ := m.Int64Counter(name, metric.WithDescription(what))

@@ -8,11 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// The bounds of label sets. Words beyond them count as [Other].
+// Limits of label sets. Values beyond them count as [Other].
 const (
-	maxEvents = 100  // names of events, the standard ones among them
+	maxEvents = 100  // names of events, including the standard ones
 	maxHooks  = 1000 // ids of hooks
-	maxPairs  = 2000 // of an event and a hook, and of an agent's class and an event
+	maxPairs  = 2000 // of an event and a hook, or of an agent's class and an event
 	maxAgents = 100  // classes of agents
 )
 
@@ -27,10 +27,10 @@ func newWords(limit int, first ...string) words {
 	return w
 }
 
-// label returns the word itself, or [Other] if the set is full.
+// label returns word, or [Other] if the set is full.
 func (w words) label(word string) string { return w.known.get(word, strings.Clone) }
 
-// standardEvents are the names that have a label of their own from the start.
+// standardEvents returns the names that have labels from the start.
 func standardEvents() []string {
 	list := []string{}
 	for _, info := range events.Catalog() {
@@ -40,12 +40,12 @@ func standardEvents() []string {
 	return list
 }
 
-// table caches a value for each key, up to a bound, so that no event allocates one. It is
+// table caches a value for each key up to a limit, so that events do not allocate values. It is
 // safe for concurrent use.
 type table[K comparable, V any] struct {
 	limit int
 	make  func(K) V
-	rest  V // of keys beyond the bound
+	rest  V // for keys beyond the limit
 	mu    sync.RWMutex
 	known map[K]V // guarded by mu
 }
@@ -54,7 +54,7 @@ func newTable[K comparable, V any](limit int, rest V, make func(K) V) *table[K, 
 	return &table[K, V]{limit: limit, make: make, rest: rest, known: map[K]V{}}
 }
 
-// get returns the value of a key. own copies the key's strings, so that they may be kept.
+// get returns the value of a key. own clones the key's strings, so that the table can keep them.
 func (t *table[K, V]) get(key K, own func(K) K) V {
 	t.mu.RLock()
 	v, known := t.known[key]
@@ -80,14 +80,14 @@ func (t *table[K, V]) get(key K, own func(K) K) V {
 	return v
 }
 
-// classOf is the class of an agent: its CloudEvents source without the part that names the
-// instance, which follows the first part of a path, the host of a URL, or the namespace of
-// a URN. It is bounded, since agents choose it.
+// classOf returns the class of an agent: its CloudEvents source without the part that identifies
+// the instance, which follows the first part of a path, the host of a URL, or the namespace of a
+// URN. It is truncated, since agents choose it.
 func classOf(source string) string {
 	return shorten.Bytes(wholeClass(source), maxClass, "…")
 }
 
-// maxClass bounds the class of an agent, in bytes.
+// maxClass is the maximum length of an agent's class, in bytes.
 const maxClass = 64
 
 func wholeClass(source string) string {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// ToggleLevel switches the level of a log with each signal: to debug, and back to the
-// previous level, or to info if that was debug. stop ends this and waits for it.
+// ToggleLevel switches the level of a log with each signal: to debug, and back to the previous
+// level, or to info if that was debug. stop ends this and waits.
 func ToggleLevel(level *slog.LevelVar, signals <-chan os.Signal, log *slog.Logger) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup

@@ -14,8 +14,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// LogLines is how all programs write their log lines: as text on a terminal, for the one who
-// sits there, and as JSON into anything else.
+// LogLines returns the handler that all programs use for log lines: text on a terminal, otherwise
+// JSON.
 func LogLines(w io.Writer, level slog.Leveler) slog.Handler {
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: readable}
 	if OnTerminal(w) {
@@ -24,13 +24,13 @@ func LogLines(w io.Writer, level slog.Leveler) slog.Handler {
 	return slog.NewJSONHandler(visible{w}, o)
 }
 
-// OnTerminal reports whether log lines that go to w are read on a terminal.
+// OnTerminal reports whether w is a terminal.
 func OnTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(f.Fd())
 }
 
-// readable writes durations with their unit, such as 2.48ms: as a number they would be
+// readable formats durations with their unit, such as 2.48ms, instead of as a number of
 // nanoseconds.
 func readable(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
@@ -39,7 +39,7 @@ func readable(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// rounded is a duration to the millisecond, and below a second to three digits.
+// rounded rounds a duration to milliseconds, or below a second to three digits.
 func rounded(d time.Duration) time.Duration {
 	unit := time.Millisecond
 	for unit > 1 && d.Abs() < 100*unit {
@@ -48,9 +48,8 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// visible writes lines of JSON with escapes for what a terminal that shows the log would obey
-// or not show: C1 controls, bidirectional controls, characters without a width. Such a
-// character can be in a string only.
+// visible escapes characters in lines of JSON that a terminal would interpret or not show: C1
+// controls, bidirectional controls, zero-width characters. They can only occur in strings.
 type visible struct{ w io.Writer }
 
 func (v visible) Write(line []byte) (int, error) {

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// logs sends log lines to a collector.
+// logs exports log lines to a collector.
 type logs struct {
 	provider *sdklog.LoggerProvider
 	handler  slog.Handler
@@ -38,9 +38,8 @@ func (l *logs) stop(ctx context.Context) error {
 	return l.provider.Shutdown(ctx)
 }
 
-// LogTo is a handler of log lines that go to another one, with trace_id and span_id
-// where their context names a span, and to the collector where OTEL_LOGS_EXPORTER asks
-// for it. level is that of both.
+// LogTo returns a handler that passes log lines to another one, with trace_id and span_id if their
+// context has a span, and to the collector if OTEL_LOGS_EXPORTER is set. level applies to both.
 func (t *Telemetry) LogTo(to slog.Handler, level slog.Leveler) slog.Handler {
 	to = named{to}
 	if t == nil || t.logs == nil {
@@ -49,31 +48,31 @@ func (t *Telemetry) LogTo(to slog.Handler, level slog.Leveler) slog.Handler {
 	return both{to, t.logs.handler, level}
 }
 
-// both sends lines to two handlers.
+// both passes lines to two handlers.
 type both struct {
 	first, second slog.Handler
 	level         slog.Leveler
 }
 
-// Enabled follows the level.
+// Enabled implements [slog.Handler].
 func (b both) Enabled(_ context.Context, l slog.Level) bool { return l >= b.level.Level() }
 
-// Handle gives each its own copy.
+// Handle passes each handler its own copy.
 func (b both) Handle(ctx context.Context, r slog.Record) error {
 	return errors.Join(b.first.Handle(ctx, r.Clone()), b.second.Handle(ctx, r))
 }
 
-// WithAttrs adds to both.
+// WithAttrs implements [slog.Handler].
 func (b both) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return both{b.first.WithAttrs(attrs), b.second.WithAttrs(attrs), b.level}
 }
 
-// WithGroup opens a group in both.
+// WithGroup implements [slog.Handler].
 func (b both) WithGroup(name string) slog.Handler {
 	return both{b.first.WithGroup(name), b.second.WithGroup(name), b.level}
 }
 
-// named adds to each line the span that its context names.
+// named adds the ids of the span in the context to each line.
 type named struct{ slog.Handler }
 
 // Handle adds trace_id and span_id.
@@ -84,8 +83,8 @@ func (n named) Handle(ctx context.Context, r slog.Record) error {
 	return n.Handler.Handle(ctx, r)
 }
 
-// WithAttrs adds to the handler behind it.
+// WithAttrs implements [slog.Handler].
 func (n named) WithAttrs(attrs []slog.Attr) slog.Handler { return named{n.Handler.WithAttrs(attrs)} }
 
-// WithGroup opens a group in the handler behind it.
+// WithGroup implements [slog.Handler].
 func (n named) WithGroup(name string) slog.Handler { return named{n.Handler.WithGroup(name)} }

@@ -11,8 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Metrics counts what a router does. A nil *Metrics counts nothing. It is safe for
-// concurrent use.
+// Metrics counts what a router does. A nil *Metrics does nothing. It is safe for concurrent use.
 type Metrics struct {
 	chainTime, hookTime, auditTime metric.Float64Histogram
 	auditBatch                     metric.Int64Histogram
@@ -35,11 +34,11 @@ type Metrics struct {
 	coverage               *Coverage
 }
 
-// asIs keeps a key as it is: its words are labels already.
+// asIs returns k, for keys whose strings are cached already.
 func asIs[K any](k K) K { return k }
 
-// Chain counts one decided event and the results of its hooks. ctx carries the trace, if
-// it is sampled.
+// Chain counts one decided event and the results of its hooks. ctx holds the trace if it is
+// sampled.
 func (m *Metrics) Chain(ctx context.Context, c *Chain) {
 	if m == nil {
 		return
@@ -115,7 +114,7 @@ func (m *Metrics) answer(ctx context.Context, a *Answer) {
 
 func ownPair(k eventHook) eventHook { return eventHook{k.event, strings.Clone(k.hook)} }
 
-// actionOf is the name of an action, whose zero value lets pass.
+// actionOf returns the name of an action; the zero value is continue.
 func actionOf(a chain.Action) string {
 	if a == "" {
 		return string(chain.Continue)
@@ -123,7 +122,7 @@ func actionOf(a chain.Action) string {
 	return string(a)
 }
 
-// seen counts an event for the coverage of its agent.
+// seen records an event for its agent's coverage.
 func (m *Metrics) seen(ctx context.Context, c *Chain, label string) {
 	class := m.classes.label(classOf(c.Source))
 	m.agents.Add(ctx, 1, m.byAgent.get(agentEvent{class, label}, func(k agentEvent) agentEvent {
@@ -139,7 +138,7 @@ func (m *Metrics) Refused(verb string, code int) {
 	}
 }
 
-// Unawaited counts an answer that the agent does not wait for: of a hook in mode shadow or async.
+// Unawaited counts an answer of a hook in mode shadow or async, for which the agent does not wait.
 func (m *Metrics) Unawaited(hook string, action chain.Action, failed bool) {
 	if m == nil {
 		return
@@ -152,21 +151,21 @@ func (m *Metrics) Unawaited(hook string, action chain.Action, failed bool) {
 	m.shadow.Add(context.Background(), 1, labels.shadow.of(name)...)
 }
 
-// UnawaitedDropped counts such a call that was dropped.
+// UnawaitedDropped counts a dropped call of a hook in mode shadow or async.
 func (m *Metrics) UnawaitedDropped(hook string) {
 	if m != nil {
 		m.shadowDropped.Add(context.Background(), 1, m.hook(hook).plain...)
 	}
 }
 
-// Wrote counts a message stored in the audit log, and its records.
+// Wrote records the size of a message stored in the audit log, in records.
 func (m *Metrics) Wrote(records int) {
 	if m != nil {
 		m.auditBatch.Record(context.Background(), int64(records))
 	}
 }
 
-// Registry counts a change of a registration, named as the audit log names it.
+// Registry counts a change of a registration. action is that of the audit log.
 func (m *Metrics) Registry(action, hook string) {
 	if m != nil {
 		m.changes.Add(context.Background(), 1, m.byChange.get(hookChange{m.hooks.label(hook), action}, func(k hookChange) hookChange {
@@ -175,8 +174,8 @@ func (m *Metrics) Registry(action, hook string) {
 	}
 }
 
-// Decided counts an approval request that was decided here. kind says by whom: [ByPerson],
-// [ByRule], [ByTimeout], [ByError], [ByOutdated] or [ByGrant].
+// Decided counts an approval request that this replica decided. kind is [ByPerson], [ByRule],
+// [ByTimeout], [ByError], [ByOutdated] or [ByGrant].
 func (m *Metrics) Decided(kind string, granted bool) {
 	if m == nil {
 		return
@@ -188,12 +187,12 @@ func (m *Metrics) Decided(kind string, granted bool) {
 	m.approvals.Add(context.Background(), 1, m.byDecision.get(decision{kind, outcome}, asIs)...)
 }
 
-// Who decides approval requests.
+// Values of kind in [Metrics.Decided].
 const (
 	ByPerson   = "person"
 	ByRule     = "rule"
 	ByTimeout  = "timeout"
-	ByError    = "error"    // the approval system failed: the default held
-	ByOutdated = "outdated" // the session saw more before anybody answered
+	ByError    = "error"    // the approval system failed: the default applied
+	ByOutdated = "outdated" // the session got labels, ended or lost its approvals before anybody answered
 	ByGrant    = "grant"    // an earlier "Allow always" of the session
 )

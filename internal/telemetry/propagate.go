@@ -11,19 +11,19 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// What is longer is no trace context, in bytes.
+// Maximum lengths of trace context, in bytes.
 const (
 	maxTraceparent = 128
 	maxTracestate  = 512
 )
 
-// IsBaggage reports whether a text is W3C baggage.
+// IsBaggage reports whether a text is valid W3C baggage.
 func IsBaggage(text string) bool {
 	_, err := baggage.Parse(text)
 	return err == nil
 }
 
-// readParent reads W3C trace context; an invalid one counts as none.
+// readParent parses W3C trace context. If it is invalid, the result is not valid.
 func readParent(traceparent, tracestate string) trace.SpanContext {
 	if traceparent == "" || len(traceparent) > maxTraceparent {
 		return trace.SpanContext{}
@@ -35,8 +35,8 @@ func readParent(traceparent, tracestate string) trace.SpanContext {
 	return trace.SpanContextFromContext(ctx)
 }
 
-// Remote puts the trace context of a message into ctx. What is malformed, or longer
-// than 128 bytes (tracestate: 512), is none, and ctx stays as it is.
+// Remote puts the trace context of a message into ctx. If it is malformed or longer than 128 bytes
+// (tracestate: 512), it is ignored.
 func Remote(ctx context.Context, traceparent, tracestate string) context.Context {
 	if sc := readParent(traceparent, tracestate); sc.IsValid() {
 		return trace.ContextWithRemoteSpanContext(ctx, sc)
@@ -44,7 +44,7 @@ func Remote(ctx context.Context, traceparent, tracestate string) context.Context
 	return ctx
 }
 
-// Traceparent is that of the span that ctx names; empty where it names none.
+// Traceparent returns the traceparent of the span in ctx; empty if there is none.
 func Traceparent(ctx context.Context) string {
 	if sc := trace.SpanContextFromContext(ctx); sc.IsValid() {
 		return traceparent(sc)
@@ -63,11 +63,11 @@ func traceparent(sc trace.SpanContext) string {
 	return string(append(b, "-00"...))
 }
 
-// FromHTTP puts the trace context of each request into the request's context, as
-// [Remote] does. Baggage is not read.
+// FromHTTP puts the trace context of each request into the request's context, as [Remote] does. It
+// ignores baggage.
 func FromHTTP(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if parents := r.Header.Values("traceparent"); len(parents) == 1 { // two contradict each other
+		if parents := r.Header.Values("traceparent"); len(parents) == 1 { // several would contradict each other
 			ctx := Remote(r.Context(), parents[0], strings.Join(r.Header.Values("tracestate"), ","))
 			r = r.WithContext(ctx)
 		}

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// quietTime is the pause between two lines.
+// quietTime is the minimum interval between two lines.
 const quietTime = time.Minute
 
-// quiet logs errors of telemetry, one line a minute. It is the error
-// handler of OpenTelemetry and of Prometheus.
+// quiet logs errors of telemetry, at most one a minute. It is the error handler of OpenTelemetry
+// and of Prometheus.
 type quiet struct {
 	log *slog.Logger
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards last and left
 	last time.Time
-	left int // lines dropped since
+	left int // lines dropped since last
 }
 
 // Handle logs an error.
@@ -35,5 +35,5 @@ func (q *quiet) Handle(err error) {
 	q.log.Warn("telemetry failed; answers are not affected", "error", err, "not_said", left)
 }
 
-// Println is what Prometheus calls.
+// Println implements the error log of Prometheus.
 func (q *quiet) Println(v ...any) { q.Handle(fmt.Errorf("metrics: %s", fmt.Sprint(v...))) }

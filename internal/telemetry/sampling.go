@@ -10,10 +10,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// sampling is the decision at the head of a trace, as OTEL_TRACES_SAMPLER has it.
+// sampling makes the decision at the head of a trace, as configured by OTEL_TRACES_SAMPLER.
 type sampling struct {
-	byParent bool   // the parent's decision holds, where there is one
-	below    uint64 // else the trace's id decides: sampled are those below
+	byParent bool   // use the parent's decision if there is a parent
+	below    uint64 // otherwise, sample trace ids below this
 }
 
 const allTraces = 1 << 63
@@ -45,7 +45,7 @@ func samplingFromEnv() (sampling, error) {
 	return s, nil
 }
 
-// samples decides at the head. It agrees with the samplers of OpenTelemetry's SDKs.
+// samples decides at the head of a trace, in the same way as the samplers of OpenTelemetry's SDKs.
 func (s sampling) samples(parent trace.SpanContext, id trace.TraceID) bool {
 	if s.byParent && parent.IsValid() {
 		return parent.IsSampled()
@@ -53,8 +53,7 @@ func (s sampling) samples(parent trace.SpanContext, id trace.TraceID) bool {
 	return binary.BigEndian.Uint64(id[8:])>>1 < s.below
 }
 
-// kept says why a chain's trace is kept whatever was decided at its head; empty where
-// it is not.
+// kept returns why a chain's trace is kept whatever the decision at its head; empty if it is not.
 func (c *Chain) kept() string {
 	switch action := c.action(); {
 	case c.Refused >= 500:

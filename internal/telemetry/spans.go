@@ -20,20 +20,21 @@ type span struct {
 	id       trace.SpanID
 	kind     trace.SpanKind
 	from, to time.Time
-	failed   string // the failure, in one word; empty for none
+	failed   string // the failure, in one word; empty if there is none
 	about    []attribute.KeyValue
 	links    []trace.Link
 }
 
-// maker makes spans below one parent.
+// maker makes spans with one parent.
 type maker struct {
 	*Tracer
-	next    *chosen                 // the ids of the next span
+	next    *chosen                 // ids of the next span
 	ctx     context.Context         // holds next
-	options []trace.SpanStartOption // of that span
+	options []trace.SpanStartOption // of the next span
 }
 
-// below makes spans below a parent, or at the root of the trace if the parent has no span.
+// below returns a maker for children of parent, or for root spans of the trace if parent is not
+// valid.
 func (t *Tracer) below(in trace.TraceID, parent trace.SpanContext) *maker {
 	next := &chosen{trace: in}
 	ctx := context.WithValue(context.Background(), chosenKey{}, next)
@@ -43,7 +44,7 @@ func (t *Tracer) below(in trace.TraceID, parent trace.SpanContext) *maker {
 	return &maker{t, next, ctx, make([]trace.SpanStartOption, 0, 3)}
 }
 
-// kinds are options that are reused.
+// kinds caches the options for kinds of spans.
 var kinds = [...]trace.SpanStartOption{
 	trace.SpanKindUnspecified: trace.WithSpanKind(trace.SpanKindInternal),
 	trace.SpanKindInternal:    trace.WithSpanKind(trace.SpanKindInternal),
@@ -51,8 +52,8 @@ var kinds = [...]trace.SpanStartOption{
 	trace.SpanKindClient:      trace.WithSpanKind(trace.SpanKindClient),
 }
 
-// maxAttribute bounds an attribute that a sender chooses, in bytes: spans wait in memory while the
-// collector does not take them.
+// maxAttribute is the maximum length of an attribute that a sender chooses, in bytes: spans stay in
+// memory until the collector takes them.
 const maxAttribute = 256
 
 func clipped(text string) string { return shorten.Bytes(text, maxAttribute, "…") }
@@ -70,14 +71,14 @@ func (t *maker) make(s span) {
 		t.options = append(t.options, trace.WithLinks(s.links...))
 	}
 	_, out := t.tracer.Start(t.ctx, s.name, t.options...)
-	out.SetAttributes(s.about...) // which are copied
+	out.SetAttributes(s.about...) // copied by SetAttributes
 	if s.failed != "" {
 		out.SetStatus(codes.Error, s.failed)
 	}
 	out.End(trace.WithTimestamp(s.to))
 }
 
-// Chain makes the spans of one event, if its trace was sampled or must be kept.
+// Chain makes the spans of one event if its trace is sampled or must be kept.
 func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	if t == nil || tr == nil {
 		return
@@ -87,7 +88,7 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 		return
 	}
 	id := tr.root.TraceID()
-	about := make([]attribute.KeyValue, 0, 24) // of one span after the other
+	about := make([]attribute.KeyValue, 0, 24) // reused for one span after the other
 	t.make(id, tr.parent, t.event(about, tr, c, why))
 	calls := t.below(id, tr.root)
 	for i := range c.Outcome.Calls {
@@ -120,7 +121,7 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 	}
 }
 
-// event is the span of the request.
+// event returns the span of the request.
 func (t *Tracer) event(about []attribute.KeyValue, tr *Trace, c *Chain, why string) span {
 	about = append(about,
 		semconv.MessagingSystemKey.String("nats"),
@@ -191,19 +192,19 @@ func hookAbout(about []attribute.KeyValue, entry *chain.Entry) []attribute.KeyVa
 	return append(about, KeyHook.String(entry.ID), KeyPriority.Int(entry.Priority), KeyMode.String(string(mode)))
 }
 
-// callAbout are the attributes of a call and its hook.
+// callAbout returns the attributes of a call and its hook.
 func (t *Tracer) callAbout(about []attribute.KeyValue, entry *chain.Entry) []attribute.KeyValue {
 	return append(hookAbout(about, entry), semconv.MessagingSystemKey.String("nats"),
 		semconv.MessagingDestinationName(t.prefix+".call."+entry.ID))
 }
 
-// callSpan is the span of one call.
+// callSpan returns the span of one call.
 func (t *Tracer) callSpan(about []attribute.KeyValue, tr *Trace, c *Chain, call *chain.Call) span {
 	s := span{
 		name: "call " + call.Entry.ID, id: tr.call(call.Entry.ID).SpanID(), kind: trace.SpanKindClient,
 		from: call.Start, to: call.Start.Add(call.Took), failed: string(call.Failure), about: t.callAbout(about, call.Entry),
 	}
-	if call.Start.IsZero() { // its match could not be evaluated, so it was not called
+	if call.Start.IsZero() { // not called, since its match could not be evaluated
 		at := c.before(call.Entry)
 		s.name, s.kind, s.from, s.to, s.about = "match "+call.Entry.ID, trace.SpanKindInternal, at, at, hookAbout(about, call.Entry)
 	}
@@ -223,7 +224,7 @@ func (t *Tracer) callSpan(about []attribute.KeyValue, tr *Trace, c *Chain, call 
 	return s
 }
 
-// answer is the span of one call of a collect or of contributions.
+// answer returns the span of one call of a collect or of contributions.
 func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
 	s := span{
 		name: "call " + a.Entry.ID, id: tr.call(a.Entry.ID).SpanID(), kind: trace.SpanKindClient,
@@ -235,7 +236,7 @@ func (t *Tracer) answer(about []attribute.KeyValue, tr *Trace, a *Answer) span {
 	return s
 }
 
-// Unawaited makes the span of a call of a hook in mode shadow or async, if the trace was sampled.
+// Unawaited makes the span of a call of a hook in mode shadow or async, if the trace is sampled.
 func (t *Tracer) Unawaited(tr *Trace, a Answer, action chain.Action) {
 	if t == nil || tr == nil || !tr.root.IsSampled() {
 		return
@@ -247,7 +248,7 @@ func (t *Tracer) Unawaited(tr *Trace, a Answer, action chain.Action) {
 	t.make(tr.root.TraceID(), tr.root, s)
 }
 
-// before is when the hook before an entry was done.
+// before returns when the previous hook of an entry had answered.
 func (c *Chain) before(entry *chain.Entry) time.Time {
 	at := c.Came
 	for i := range c.Outcome.Calls {

@@ -23,44 +23,45 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Options say what a process shows of itself. The zero Options are those of a process
-// that shows metrics and nothing else.
+// Options configure the telemetry of a process. The zero value serves metrics and exports nothing.
 type Options struct {
-	// Service and Version are the program's; OTEL_SERVICE_NAME and
-	// OTEL_RESOURCE_ATTRIBUTES win. An empty Service means "hook-router".
+	// Service and Version identify the program; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take
+	// precedence. An empty Service means "hook-router".
 	Service, Version string
-	// Prefix is the first token of the subjects that spans name; empty means "hooks".
+	// Prefix is the first token of the subjects in spans; empty means "hooks".
 	Prefix string
-	// Exporters are set up by the standard OTEL_* variables; nil ignores these.
+	// Exporters makes the exporters that the standard OTEL_* variables configure; nil ignores
+	// these.
 	Exporters *Exporters
-	// Global makes OpenTelemetry's global tracer send here too: for a process whose
-	// spans are made by pkg/agent and pkg/worker.
+	// Global registers the tracer as OpenTelemetry's global one, for a process whose spans
+	// pkg/agent and pkg/worker make.
 	Global bool
-	// Spans is where spans go, besides; nil for nowhere.
+	// Spans also gets all spans; nil means none.
 	Spans sdktrace.SpanProcessor
-	// Log gets what goes wrong, at most once a minute; nil discards it.
+	// Log gets errors, at most one a minute; nil discards them.
 	Log *slog.Logger
 }
 
-// Telemetry holds the metrics and spans of a process. Stop it. A nil one records nothing.
+// Telemetry holds the metrics and spans of a process. Call [Telemetry.Stop]. A nil *Telemetry
+// records nothing.
 type Telemetry struct {
-	// Metrics are always there.
+	// Metrics is never nil.
 	Metrics *Metrics
-	// Tracer is nil where spans go nowhere.
+	// Tracer is nil if spans are not exported.
 	Tracer *Tracer
 
 	registry *prometheus.Registry
 	meters   *sdkmetric.MeterProvider
 	meter    metric.Meter
-	logs     *logs // nil where logs are not exported
+	logs     *logs // nil if logs are not exported
 	quiet    *quiet
 
 	once    sync.Once // of Stop
 	stopped error
 }
 
-// Start sets telemetry up. Nothing is sent before there is something to send; an
-// exporter that can't be reached is no error.
+// Start starts telemetry. It does not connect until there is data to send; an unreachable exporter
+// is not an error.
 func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	if o.Service == "" {
 		o.Service = "hook-router"
@@ -77,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	if err != nil {
 		return nil, err
 	}
-	process, err := resource.Merge(resource.NewSchemaless(semconv.ServiceInstanceID(events.NewID())), about) // what was given wins
+	process, err := resource.Merge(resource.NewSchemaless(semconv.ServiceInstanceID(events.NewID())), about) // given values take precedence
 	if err != nil {
 		return nil, fmt.Errorf("name the process: %w", err)
 	}
@@ -95,8 +96,8 @@ func Start(ctx context.Context, o Options) (*Telemetry, error) {
 	return t, nil
 }
 
-// startMetrics has them scraped as those of about: a scraper knows whom it asks. Those
-// that are sent are of process.
+// startMetrics serves scraped metrics with the attributes of about, since a scraper knows the
+// process. Exported metrics have those of process.
 func (t *Telemetry) startMetrics(ctx context.Context, o Options, about, process *resource.Resource) error {
 	scraped, err := otelprom.New(otelprom.WithRegisterer(t.registry), otelprom.WithoutScopeInfo())
 	if err != nil {
@@ -118,10 +119,10 @@ func (t *Telemetry) startMetrics(ctx context.Context, o Options, about, process 
 	return nil
 }
 
-// maxSeries bounds the label sets of one metric, whatever the bounds above do.
+// maxSeries is the maximum number of label sets of one metric, independent of other limits.
 const maxSeries = (maxPairs + 1) * len(actions{})
 
-// about is what every metric, span and log line says of its program.
+// about returns the attributes of the program for all metrics, spans and log lines.
 func about(ctx context.Context, o Options) (*resource.Resource, error) {
 	r, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
@@ -134,8 +135,8 @@ func about(ctx context.Context, o Options) (*resource.Resource, error) {
 	return r, nil
 }
 
-// Handler serves the metrics in the formats of Prometheus. At most four scrapes are
-// answered at the same time; the next gets 503.
+// Handler serves the metrics in the formats of Prometheus. It serves at most four scrapes at a time
+// and answers further ones with 503.
 func (t *Telemetry) Handler() http.Handler {
 	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{
 		EnableOpenMetrics:   true, // for exemplars
@@ -145,8 +146,7 @@ func (t *Telemetry) Handler() http.Handler {
 	})
 }
 
-// Stop sends what waits to be sent, for as long as ctx lasts. A second call does
-// nothing.
+// Stop sends all pending data, bounded by ctx. Calling it again does nothing.
 func (t *Telemetry) Stop(ctx context.Context) error {
 	if t == nil {
 		return nil

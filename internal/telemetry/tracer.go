@@ -18,21 +18,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// scope names who makes spans and metrics.
+// scope is the instrumentation scope of spans and metrics.
 const scope = "github.com/hookrouter/hookrouter"
 
-// Tracer makes the spans of a router. A nil *Tracer makes none and costs nothing. It
-// is safe for concurrent use.
+// Tracer makes the spans of a router. A nil *Tracer makes none and costs nothing. It is safe for
+// concurrent use.
 type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	head     sampling
 	prefix   string // of the subjects
 	made     atomic.Int64
-	exported *exported // nil where the exporter is not ours
+	exported *exported // nil if the exporter is not ours
 }
 
-// The queue of spans, where OTEL_BSP_* does not say otherwise.
+// Defaults for the queue of spans, if OTEL_BSP_* are not set.
 const (
 	spanQueue = 16384
 	spanBatch = 2048
@@ -65,12 +65,12 @@ func (t *Telemetry) startTraces(ctx context.Context, o Options, process *resourc
 	if o.Spans != nil {
 		options = append(options, sdktrace.WithSpanProcessor(o.Spans))
 	}
-	if o.Global { // spans that are begun before they end, and sampled then
+	if o.Global { // for spans that are started before they end, and sampled then
 		tracer.provider = sdktrace.NewTracerProvider(options...)
 		otel.SetTracerProvider(tracer.provider)
 	} else {
 		tracer.provider = sdktrace.NewTracerProvider(append(options,
-			sdktrace.WithSampler(sdktrace.AlwaysSample()), // what is not to be kept is not made
+			sdktrace.WithSampler(sdktrace.AlwaysSample()), // only spans to keep are made
 			sdktrace.WithIDGenerator(generator{}))...)
 	}
 	tracer.tracer = tracer.provider.Tracer(scope)
@@ -78,8 +78,8 @@ func (t *Telemetry) startTraces(ctx context.Context, o Options, process *resourc
 	return nil
 }
 
-// queue holds spans for an exporter. Its bounds are those above where no variable sets
-// them; into one that was given a size, spans go one by one, since it may be a small one.
+// queue returns a queue of spans for an exporter, with the above limits unless variables set them.
+// If a variable sets its size, spans are not passed in batches, since the queue may be small.
 func queue(exporter sdktrace.SpanExporter) sdktrace.SpanProcessor {
 	var o []sdktrace.BatchSpanProcessorOption
 	if os.Getenv("OTEL_BSP_SCHEDULE_DELAY") == "" {
@@ -92,7 +92,7 @@ func queue(exporter sdktrace.SpanExporter) sdktrace.SpanProcessor {
 		sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithMaxExportBatchSize(spanBatch))...))
 }
 
-// tracesWanted reports whether the environment names an exporter of spans.
+// tracesWanted reports whether the environment configures an exporter for spans.
 func tracesWanted() bool {
 	name := os.Getenv("OTEL_TRACES_EXPORTER")
 	if name == "none" || sdkDisabled() {
@@ -107,8 +107,8 @@ func configured(variable string, err error) error {
 	return fmt.Errorf("set telemetry up as %s and the OTEL_EXPORTER_* variables say: %w", variable, err)
 }
 
-// Flush sends the spans that wait, for as long as ctx lasts, and returns how many were
-// made so far. It delays no answer.
+// Flush sends all pending spans, bounded by ctx, and returns the number of spans made so far. It
+// does not delay answers.
 func (t *Tracer) Flush(ctx context.Context) (made int64, err error) {
 	if t == nil {
 		return 0, nil
@@ -124,13 +124,13 @@ func (t *Tracer) stop(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// exported counts what an exporter was given, and what it could not send.
+// exported counts the spans that an exporter sent or could not send.
 type exported struct {
 	sdktrace.SpanExporter
 	sent, failed atomic.Int64
 }
 
-// ExportSpans counts.
+// ExportSpans exports spans and counts them.
 func (e *exported) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	if err != nil {
@@ -141,22 +141,21 @@ func (e *exported) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	return err
 }
 
-// Sender is what an event's sender said about its trace, and what tells it from
-// others.
+// Sender is the trace context in an event's request, and the attributes that determine its trace.
 type Sender struct {
 	Traceparent, Tracestate string
 	Session, Turn           string
 	ChainID                 string
 }
 
-// Trace is the trace of one event. A nil *Trace is none.
+// Trace is the trace of one event. A nil *Trace records nothing.
 type Trace struct {
-	parent trace.SpanContext // the sender's span; not valid for none
-	root   trace.SpanContext // the router's
+	parent trace.SpanContext // the sender's span; not valid if there is none
+	root   trace.SpanContext // the router's span
 }
 
-// Begin says in which trace an event belongs: the sender's, or else one that all
-// events of its turn share. It makes no span.
+// Begin returns the trace of an event: the sender's, or else one that all events of its turn share.
+// It makes no span.
 func (t *Tracer) Begin(s Sender) *Trace {
 	if t == nil {
 		return nil
@@ -176,21 +175,21 @@ func (t *Tracer) Begin(s Sender) *Trace {
 	return tr
 }
 
-// Header is the traceparent of what the router says about the event.
+// Header returns the traceparent for the router's messages about the event.
 func (tr *Trace) Header() string { return traceparent(tr.root) }
 
-// State is the tracestate that goes with it, as the sender's span had it; empty for
+// State returns the tracestate that belongs to Header, from the sender's span; empty if there is
 // none.
 func (tr *Trace) State() string { return tr.root.TraceState().String() }
 
-// Call is the traceparent of a call of a hook.
+// Call returns the traceparent for a call of a hook.
 func (tr *Trace) Call(hook string) string { return traceparent(tr.call(hook)) }
 
 func (tr *Trace) call(hook string) trace.SpanContext {
 	return tr.root.WithSpanID(spanOf(seedOf(tr.root.SpanID()), hook))
 }
 
-// Context carries the trace for exemplars and log lines, where it is sampled.
+// Context returns a context with the trace, for exemplars and log lines.
 func (tr *Trace) Context() context.Context {
 	if tr == nil {
 		return context.Background()

@@ -6,14 +6,14 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// WorkerFile counts how a hook-worker read its file. A nil one counts nothing. It is
-// safe for concurrent use.
+// WorkerFile counts how a hook-worker reads its file. A nil *WorkerFile does nothing. It is safe
+// for concurrent use.
 type WorkerFile struct {
 	current metric.Int64Gauge
 	reads   metric.Int64Counter
 }
 
-// WorkerFile makes the metrics of a worker file; they are exported from the first read on.
+// WorkerFile returns the metrics of a worker file, which are exported from the first read on.
 func (t *Telemetry) WorkerFile() *WorkerFile {
 	if t == nil {
 		return nil
@@ -23,7 +23,7 @@ func (t *Telemetry) WorkerFile() *WorkerFile {
 	return &WorkerFile{current, reads}
 }
 
-// Read counts a read of the file, and whether its hooks were applied.
+// Read counts a read of the file. taken reports whether its hooks were applied.
 func (f *WorkerFile) Read(ctx context.Context, taken bool) {
 	if f == nil {
 		return

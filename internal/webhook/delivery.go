@@ -19,11 +19,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
-// maxAnswer bounds what is read of a receiver's answer, in bytes. It is thrown
-// away; reading it to its end lets the connection be used again.
+// maxAnswer bounds the part of a receiver's response that is read, in bytes. It is discarded;
+// reading it to the end lets the connection be reused.
 const maxAnswer = 16 << 10
 
-// receiver is one URL with its queue and its worker.
+// receiver is one URL with its queue. One goroutine delivers to it.
 type receiver struct {
 	url     string
 	client  *http.Client
@@ -36,25 +36,25 @@ type receiver struct {
 	timeout time.Duration
 }
 
-// answer is what a failed attempt means for the next one.
+// answer says what a failed attempt means for the next one.
 type answer struct {
-	final      bool          // there is no next one
-	retryAfter time.Duration // at least; 0 where the receiver did not say
+	final      bool          // no further attempts
+	retryAfter time.Duration // minimum delay; 0 if the receiver did not set one
 }
 
-// offer queues m, or drops it.
+// offer queues m, or drops it if the queue is full.
 func (r *receiver) offer(m message) {
 	select {
 	case r.queue <- m:
 	default:
-		// A flood makes few lines: the first, the second, the fourth, …
+		// Log only the first, the second, the fourth, … dropped message.
 		if n := r.counts.dropped.Add(1); n&(n-1) == 0 {
 			r.log.Warn("webhook dropped; the receiver's queue is full", "type", m.kind, "id", m.id, "dropped", n)
 		}
 	}
 }
 
-// run delivers until ctx has ended and the queue is empty, or attempts has ended.
+// run delivers messages until ctx has ended and the queue is empty, or attempts has ended.
 func (r *receiver) run(ctx, attempts context.Context) {
 	for attempts.Err() == nil {
 		m, ok := r.next(ctx)
@@ -69,7 +69,7 @@ func (r *receiver) run(ctx, attempts context.Context) {
 	}
 }
 
-// next waits for a message; once ctx has ended it takes what is there.
+// next returns the next message. Once ctx has ended, it does not wait.
 func (r *receiver) next(ctx context.Context) (m message, ok bool) {
 	select {
 	case m = <-r.queue:
@@ -84,7 +84,7 @@ func (r *receiver) next(ctx context.Context) (m message, ok bool) {
 	}
 }
 
-// deliver sends m until it is taken, given up, or ctx has ended; at least once.
+// deliver sends m until it is accepted or given up, or ctx has ended, but at least once.
 func (r *receiver) deliver(ctx, attempts context.Context, m message) {
 	ctx, cancel := context.WithTimeout(ctx, r.window)
 	defer cancel()
@@ -104,7 +104,7 @@ func (r *receiver) deliver(ctx, attempts context.Context, m message) {
 	r.log.Debug("webhook delivered", "type", m.kind, "id", m.id, "attempts", tries)
 }
 
-// post is one attempt. Its error never shows the URL.
+// post makes one attempt. Its error does not contain the URL.
 func (r *receiver) post(ctx context.Context, m message) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
@@ -125,7 +125,7 @@ func (r *receiver) post(ctx context.Context, m message) (answer, error) {
 	return judge(resp)
 }
 
-// judge says what an answer means.
+// judge interprets a response.
 func judge(resp *http.Response) (answer, error) {
 	code := resp.StatusCode
 	switch {
@@ -139,7 +139,8 @@ func judge(resp *http.Response) (answer, error) {
 	return answer{final: true}, fmt.Errorf("the receiver answered %d", code)
 }
 
-// retryAfter reads the header: seconds, or a time. What can't be read is 0.
+// retryAfter parses a Retry-After header: seconds, or a time. It returns 0 if the header is
+// invalid.
 func retryAfter(text string) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second
@@ -150,7 +151,7 @@ func retryAfter(text string) time.Duration {
 	return 0
 }
 
-// withoutURL takes the URL out of an error of the HTTP client.
+// withoutURL removes the URL from an error of the HTTP client.
 func withoutURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

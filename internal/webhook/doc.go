@@ -1,33 +1,32 @@
-// Package webhook sends approval requests and their decisions to other programs over
-// HTTP, such as bridges to chat rooms and pagers.
+// Package webhook sends approval requests and their decisions to other programs over HTTP, such as
+// bridges to chats and pagers.
 //
 // # Usage
 //
-// [New] checks the receivers' URLs and the secret, [Sender.Run] sends, and
-// [Sender.Notify] queues a message. A receiver gets the approval request with the digest
-// of the event's data, never the data. It answers over the router's own API: a webhook
-// decides nothing.
+// [New] checks the receivers' URLs and the secret, [Sender.Run] delivers messages, and
+// [Sender.Notify] queues them. A receiver gets the approval request with the digest of the event's
+// data, never the data itself. It answers over the router's API: the response to a webhook decides
+// nothing.
 //
 // # Signature
 //
-// Requests follow Standard Webhooks 1.0.0: the headers webhook-id,
-// webhook-timestamp and webhook-signature, "v1," and the HMAC-SHA256 of
-// "id.timestamp.body" in base64. The id is a digest of the content: the same message has
-// the same id at every try and from every router, so receivers can drop repetitions.
+// Requests follow Standard Webhooks 1.0.0: they have the headers webhook-id, webhook-timestamp and
+// webhook-signature, which is "v1," and the base64 HMAC-SHA256 of "id.timestamp.body". The id is a
+// digest of the content: a message has the same id in every attempt and from every router, so
+// receivers can drop duplicates.
 //
 // # Backpressure
 //
-// Only a receiver's own worker waits for it. Each receiver has a bounded queue;
-// messages beyond it are dropped, counted and logged.
+// Each receiver has a goroutine and a bounded queue of its own, so that a slow receiver delays
+// nothing else. Messages beyond the queue are dropped, counted and logged.
 //
 // # Failure
 //
-// A network error, 429 and 5xx are retried with growing pauses within
-// [Options.Window]; Retry-After is honored. Every other answer that is not 2xx is
-// final, redirects included. Logs name a receiver by its host alone: the rest of
-// a URL may be a secret.
+// Network errors, 429 and 5xx are retried with growing delays within [Options.Window], and
+// Retry-After is honored. All other responses that are not 2xx are final, including redirects. Logs
+// identify a receiver only by its host, since the rest of a URL may be a secret.
 //
 // # Ordering
 //
-// Each receiver gets one message after the other, in the order of Notify.
+// Each receiver gets messages one at a time, in the order of Notify.
 package webhook

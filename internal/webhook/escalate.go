@@ -13,16 +13,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Escalation is a receiver that hears of an approval request only when nobody has answered
-// it for a while.
+// Escalation is a receiver that is notified of an approval request only if nobody has answered it
+// for a while.
 type Escalation struct {
-	// After is how long others have to answer, from when the request was made.
+	// After is how long others have to answer, starting when the request was made.
 	After time.Duration
-	// URL is as in [Options.URLs].
+	// URL is a URL as in [Options.URLs].
 	URL string
 }
 
-// ParseEscalation reads "10m=https://host/path". The error does not show the URL.
+// ParseEscalation parses "10m=https://host/path". The error does not contain the URL.
 func ParseEscalation(text string) (Escalation, error) {
 	wait, url, found := strings.Cut(text, "=")
 	after, err := time.ParseDuration(wait)
@@ -35,30 +35,31 @@ func ParseEscalation(text string) (Escalation, error) {
 	return Escalation{after, url}, nil
 }
 
-// lateReceiver hears of requests that nobody has answered for some time.
+// lateReceiver is the receiver of an Escalation.
 type lateReceiver struct {
 	*receiver
 	after time.Duration
 }
 
-// unanswered is an open approval request, and how many of the late receivers know it.
+// unanswered is an open approval request, and how many of the late receivers have been notified of
+// it.
 type unanswered struct {
 	approval.Request
 	told  int
-	agent string // the proven sender, once somebody was told
+	agent string // the proven sender; set with the first notification
 }
 
-// listAgain is the wait before open requests are listed again after a failure.
+// listAgain is the delay before open requests are listed again after a failure.
 const listAgain = time.Second
 
-// Follow tells the receivers of [Options.Later] of requests that nobody has answered in
-// time, those from before this process started included, and then of the decision. It
-// returns when ctx ends.
+// Follow notifies the receivers of [Options.Later] of requests that nobody has answered in time,
+// including those from before this process started, and then of the decision. It returns when ctx
+// ends.
 func (s *Sender) Follow(ctx context.Context, service approval.Service) {
 	if len(s.later) == 0 {
 		return
 	}
-	notices, stop := service.Watch() // before the list is read, so that none is missed
+	notices, stop := service.Watch() // before listing, so that no request is missed
 	defer stop()
 	open, list := map[string]*unanswered{}, time.After(0)
 	for {
@@ -87,8 +88,8 @@ func (s *Sender) Follow(ctx context.Context, service approval.Service) {
 	}
 }
 
-// listOpen makes open what is open, and tells of decisions whose notices were lost. It reports
-// whether all of it was to be learned.
+// listOpen updates open to the requests that are open, and notifies of decisions whose notices were
+// lost. It returns false if it could not get all of them.
 func (s *Sender) listOpen(ctx context.Context, service approval.Service, open map[string]*unanswered) bool {
 	list, _, err := service.Pending(ctx, approval.Filter{})
 	if err != nil {
@@ -102,7 +103,7 @@ func (s *Sender) listOpen(ctx context.Context, service approval.Service, open ma
 	for id, u := range gone {
 		switch record, err := service.Get(ctx, id); {
 		case err != nil && time.Now().After(u.Expires.Time):
-			delete(open, id) // the store keeps it no longer
+			delete(open, id) // the store no longer keeps it
 		case err != nil:
 			return false
 		case record.Decision != nil:
@@ -126,7 +127,7 @@ func (s *Sender) follow(ctx context.Context, open map[string]*unanswered, n appr
 	}
 }
 
-// nextDue is when the next receiver is to be told; some is false where none is.
+// nextDue returns when to notify the next receiver. some is false if there is none.
 func (s *Sender) nextDue(open map[string]*unanswered) (at time.Time, some bool) {
 	for _, u := range open {
 		if u.told == len(s.later) {
@@ -139,7 +140,7 @@ func (s *Sender) nextDue(open map[string]*unanswered) (at time.Time, some bool) 
 	return at, some
 }
 
-// tellLate tells whom it is time to tell, unless the request was answered meanwhile.
+// tellLate notifies the receivers that are due, unless the request has been decided.
 func (s *Sender) tellLate(ctx context.Context, service approval.Service, open map[string]*unanswered) {
 	now := time.Now()
 	for id, u := range open {
@@ -170,7 +171,7 @@ func (s *Sender) offerLate(ctx context.Context, receivers []lateReceiver, n appr
 	}
 }
 
-// byWait orders late receivers: who waits least is told first.
+// byWait sorts late receivers by their delay, shortest first.
 func byWait(list []lateReceiver) {
 	slices.SortStableFunc(list, func(a, b lateReceiver) int { return cmp.Compare(a.after, b.after) })
 }

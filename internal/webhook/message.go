@@ -15,27 +15,27 @@ import (
 // The kinds of messages.
 const (
 	Required = "approval:required"    // a person is being asked
-	Reviewed = approval.EventReviewed // somebody answered, and others are to answer too
-	Resolved = "approval:resolved"    // the approval request has its decision
+	Reviewed = approval.EventReviewed // somebody answered, and others must answer too
+	Resolved = "approval:resolved"    // the approval request was decided
 )
 
 const (
-	// maxBody bounds a request, in bytes, so that a queue has a size.
+	// maxBody is the maximum size of a request, in bytes. It limits the memory of queues.
 	maxBody = 64 << 10
-	// maxText bounds a prompt and a note, in characters: a notification is read at a
-	// glance, and the approval request has the whole text.
+	// maxText is the maximum length of a prompt and a note, in characters. Notifications should be
+	// short, and the approval request has the whole text.
 	maxText = 2000
 )
 
-// message is one queued request, the same for every receiver.
+// message is a queued request, identical for all receivers.
 type message struct {
 	kind, id string
 	body     []byte
-	about    trace.SpanContext // the span that it is about; not valid for none
+	about    trace.SpanContext // the related span; not valid if there is none
 }
 
-// newMessage writes the request. The id is a digest of the content, so that every
-// router gives it the same one.
+// newMessage encodes a request. The id is a digest of the content, so that all routers give it the
+// same id.
 func newMessage(kind string, about []byte) (message, error) {
 	m := message{kind: kind, id: approval.Digest(append([]byte(kind+"\n"), about...))[:32]}
 	var err error
@@ -51,10 +51,10 @@ func newMessage(kind string, about []byte) (message, error) {
 	return m, err
 }
 
-// Notify queues a message about an approval request that was made, reviewed or decided for every
-// receiver of [Options.URLs]. It never blocks: what does not fit a receiver's queue is
-// dropped. The span in ctx is sent as W3C trace context. Long prompts and notes are cut.
-// After Run has ended nothing is sent any more.
+// Notify queues a message for every receiver of [Options.URLs] about an approval request that was
+// made, reviewed or decided. It never blocks: messages beyond a receiver's queue are dropped. The
+// span in ctx is sent as W3C trace context. Long prompts and notes are truncated. After Run has
+// ended, messages are not sent.
 func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	if n.Lost {
 		s.log.Warn("webhooks lost; router too slow to follow approvals")
@@ -73,8 +73,8 @@ func (s *Sender) Notify(ctx context.Context, n approval.Notice) {
 	}
 }
 
-// encode writes the message about a notice, of a kind unless it is a decision; ok is false
-// where that fails, which is logged.
+// encode encodes the message about a notice. kind applies unless the notice has a decision. ok is
+// false if encoding fails, which is logged.
 func (s *Sender) encode(ctx context.Context, kind string, n approval.Notice) (m message, ok bool) {
 	news := struct {
 		approval.Request
@@ -107,7 +107,7 @@ func (s *Sender) encode(ctx context.Context, kind string, n approval.Notice) (m 
 	return m, true
 }
 
-// link answers an approval request with one option, once.
+// link is a URL that answers an approval request with one option.
 type link struct {
 	Option string `json:"option"`
 	URL    string `json:"url"`
@@ -119,15 +119,15 @@ func (s *Sender) linksOf(q approval.Request) []link {
 	}
 	var links []link
 	for i, option := range q.Options {
-		if q.Needs == nil || !approval.Grants(option) { // who has a link is not proven
+		if q.Needs == nil || !approval.Grants(option) { // the user of a link is unproven
 			links = append(links, link{option, s.links.URL(s.console, q, i)})
 		}
 	}
 	return links
 }
 
-// cut makes visible what is not seen in a text, and takes its middle out where it has more than
-// maxText characters: guards say at the end why they ask.
+// cut makes invisible characters visible, and removes the middle of a text of more than maxText
+// characters: guards give their reason at the end.
 func cut(text string) string {
 	runes := []rune(approval.Visible(text))
 	if len(runes) <= maxText {

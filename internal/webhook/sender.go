@@ -19,65 +19,64 @@ import (
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
-// Options say whom to tell and how long to try. The zero Options tell nobody.
+// Options configure a sender. The zero value has no receivers.
 type Options struct {
-	// URLs of the receivers, http or https. User and password in them are sent as
-	// basic authentication.
+	// URLs of the receivers, http or https. A user and password in a URL are sent as basic
+	// authentication.
 	URLs []string
-	// Secret signs the requests: "whsec_" and 24 to 64 bytes in base64. Several,
-	// separated by spaces, all sign, so that receivers can change theirs one by one.
+	// Secret signs the requests: "whsec_" and 24 to 64 bytes in base64. If there are several,
+	// separated by spaces, each signs, so that receivers can change theirs one at a time.
 	Secret string
-	// Later are receivers that hear of an approval request only when nobody has answered it
-	// for a while, with the same secret.
+	// Later are receivers that are notified of an approval request only if nobody has answered it
+	// for a while. They share the secret.
 	Later []Escalation
-	// Links is the address of the console, without a slash at its end, to send links that
-	// answer an approval request; see [answerlink]. Empty: none are sent.
+	// Links is the address of the console, without a trailing slash, for links that answer an
+	// approval request; see [answerlink]. Empty means no links.
 	Links string
-	// Client sends the requests, but never follows redirects; nil means one with the
-	// system's certificates and the proxy of the environment.
+	// Client sends the requests; redirects are never followed. Nil means a client with the system's
+	// certificates and the proxy of the environment.
 	Client *http.Client
-	// Log gets what was not delivered; nil discards it.
+	// Log gets failed deliveries; nil discards them.
 	Log *slog.Logger
 
-	// Queue bounds the messages that wait for each receiver; 0 means 256.
+	// Queue is the maximum number of waiting messages for each receiver; 0 means 256.
 	Queue int
-	// Attempts bounds the attempts to send a message; 0 means 6.
+	// Attempts is the maximum number of attempts for a message; 0 means 6.
 	Attempts int
-	// Backoff is the wait before the second attempt, give or take a quarter; each
-	// further one is twice as long. 0 means 1 s.
+	// Backoff is the delay before the second attempt, ±25 %. It doubles with each further one. 0
+	// means 1 s.
 	Backoff time.Duration
-	// Window is the time after which no attempt begins any more; 0 means 2 min.
+	// Window is the time after which no attempt starts; 0 means 2 min.
 	Window time.Duration
 	// Timeout bounds one attempt; 0 means 15 s.
 	Timeout time.Duration
-	// Drain bounds the one attempt that each queued piece of news still gets when
-	// Run ends; 0 means 5 s.
+	// Drain bounds the last attempt for all queued messages when Run ends; 0 means 5 s.
 	Drain time.Duration
 }
 
-// Sender tells receivers. It is safe for concurrent use.
+// Sender sends webhooks. It is safe for concurrent use.
 type Sender struct {
 	receivers []*receiver
-	later     []lateReceiver // the one that waits least first
-	console   string         // where links lead; empty for none
+	later     []lateReceiver // shortest delay first
+	console   string         // address for links; empty for none
 	links     answerlink.Keys
 	log       *slog.Logger
 	drain     time.Duration
-	closeIdle func() // ends the connections of a client of our own
+	closeIdle func() // closes the connections of the default client
 	counts    counts
 }
 
-// Stats count since the start, once for each receiver.
+// Stats count messages since the start, once for each receiver.
 type Stats struct {
 	Delivered uint64 // answered with 2xx
 	Failed    uint64 // given up
-	Dropped   uint64 // did not fit a queue
+	Dropped   uint64 // beyond the queue
 }
 
 type counts struct{ delivered, failed, dropped atomic.Uint64 }
 
-// New checks the options. The error says which URL is wrong without showing it.
-// Nothing is sent before [Sender.Run].
+// New checks the options. The error identifies a wrong URL without showing it. [Sender.Run] starts
+// to send.
 func New(o Options) (*Sender, error) {
 	s := &Sender{
 		log:       cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
@@ -128,7 +127,7 @@ func New(o Options) (*Sender, error) {
 	return s, nil
 }
 
-// checkURL returns the part of a URL that may be shown.
+// checkURL returns the part of a URL that may be shown, or an error if the URL is invalid.
 func checkURL(text string) (host string, err error) {
 	u, err := url.Parse(text)
 	switch {
@@ -142,8 +141,8 @@ func checkURL(text string) (host string, err error) {
 	return u.Host, nil
 }
 
-// client never follows a redirect: the signed news is for the receiver that the
-// operator named.
+// client returns a client that never follows redirects: the signed message is only for the receiver
+// that the operator named.
 func (s *Sender) client(given *http.Client) *http.Client {
 	client := &http.Client{}
 	if given != nil {
@@ -170,21 +169,21 @@ func retryPolicy(o Options, window time.Duration) retrypolicy.RetryPolicy[answer
 		WithJitterFactor(jitter).
 		WithDelayFunc(func(try failsafe.ExecutionAttempt[answer]) time.Duration {
 			if after := try.LastResult().retryAfter; after > 0 {
-				return after + after/2 // more than asked for where the jitter takes its part
+				return after + after/2 // longer than asked for, so that the jitter does not shorten it too much
 			}
-			return -1 // the back-off decides
+			return -1 // use the back-off
 		}).
 		Build()
 }
 
-// jitter is the part by which a wait is longer or shorter at random, so that
-// routers do not return to a receiver all at once.
+// jitter is the fraction by which a delay is randomly changed, so that routers do not return to a
+// receiver all at once.
 const jitter = 0.25
 
-// Run delivers until ctx ends. Then each piece of news in the queues gets one more
-// attempt, all of them within Options.Drain. It returns nil.
+// Run delivers messages until ctx ends. Each queued message then gets one more attempt, all within
+// Options.Drain. Run returns nil.
 func (s *Sender) Run(ctx context.Context) error {
-	// Attempts that are under way outlive ctx, by the time to drain.
+	// Attempts in flight may outlive ctx by the time to drain.
 	attempts, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
 	defer s.closeIdle()
@@ -201,7 +200,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	return nil
 }
 
-// Links check the links that this sender sends.
+// Links returns the keys that check the links of this sender.
 func (s *Sender) Links() answerlink.Keys { return s.links }
 
 // Stats returns the counts so far.

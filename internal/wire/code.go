@@ -4,20 +4,20 @@ import "errors"
 
 // The error codes of the wire protocol.
 const (
-	Malformed     = 400 // the request can't be understood
-	Forbidden     = 403 // the sender must be authenticated, and is not; or only the operator may do it
-	NotFound      = 404 // what it names is unknown
-	Conflict      = 409 // it contradicts what is stored
-	Gone          = 410 // its deadline for an answer has passed
-	TooLarge      = 413 // more bytes than are allowed
-	Overloaded    = 429 // too many requests in flight; try again later
-	Internal      = 500 // a defect of the answering side
-	InvalidResult = 502 // a hook's own program answered something that is no result
-	Unavailable   = 503 // it can't be served now; nothing was done
-	Deadline      = 504 // its time was over
+	Malformed     = 400 // the request is malformed
+	Forbidden     = 403 // the sender must be authenticated and is not, or is not permitted
+	NotFound      = 404 // the request names something unknown
+	Conflict      = 409 // the request contradicts stored state
+	Gone          = 410 // the deadline for an answer has passed
+	TooLarge      = 413 // the request exceeds a size limit
+	Overloaded    = 429 // too many requests in flight; retry later
+	Internal      = 500 // a defect of the answering program
+	InvalidResult = 502 // a hook's program returned an invalid result
+	Unavailable   = 503 // the request can't be served now; nothing was done
+	Deadline      = 504 // the request's time is over
 )
 
-// CodeOf is the code of the [Error] in err's chain, or 0 if there is none.
+// CodeOf returns the code of the [Error] in err's chain, or 0 if there is none.
 func CodeOf(err error) int {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code

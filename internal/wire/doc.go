@@ -1,18 +1,17 @@
-// Package wire holds what both sides of the wire protocol share: the names of the
-// headers, the error codes, and the one mapping between Go errors and codes.
+// Package wire holds the parts of the wire protocol that both sides share: the names of headers,
+// the error codes, and the mapping from Go errors to codes.
 //
 // # Errors
 //
-// Whoever answers a request returns any error; [FromError] is the only place that
-// decides which code it becomes. An [Error] keeps its code, an error with a WireCode
-// method brings its own, a context's error is [Deadline], and everything else is
-// [Internal]. [Error.Header] writes it into a reply and [ReadError] reads it back.
+// Handlers may return any error: [FromError] is the only place that maps errors to codes. An
+// [Error] keeps its code, an error with a method WireCode supplies its own, a context's error is
+// [Deadline], and any other is [Internal]. [Error.Header] writes the error into a reply and
+// [ReadError] reads it.
 //
 // # Headers
 //
-// NATS keeps the case of header names, and agents spell them as they like: [Get] and
-// [ReadRequestHeader] read them in any case. Duplicates are not merged: the first
-// value counts.
+// NATS preserves the case of header names, and agents use different cases: [Get] and
+// [ReadRequestHeader] ignore case. Only the first value of a header counts.
 //
-// The package does no I/O, and its functions may be called concurrently.
+// The package does no I/O. Its functions are safe for concurrent use.
 package wire

@@ -2,12 +2,12 @@ package wire
 
 import "strings"
 
-// maxEcho bounds what a reply repeats of its request, in bytes.
+// maxEcho is the maximum length of a value that a reply repeats, in bytes.
 const maxEcho = 128
 
-// Echo returns the headers that the reply to a request repeats, which prove that whoever
-// replied has seen the request: the nonce of an agent's request and the id of a router's
-// call, with the names as they were spelled. It is nil where there is none.
+// Echo returns the headers that the reply to a request repeats, to prove that its sender has seen
+// the request: the nonce of an agent's request or the id of a router's call, with the names as they
+// were spelled. It returns nil if there are none.
 func Echo(request Header) (echo Header) {
 	for name, values := range request {
 		if !strings.EqualFold(name, HeaderNonce) && !strings.EqualFold(name, HeaderCallID) {
@@ -19,7 +19,7 @@ func Echo(request Header) (echo Header) {
 		if echo == nil {
 			echo = Header{}
 		}
-		echo[strings.Clone(name)] = []string{strings.Clone(values[0])} // of a request that waits, nothing else stays
+		echo[strings.Clone(name)] = []string{strings.Clone(values[0])} // cloned, so that a waiting request does not keep the whole message
 	}
 	return echo
 }

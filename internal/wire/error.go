@@ -13,8 +13,8 @@ const (
 	headerError     = "Nats-Service-Error"
 )
 
-// Error is an error reply: a code of the protocol and one sentence that says what was
-// wrong and what to do.
+// Error is an error reply: a code of the protocol, and one sentence with the problem and its
+// remedy.
 type Error struct {
 	Code int
 	Text string
@@ -25,12 +25,11 @@ func Errorf(code int, format string, args ...any) *Error {
 	return &Error{code, fmt.Sprintf(format, args...)}
 }
 
-// Error is the sentence followed by the code.
+// Error returns the sentence followed by the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Text, e.Code) }
 
-// FromError maps an error to the reply it is answered with; nil for nil. It is the only
-// such mapping. A package below this one gives its errors a code with a method
-// WireCode() int.
+// FromError returns the error to reply with; nil for nil. It is the only mapping of errors to
+// codes. Packages that wire does not import give their errors a code with a method WireCode() int.
 func FromError(err error) *Error {
 	if err == nil {
 		return nil
@@ -44,15 +43,15 @@ func FromError(err error) *Error {
 		return Errorf(coded.WireCode(), "%v", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return Errorf(Deadline, "%v", err)
-	case errors.Is(err, context.Canceled): // the handler may have done something already
+	case errors.Is(err, context.Canceled): // the handler may have had effects
 		return Errorf(Deadline, "the time to shut down was over before this was done: nothing was decided")
 	default:
 		return Errorf(Internal, "%v", err)
 	}
 }
 
-// ReadError reads the error that a reply carries, or nil. Its text is bounded: anybody may have
-// written it.
+// ReadError returns the error in a reply's headers, or nil. It limits the text, since anybody may
+// have written it.
 func ReadError(h Header) *Error {
 	code := Get(h, headerErrorCode)
 	text := Get(h, headerError)
@@ -66,18 +65,19 @@ func ReadError(h Header) *Error {
 	return &Error{n, oneLine(text)}
 }
 
-// Header is the error as the headers of a reply.
+// Header returns the error as headers of a reply.
 func (e *Error) Header() Header {
 	return Header{headerErrorCode: {strconv.Itoa(e.Code)}, headerError: {oneLine(e.Text)}}
 }
 
-// maxText bounds the text of an error in a header, in bytes, and cut ends one that is longer.
+// maxText is the maximum length of an error's text in a header, in bytes. cut marks a truncated
+// one.
 const (
 	maxText = 1024
 	cut     = "..."
 )
 
-// oneLine makes text fit for a header: no control characters, a bounded length.
+// oneLine makes a text fit for a header: without control characters, and of limited length.
 func oneLine(s string) string {
 	s = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f {

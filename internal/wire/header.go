@@ -19,10 +19,10 @@ const (
 	HeaderEventID     = "Hook-Event-Id"
 	HeaderChainID     = "Hook-Chain-Id"
 	HeaderCallID      = "Hook-Call-Id"
-	HeaderNonce       = "Hook-Nonce" // of a request; its reply repeats it
+	HeaderNonce       = "Hook-Nonce" // of a request, repeated by its reply
 	HeaderMode        = "Hook-Mode"
 	HeaderRule        = "Hook-Rule"     // of a hook's reply: the rule that decided
-	HeaderPolicy      = "Hook-Policy"   // of a hook's reply: the version of the policy that it answered by
+	HeaderPolicy      = "Hook-Policy"   // of a hook's reply: the version of the policy that it applied
 	HeaderRevision    = "Hook-Revision" // of a stored policy
 	HeaderAudit       = "Hook-Audit"    // strict, async or off: how the answer was recorded
 	HeaderCount       = "Hook-Count"
@@ -33,13 +33,13 @@ const (
 	HeaderRetry       = "Hook-Retry"
 	HeaderWait        = "Hook-Wait-Ms"
 	HeaderTotal       = "Hook-Total"
-	HeaderTurn        = "Hook-Turn" // names a turn of the session, for the trace of who has none
+	HeaderTurn        = "Hook-Turn" // identifies a turn of the session, for the trace of agents that have none
 	HeaderTraceparent = "traceparent"
 	HeaderTracestate  = "tracestate"
 	HeaderBaggage     = "baggage" // W3C baggage
 )
 
-// Get returns the first value of a header, its name in any case, or "".
+// Get returns the first value of a header, ignoring case, or "".
 func Get(h Header, name string) string {
 	if v := h[name]; len(v) > 0 {
 		return v[0]
@@ -56,11 +56,11 @@ func Get(h Header, name string) string {
 // event's attributes; "" stands for what is not there.
 type RequestHeader struct {
 	Timeout, Defaults, Traceparent, Tracestate, Wait, Retry, Turn, Baggage string
-	// Size is how many bytes all headers have, also those that nobody reads.
+	// Size is the total size of all headers in bytes, including unused ones.
 	Size int
 }
 
-// ReadRequestHeader reads them in one pass, their names in any case.
+// ReadRequestHeader reads these headers in one pass, ignoring case.
 func ReadRequestHeader(h Header) RequestHeader {
 	var out RequestHeader
 	for name, values := range h {
@@ -91,8 +91,8 @@ func ReadRequestHeader(h Header) RequestHeader {
 	return out
 }
 
-// Timeout reads the text of a Hook-Timeout-Ms header: a whole number of
-// milliseconds from 1, capped at longest; fallback where there is none.
+// Timeout parses the value of a Hook-Timeout-Ms header: milliseconds as an integer from 1, limited
+// to longest. It returns fallback for an empty text.
 func Timeout(text string, fallback, longest time.Duration) (time.Duration, error) {
 	if text == "" {
 		return fallback, nil

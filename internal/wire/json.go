@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// EscapeJSON replaces the characters of a JSON text that escape selects by their \u escapes.
+// EscapeJSON replaces the characters of a JSON text for which escape returns true with \u escapes.
 func EscapeJSON(text string, escape func(rune) bool) string {
 	if !strings.ContainsFunc(text, escape) {
 		return text

@@ -21,29 +21,29 @@ const maxDefaults = 8 << 10
 
 // Options configure an agent. The zero Options are an agent without a session.
 type Options struct {
-	// Session is the id of the events' session, unless their data names another.
+	// Session is the id of the session, for events whose data does not name another.
 	Session string
-	// Parent is the session that spawned this one, and Root the root of the tree, if the agent
-	// is a sub-agent, of whatever vendor; empty for none. Routers apply their labels to this
-	// session too.
+	// Parent is the session that spawned this one, and Root is the root of the session tree; both
+	// are empty unless the agent is a sub-agent, of any vendor. Routers also apply the labels of
+	// these sessions to this one.
 	Parent, Root string
 	// Source is the CloudEvents source, a URI reference; empty means "/agent".
 	Source string
-	// OnPending is called with each approval request that [Agent.Execute] waits for, once,
-	// before it waits. It must return soon. Nil for none.
+	// OnPending is called once for each approval request that [Agent.Execute] waits for, before the
+	// wait. It must not block. Nil means no callback.
 	OnPending func(verdict.Approval)
 	// Middleware wraps every call that runs hooks; the first is the outermost.
 	Middleware []Middleware
 }
 
-// Agent sends the events of one agent.
+// Agent sends events to the routers. It is safe for concurrent use.
 type Agent struct {
 	conn    *clientconn.Conn
 	options Options // not changed after newAgent
 	invoke  Invoker // runs a call through the middleware
 
-	mu       sync.Mutex     // guards what follows
-	fields   map[string]any // as given
+	mu       sync.Mutex     // guards fields and defaults
+	fields   map[string]any // as set by the caller
 	defaults string         // the Hook-Defaults header
 }
 
@@ -54,7 +54,6 @@ func New(client *hookrouter.Client, o Options) (*Agent, error) {
 	return newAgent(clientconn.Of(client), o, nil)
 }
 
-// newAgent makes an agent with default fields.
 func newAgent(conn *clientconn.Conn, o Options, fields map[string]any) (*Agent, error) {
 	a := &Agent{conn: conn, options: o}
 	a.invoke = a.dispatch
@@ -70,9 +69,9 @@ func newAgent(conn *clientconn.Conn, o Options, fields map[string]any) (*Agent, 
 // Session returns the id of the agent's session, empty for none.
 func (a *Agent) Session() string { return a.options.Session }
 
-// SetDefaultFields sets the fields that are merged below the data of every event that a hook
-// gets, next to the session's id. It replaces the earlier ones. They may have up to 8 KiB of
-// JSON.
+// SetDefaultFields sets fields that routers add to the data of every event before hooks see it,
+// unless the data has a field of that name. It replaces earlier default fields. The limit is 8 KiB
+// of JSON, including the session's id.
 func (a *Agent) SetDefaultFields(fields map[string]any) error {
 	all := map[string]any{}
 	if a.options.Session != "" {
@@ -96,7 +95,7 @@ func (a *Agent) SetDefaultFields(fields map[string]any) error {
 	return nil
 }
 
-// asciiJSON escapes what a header can't hold.
+// asciiJSON escapes the characters that a header can't hold.
 func asciiJSON(text string) string {
 	return wire.EscapeJSON(text, func(r rune) bool { return r >= 0x7f })
 }

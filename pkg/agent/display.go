@@ -22,10 +22,9 @@ type Display interface {
 //
 //	[warning] hook:path-guard: this file is generated
 //
-// The text is foreign: control characters, escape sequences and what turns the
-// direction of text or can't be seen are written out, as \x1b, and further lines
-// are indented, so that no message passes for another one's line. It is safe for
-// concurrent use.
+// Messages are untrusted text: control characters, escape sequences and invisible or
+// direction-changing characters are escaped, as in \x1b, and continuation lines are indented, so
+// that one message can't imitate another. It is safe for concurrent use.
 type TerminalDisplay struct {
 	mu  sync.Mutex // guards out
 	out io.Writer
@@ -44,7 +43,7 @@ func (t *TerminalDisplay) Show(_ context.Context, d verdict.Display) error {
 	return nil
 }
 
-// Line is a message in the form of a [TerminalDisplay], without the final newline.
+// Line formats a message as a [TerminalDisplay] does, without the final newline.
 func Line(d verdict.Display) string {
 	level := cmp.Or(d.Level, chain.LevelInfo)
 	return fmt.Sprintf("[%s] %s: %s", visible(string(level), " "), visible(d.From(), " "), visible(d.Message, "\n    "))

@@ -14,11 +14,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxWait bounds the wait for an answer if ctx has no deadline. It is longer than a router may
-// take.
+// maxWait bounds the wait for a reply if ctx has no deadline. It exceeds the longest time that a
+// router may take.
 const maxWait = 35 * time.Second
 
-// Answer is what the hooks of an event decided, and how.
+// Answer is the result of an event's hooks, with details of the run.
 type Answer struct {
 	chain.Result
 	Run
@@ -44,14 +44,14 @@ func readRun(h wire.Header) Run {
 	}
 }
 
-// Decode reads the data to go on with into v.
+// Decode decodes the data to continue with into v.
 func (a Answer) Decode(v any) error {
 	return events.Event{Name: "answer", Data: a.Data}.Decode(v)
 }
 
-// Emit runs the hooks of an event over data and returns what they decided. data is a
-// json.RawMessage, which is sent byte for byte, or anything that marshals to a JSON object. The
-// router and the hooks get ctx's deadline. An error means that nothing was decided.
+// Emit runs the hooks of an event over data and returns their result. data is a json.RawMessage,
+// which is sent unchanged, or a value that marshals to a JSON object. ctx's deadline applies to the
+// router and the hooks too. An error means that nothing was decided.
 func (a *Agent) Emit(ctx context.Context, event string, data any) (Answer, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbEmit, Name: event, Data: data})
 	return deref(reply.Answer, err)
@@ -81,7 +81,7 @@ func (a *Agent) emit(ctx context.Context, event string, data any) (answer Answer
 	return Answer{result, readRun(msg.Header)}, nil
 }
 
-// about accepts replies that name the event. Error replies name none.
+// about returns a filter for replies that name the event. Error replies name none.
 func about(header wire.Header) func(wire.Header) bool {
 	sent := wire.Get(header, "ce-id")
 	return func(reply wire.Header) bool {
@@ -90,7 +90,7 @@ func about(header wire.Header) func(wire.Header) bool {
 	}
 }
 
-// bound sets a deadline on a request without one.
+// bound adds a deadline of maxWait if ctx has none.
 func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
@@ -98,8 +98,8 @@ func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, maxWait)
 }
 
-// setTimeout writes the remaining time into header, slightly reduced, so that the router's
-// answer still arrives.
+// setTimeout writes the time left until ctx's deadline into header, reduced slightly so that the
+// router's reply arrives in time.
 func setTimeout(ctx context.Context, header wire.Header) {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -110,22 +110,22 @@ func setTimeout(ctx context.Context, header wire.Header) {
 	header[wire.HeaderTimeout] = []string{strconv.FormatInt(max(left.Milliseconds(), 1), 10)}
 }
 
-// Collection holds what hooks or contributors returned, in order.
+// Collection holds the values that hooks or contributors returned, in order.
 type Collection struct {
 	Values  []json.RawMessage
 	From    []string // ids, parallel to Values
 	Missing []string // ids that failed or did not answer in time
 }
 
-// EmitAndCollect calls all hooks of an event concurrently and returns their data, in execution
-// order. timeout bounds each; 0 means the router's default of a second.
+// EmitAndCollect calls all hooks of an event concurrently and returns their data in execution
+// order. timeout bounds each call; 0 means the router's default of one second.
 func (a *Agent) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) (Collection, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbCollect, Name: event, Data: data, Timeout: timeout})
 	return deref(reply.Collection, err)
 }
 
-// CollectContributions calls all contributors of a channel concurrently and returns what they
-// gave, in the order of their registration. timeout is that of [Agent.EmitAndCollect].
+// CollectContributions calls all contributors of a channel concurrently and returns their values in
+// registration order. timeout is as for [Agent.EmitAndCollect].
 func (a *Agent) CollectContributions(ctx context.Context, channel string, timeout time.Duration) (Collection, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbContributions, Name: channel, Timeout: timeout})
 	return deref(reply.Collection, err)

@@ -14,54 +14,52 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// ErrOtherData means that the data to go on with is not what was approved.
+// ErrOtherData means that the verdict's data differs from the data that was approved.
 var ErrOtherData = errors.New("the data of the verdict is not what was approved: do not go on, and look for who changed it")
 
-// Execution is the verdict on an event, and how the hooks were run for it.
+// Execution is the verdict on an event, with details of the run of its hooks.
 type Execution struct {
 	verdict.Verdict
 	Run
 }
 
-// Permitted reports whether to go on, with the data of the verdict. The zero
-// Execution permits nothing.
+// Permitted reports whether to continue, with the verdict's data. It is false for the zero
+// Execution.
 func (x Execution) Permitted() bool { return x.Action == verdict.Continue }
 
-// Decode reads the data to go on with into v.
+// Decode decodes the data to continue with into v.
 func (x Execution) Decode(v any) error {
 	return events.Event{Name: "verdict", Data: x.Data}.Decode(v)
 }
 
-// PendingError means that waiting for an approval request ended before a person answered it: ctx
-// ended, or no router answered until a minute after the request expired. Nothing is permitted,
-// and the request may still be answered.
+// PendingError means that the wait for an approval request ended before its decision: ctx ended, or
+// no router had decided it a minute after it expired. Nothing is permitted, and the request may
+// still be answered.
 type PendingError struct {
 	Approval verdict.Approval // the approval request
 	Err      error            // why the wait ended
 }
 
-// Error names the approval request and says why the wait ended.
 func (e *PendingError) Error() string {
 	return fmt.Sprintf("approval request %s of hook %q is still open as far as is known (it expires %s): %v",
 		e.Approval.ID, e.Approval.Hook, e.Approval.Expires, e.Err)
 }
 
-// Unwrap returns why the wait ended.
 func (e *PendingError) Unwrap() error { return e.Err }
 
-// Execute runs the hooks of an event over data, makes the router carry out what they decide, and
-// returns its verdict: continue or deny. data is that of [Agent.Emit]. Only
-// [Execution.Permitted] is a permission; an error is none.
+// Execute runs the hooks of an event over data, has the router carry out what they decide, and
+// returns the router's verdict: continue or deny. data is as for [Agent.Emit]. Continue only if
+// [Execution.Permitted] returns true; an error permits nothing.
 //
-// If a hook asks a person, Execute waits until the approval request is decided. It sends the
-// event again, with the same id, whenever a wait is over, the connection was lost, or no router
-// answers. The decision holds whatever failed meanwhile; the hooks do not run again. The wait
-// ends with a *[PendingError] when ctx ends, or a minute after the request expired; the clocks
-// of agent and router must agree to less than that minute. Before an approval request is known,
-// Execute retries for the client's Patience after the first failure; hooks that were called
-// already may then run again.
+// If a hook asks a person, Execute waits for the decision on the approval request. It resends the
+// event with the same id whenever a wait times out, the connection is lost or no router answers.
+// The decision survives all of these, and the hooks do not run again. The wait ends with a
+// *[PendingError] when ctx ends, or one minute after the request expired, so the clocks of agent
+// and router must agree to within a minute. Until the approval request is known, Execute retries
+// for the client's Patience after the first failure; hooks that were already called may then run
+// again.
 //
-// The router and the hooks get ctx's deadline, but 35 s at most.
+// The deadline of ctx applies to the router and the hooks, up to 35 s.
 func (a *Agent) Execute(ctx context.Context, event string, data any) (Execution, error) {
 	reply, err := a.invoke(ctx, Call{Verb: VerbExecute, Name: event, Data: data})
 	return deref(reply.Execution, err)
@@ -86,7 +84,7 @@ func (a *Agent) execute(ctx context.Context, event string, data any) (x Executio
 	return x, nil
 }
 
-// readExecution reads an answer and rejects a verdict that can't be obeyed.
+// readExecution parses a reply and rejects a verdict that can't be obeyed.
 func readExecution(msg *natsx.Message) (Execution, error) {
 	v, err := verdict.Parse(msg.Data)
 	if err != nil {
@@ -101,7 +99,8 @@ func readExecution(msg *natsx.Message) (Execution, error) {
 	return Execution{v, readRun(msg.Header)}, nil
 }
 
-// digest is approval.Digest: to import that package would link a YAML parser into every agent.
+// digest duplicates approval.Digest: importing that package would link a YAML parser into every
+// agent.
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

@@ -12,8 +12,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ListHandlers lists hook names by the pattern they registered, in execution
-// order; with a pattern, exactly that one.
+// ListHandlers returns hook names by the pattern they registered, in execution order. A pattern
+// selects the hooks that registered exactly that pattern; empty means all.
 func (a *Agent) ListHandlers(ctx context.Context, pattern string) (map[string][]string, error) {
 	subject := a.conn.Transport.Of("handlers")
 	if pattern != "" {
@@ -36,36 +36,36 @@ type Listing struct {
 		Instance string `json:"instance"`
 		Version  string `json:"version,omitempty"`
 	} `json:"instances"`
-	// Disabled is the operator's order not to call the hook; nil if there is none.
+	// Disabled is set if an operator disabled the hook; nil if not.
 	Disabled *Disabled `json:"disabled,omitempty"`
 }
 
-// Disabled is an operator's order not to call a hook.
+// Disabled is an operator's order to skip a hook.
 type Disabled struct {
-	By     string    `json:"by,omitempty"` // the operator, if the connection proves one
+	By     string    `json:"by,omitempty"` // the operator, if the connection proves an identity
 	Reason string    `json:"reason,omitempty"`
 	Time   time.Time `json:"time"`
 }
 
-// Registry lists every registration in full, in execution order.
+// Registry returns all registrations with their defaults, in execution order.
 func (a *Agent) Registry(ctx context.Context) ([]Listing, error) {
 	var list []Listing
 	err := a.inspect(ctx, a.conn.Transport.Of("registry"), nil, nil, &list)
 	return list, err
 }
 
-// Explanation is one hook that would run for an event, in its place in the chain.
+// Explanation describes one hook that would run for an event.
 type Explanation = chain.Explanation
 
-// Explained is what an event would go through.
+// Explained describes the chain that an event would run through.
 type Explained struct {
 	// Hooks are in execution order.
 	Hooks []Explanation `json:"hooks"`
-	// ChainTimeoutMS bounds the whole chain. WorstMS is the most that its hooks may take of it.
-	// Both are in milliseconds; 0 from a router that does not say.
+	// ChainTimeoutMS bounds the whole chain, and WorstMS is the longest that its hooks may take.
+	// Both are in milliseconds; 0 if the router does not report them.
 	ChainTimeoutMS int64 `json:"chain_timeout_ms,omitempty"`
 	WorstMS        int64 `json:"worst_ms,omitempty"`
-	// Warnings name time-outs in the wrong order; nil for none.
+	// Warnings describe time-outs that contradict each other; nil if there are none.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -75,7 +75,7 @@ func (a *Agent) Explain(ctx context.Context, event string, data any) ([]Explanat
 	return x.Hooks, err
 }
 
-// ExplainChain is Explain, with the times of the chain and warnings about them.
+// ExplainChain is like Explain but also returns the chain's time-outs and warnings about them.
 func (a *Agent) ExplainChain(ctx context.Context, event string, data any) (x Explained, err error) {
 	header, body, err := a.event(ctx, event, data)
 	if err != nil {

@@ -16,12 +16,12 @@ const RoleTool chain.Role = "tool"
 type Message struct {
 	Role    chain.Role `json:"role"` // system, user, assistant or tool
 	Content string     `json:"content"`
-	// Metadata names the hook that the message comes from; nil for the agent's own.
+	// Metadata identifies the hook that the message comes from; nil for the agent's own messages.
 	Metadata *verdict.Metadata `json:"metadata,omitempty"`
 }
 
-// ContextManager keeps the conversation that a model sees. A [Session] adds what hooks inject,
-// and reads all messages before a model call; the agent adds the rest. It must be safe for
+// ContextManager keeps the conversation that a model sees. A [Session] adds the hooks' injections
+// and reads all messages before a model call; the agent adds everything else. It must be safe for
 // concurrent use.
 type ContextManager interface {
 	// AddMessage appends a message.

@@ -17,7 +17,7 @@ const (
 	VerbContributions Verb = "contributions" // [Agent.CollectContributions]
 )
 
-// Call is one call of an agent that runs hooks.
+// Call is one request of an agent that runs hooks.
 type Call struct {
 	Verb    Verb
 	Name    string        // of the event, or for VerbContributions of the channel
@@ -25,7 +25,7 @@ type Call struct {
 	Timeout time.Duration // of each hook, for VerbCollect and VerbContributions
 }
 
-// Reply is the router's reply to a [Call]. Only the field of the call's verb is set.
+// Reply is the router's reply to a [Call]. Only the field for the call's verb is set.
 type Reply struct {
 	Answer     *Answer     // VerbEmit
 	Execution  *Execution  // VerbExecute
@@ -35,14 +35,14 @@ type Reply struct {
 // Invoker makes a call.
 type Invoker func(ctx context.Context, c Call) (Reply, error)
 
-// Middleware wraps the calls of an agent that run hooks. It may inspect or change the call and
-// the reply, or reply without calling next. Set it in the Options of [New].
+// Middleware wraps the calls of an agent that run hooks. It may inspect or change the call and the
+// reply, or return without calling next. Set it in [Options].
 type Middleware func(next Invoker) Invoker
 
 // errNoReply reports a faulty middleware.
 var errNoReply = errors.New("the middleware returned neither an error nor the reply of the call's verb")
 
-// deref returns the field of a reply that a method needs.
+// deref returns *reply, or an error if there is none.
 func deref[T any](reply *T, err error) (T, error) {
 	switch {
 	case err != nil:

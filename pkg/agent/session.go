@@ -12,27 +12,26 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// maxEphemeral bounds the ephemeral messages that wait for a model call.
+// maxEphemeral bounds the ephemeral messages that are kept for the next model call.
 const maxEphemeral = 256
 
-// SessionOptions configure a session. The zero SessionOptions are the agent's own session,
-// without delivery.
+// SessionOptions configure a session. The zero value is the agent's own session, without delivery
+// of messages.
 type SessionOptions struct {
-	// ID of the session; empty means that of the agent.
+	// ID of the session; empty means the agent's session.
 	ID string
-	// Parent is the session that this one works for. It gets what hooks inject at
-	// agent:complete. Nil for none.
+	// Parent is the session that spawned this one. It gets the injections of agent:complete. Nil
+	// means none.
 	Parent *Session
-	// Context gets the messages of hooks. Without one they are logged and dropped.
+	// Context gets the hooks' messages for the model; nil logs and drops them.
 	Context ContextManager
-	// Merged delivers the injections of one event as one message with the settings of the first,
-	// as the specification says. Without it each keeps its own role and lifetime, as in
+	// Merged delivers the injections of one event as one message with the settings of the first, as
+	// the specification defines. If false, each keeps its own role and lifetime, as in
 	// amplifier-core 2.
 	Merged bool
-	// Display shows the messages of hooks to the user. Without one they are logged.
+	// Display shows the hooks' messages to the user; nil logs them.
 	Display Display
-	// Log gets what could not be delivered, and the router's warnings; nil means that of the
-	// agent.
+	// Log gets failed deliveries and the router's warnings; nil means the client's log.
 	Log *slog.Logger
 }
 
@@ -46,7 +45,7 @@ type Session struct {
 	ephemeral []verdict.Message
 }
 
-// NewSession makes a session on the connection of an agent, and copies its current default
+// NewSession makes a session on an agent's connection. It copies the agent's current default
 // fields. There is nothing to close; see [Session.End].
 func NewSession(a *Agent, o SessionOptions) (*Session, error) {
 	o.ID = cmp.Or(o.ID, a.Session())
@@ -66,15 +65,15 @@ func NewSession(a *Agent, o SessionOptions) (*Session, error) {
 // ID returns the id of the session.
 func (s *Session) ID() string { return s.options.ID }
 
-// Emit is [Agent.Emit] in this session. It delivers nothing.
+// Emit is [Agent.Emit] in this session. It delivers no messages.
 func (s *Session) Emit(ctx context.Context, event string, data any) (Answer, error) {
 	return s.agent.Emit(ctx, event, data)
 }
 
-// Execute is [Agent.Execute] in this session, and delivers the verdict's messages before it
-// returns: those for the user to the Display, those for the model to the Context, and ephemeral
-// ones to the next [Session.NextCall]. What can't be delivered is logged and changes nothing. A
-// sub-agent executes its agent:complete in its own session; the messages go to the Parent's.
+// Execute is [Agent.Execute] in this session. Before it returns, it delivers the verdict's
+// messages: to the user through the Display, to the model through the Context, and ephemeral ones
+// to the next [Session.NextCall]. Failed deliveries are logged and do not change the verdict. A
+// sub-agent executes agent:complete in its own session, and the messages go to the Parent's.
 func (s *Session) Execute(ctx context.Context, event string, data any) (Execution, error) {
 	x, err := s.agent.Execute(ctx, event, data)
 	if err != nil {
@@ -101,8 +100,9 @@ func (s *Session) Execute(ctx context.Context, event string, data any) (Executio
 }
 
 // NextCall returns the messages for the next model call: those of the Context, followed by the
-// hooks' ephemeral ones, which it takes. An ephemeral message may instead be appended to a last
-// message of role tool, after a blank line. If the Context fails, nothing is taken.
+// hooks' ephemeral ones, which it removes from the session. An ephemeral message that asks for it
+// is appended to the last message if that has role tool, after a blank line. If the Context fails,
+// the ephemeral messages are kept.
 func (s *Session) NextCall(ctx context.Context) ([]Message, error) {
 	var messages []Message
 	if s.options.Context != nil {
@@ -121,7 +121,7 @@ func (s *Session) NextCall(ctx context.Context) ([]Message, error) {
 // NewTurn is [Agent.NewTurn] of this session.
 func (s *Session) NewTurn(ctx context.Context) error { return s.agent.NewTurn(ctx) }
 
-// End is [Agent.EndSession] of this session. It drops ephemeral messages that were not taken.
+// End is [Agent.EndSession] of this session. It drops the remaining ephemeral messages.
 func (s *Session) End(ctx context.Context) error {
 	s.mu.Lock()
 	s.ephemeral = nil

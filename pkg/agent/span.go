@@ -15,9 +15,9 @@ import (
 // scope is the instrumentation scope of the spans.
 const scope = "github.com/hookrouter/hookrouter/pkg/agent"
 
-// begin starts the span of a request with OpenTelemetry's global tracer, and writes the trace
-// context of the span, or of ctx if no tracer is set up, into the headers. name is the event's,
-// or the channel's for contributions.
+// begin starts the span of a request with OpenTelemetry's global tracer and injects the trace
+// context into header: the span's, or that of ctx if no tracer is set up. name is the event, or the
+// channel for contributions.
 func (a *Agent) begin(ctx context.Context, verb Verb, name string, header wire.Header) (context.Context, trace.Span) {
 	ctx, span := otel.Tracer(scope).Start(ctx, string(verb)+" "+name, trace.WithSpanKind(trace.SpanKindClient))
 	if span.IsRecording() {

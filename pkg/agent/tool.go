@@ -17,12 +17,12 @@ type ToolCall struct {
 	Name string
 	// Input is the tool's parameters; it must marshal to a JSON object. nil means {}.
 	Input any
-	// Fields are further members of the events' data, such as tool_call_id; nil for none. They
-	// do not replace those that RunTool sets.
+	// Fields are further members of the events' data, such as tool_call_id; nil means none. The
+	// members that RunTool sets take precedence.
 	Fields map[string]any
 }
 
-// Tool runs a tool with the parameters that the hooks permit, a JSON object. Its result must
+// Tool runs a tool with the parameters that the hooks permitted, a JSON object. The result must
 // marshal to JSON.
 type Tool = func(ctx context.Context, input json.RawMessage) (result any, err error)
 
@@ -31,11 +31,10 @@ type Tool = func(ctx context.Context, input json.RawMessage) (result any, err er
 type DeniedError struct {
 	// Event is tool:pre if the tool did not run, and tool:post if it did.
 	Event string
-	// Execution has the verdict.
+	// Execution holds the verdict.
 	Execution Execution
 }
 
-// Error returns the reason.
 func (e *DeniedError) Error() string {
 	if e.Event == events.ToolPost {
 		return "the result of the tool is withheld: " + e.Execution.Reason
@@ -43,18 +42,18 @@ func (e *DeniedError) Error() string {
 	return "denied: " + e.Execution.Reason
 }
 
-// RunTool runs a tool behind its hooks: it executes tool:pre, runs the tool with the permitted
-// parameters, and executes tool:post, or tool:error if the tool failed. It returns the result as
-// the hooks leave it: an object if the tool's result is one, else any JSON.
+// RunTool runs a tool under control of its hooks: it executes tool:pre, runs the tool with the
+// permitted parameters, and then executes tool:post, or tool:error if the tool failed. It returns
+// the result as modified by the hooks: an object if the tool returned one, otherwise any JSON.
 //
-// An error that is not the tool's own means that the tool did not run, or that its result must
-// not be used: a *[DeniedError] if that was decided, and any other error of [Agent.Execute] if
-// nothing was. The tool's own error is returned as it is.
+// The tool's own error is returned unchanged. Any other error means that the tool did not run, or
+// that its result must not be used: a *[DeniedError] if the call was denied, or an error of
+// [Agent.Execute] if nothing was decided.
 func (a *Agent) RunTool(ctx context.Context, call ToolCall, run Tool) (json.RawMessage, error) {
 	return runTool(ctx, a.Execute, call, run)
 }
 
-// RunTool is [Agent.RunTool] in this session, which delivers what the hooks want said.
+// RunTool is [Agent.RunTool] in this session. It also delivers the hooks' messages.
 func (s *Session) RunTool(ctx context.Context, call ToolCall, run Tool) (json.RawMessage, error) {
 	return runTool(ctx, s.Execute, call, run)
 }
@@ -79,7 +78,7 @@ func runTool(ctx context.Context, do execute, call ToolCall, run Tool) (json.Raw
 	return after(ctx, do, call, result, time.Since(began))
 }
 
-// data returns the data of an event about the call, with further members.
+// data returns the data of an event about the call, with the members of more.
 func (c ToolCall) data(more map[string]any) map[string]any {
 	data := make(map[string]any, len(c.Fields)+5)
 	maps.Copy(data, c.Fields)
@@ -88,7 +87,7 @@ func (c ToolCall) data(more map[string]any) map[string]any {
 	return data
 }
 
-// before asks whether the tool may run, and returns the parameters to run it with.
+// before executes tool:pre and returns the permitted parameters.
 func before(ctx context.Context, do execute, call ToolCall) (json.RawMessage, error) {
 	x, err := permitted(ctx, do, events.ToolPre, call.data(nil))
 	if err != nil {
@@ -104,7 +103,7 @@ func before(ctx context.Context, do execute, call ToolCall) (json.RawMessage, er
 	return nil, fmt.Errorf("a hook changed the call of %s into one that this agent can't make", call.Name)
 }
 
-// after reports what the tool returned, and returns what the hooks made of it.
+// after executes tool:post and returns the result as modified by the hooks.
 func after(ctx context.Context, do execute, call ToolCall, result any, took time.Duration) (json.RawMessage, error) {
 	returned, err := json.Marshal(result)
 	if err != nil {
@@ -134,7 +133,7 @@ func after(ctx context.Context, do execute, call ToolCall, result any, took time
 	return unwrap(data.Result), nil
 }
 
-// unwrap returns the output from an object that holds nothing else.
+// unwrap returns the member output of an object that has no other members.
 func unwrap(result json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(result, &members) == nil && len(members) == 1 && members["output"] != nil {
@@ -143,7 +142,7 @@ func unwrap(result json.RawMessage) json.RawMessage {
 	return result
 }
 
-// permitted executes an event. The error is a *DeniedError if it is denied.
+// permitted executes an event. A denial is returned as a *DeniedError.
 func permitted(ctx context.Context, do execute, event string, data any) (Execution, error) {
 	x, err := do(ctx, event, data)
 	if err == nil && !x.Permitted() {

@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// NewTurn begins a new turn of the agent's session, for an agent that emits no prompt:submit or
-// execution:start. It resets the injection budget. No hook is called.
+// NewTurn begins a new turn of the agent's session and resets its injection budget, without calling
+// hooks. It is for agents that emit neither prompt:submit nor execution:start.
 func (a *Agent) NewTurn(ctx context.Context) error { return a.sendSession(ctx, "turn") }
 
-// EndSession ends the agent's session, for an agent that emits no session:end. Its budget and
-// its "Allow always" are forgotten. No hook is called.
+// EndSession ends the agent's session, without calling hooks, and discards its injection budget and
+// its "Allow always" grants. It is for agents that do not emit session:end.
 func (a *Agent) EndSession(ctx context.Context) error { return a.sendSession(ctx, "end") }
 
 func (a *Agent) sendSession(ctx context.Context, what string) error {

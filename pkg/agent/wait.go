@@ -15,18 +15,18 @@ import (
 
 // Timing of repeated events.
 const (
-	// rejoinTimeout bounds the answer to an event that joins an approval request. No hook runs
-	// for it, so this is how late a dead router is noticed at worst.
+	// rejoinTimeout bounds the wait for a reply to an event that joins an approval request. No
+	// hooks run for it, so it is also the longest time until a dead router is noticed.
 	rejoinTimeout = 4 * time.Second
-	// rejoinWaitMS is how long a router then waits for a person, in milliseconds.
+	// rejoinWaitMS is how long the router waits for a person in that case, in milliseconds.
 	rejoinWaitMS = "3000"
-	// grace is how long after the expiry of an approval request to ask for its decision.
+	// grace is how long Execute keeps asking for the decision after an approval request expired.
 	grace = time.Minute
 )
 
 var errOverdue = errors.New("it was not decided within a minute after it expired")
 
-// waiter is one event on its way to a verdict. Every try sends the same id and bytes.
+// waiter gets the verdict on one event. Every attempt sends the same id and bytes.
 type waiter struct {
 	conn      *clientconn.Conn
 	onPending func(verdict.Approval) // may be nil
@@ -36,8 +36,8 @@ type waiter struct {
 	backoff   clientconn.Backoff
 }
 
-// decide sends the event until there is a verdict. The first tries do not wait for a person, so
-// that an approval request is known as soon as it exists; later waits are short.
+// decide sends the event until it gets a verdict. The first attempts do not wait for a person, so
+// that an approval request is known as soon as it exists. Later waits are short.
 func (w *waiter) decide(ctx context.Context) (Execution, error) {
 	w.request.Header[wire.HeaderWait] = []string{"1"}
 	for {
@@ -55,7 +55,7 @@ func (w *waiter) decide(ctx context.Context) (Execution, error) {
 		case !w.temporary(err):
 			return Execution{}, w.giveUp(err)
 		}
-		if time.Since(began) > clientconn.LongestPause { // the router waited: that is pause enough
+		if time.Since(began) > clientconn.LongestPause { // the router already waited
 			w.backoff.Reset()
 		}
 		if err := w.pause(ctx, err); err != nil {
@@ -83,7 +83,7 @@ func (w *waiter) try(ctx context.Context) (*natsx.Message, error) {
 	return msg, err
 }
 
-// join waits for the decision of an approval request.
+// join makes the following attempts wait for the decision of an approval request.
 func (w *waiter) join(request verdict.Approval) {
 	if w.pending == nil || w.pending.ID != request.ID {
 		w.known = time.Now()
@@ -100,8 +100,8 @@ func (w *waiter) join(request verdict.Approval) {
 	w.backoff.Until = expires.Add(grace)
 }
 
-// pause waits before the next try. Its error is final: ctx ended, or it is too late for another
-// try. cause is why the last try gave no verdict; nil while a person is being asked.
+// pause waits before the next attempt. Its error is final: ctx ended, or it is too late to try
+// again. cause is why the last attempt gave no verdict; nil while a person is being asked.
 func (w *waiter) pause(ctx context.Context, cause error) error {
 	if w.backoff.Until.IsZero() {
 		w.backoff.Until = time.Now().Add(w.conn.Patience)
@@ -127,9 +127,9 @@ func (w *waiter) giveUp(cause error) error {
 	return &PendingError{*w.pending, cause}
 }
 
-// temporary reports whether to send the event again. With a known approval request, only a
-// rejection of the event itself is final, since its decision will be known. The end of ctx
-// counts as temporary: the following pause reports it.
+// temporary reports whether to send the event again. Once an approval request is known, only a
+// rejection of the event is final: the decision will become available. The end of ctx counts as
+// temporary because the following pause returns it.
 func (w *waiter) temporary(err error) bool {
 	switch code := hookrouter.CodeOf(err); {
 	case code != 0 && w.pending != nil:

@@ -10,27 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultPrompt is the prompt if a hook gives none.
+// DefaultPrompt is the prompt of a request whose hook gives none.
 const DefaultPrompt = "Allow this operation?"
 
-// DefaultOptions are the options if a hook lists none.
+// DefaultOptions returns the options of a request whose hook lists none.
 func DefaultOptions() []string { return []string{"Allow", "Deny"} }
 
-// Limits of an approval request, from the wire protocol.
+// Limits of an approval request.
 const (
 	MaxPrompt  = 16 << 10 // bytes of a prompt
 	MaxOptions = 50       // options of one request
 	MaxOption  = 256      // characters of one option
 )
 
-// Limits of the time to answer.
+// The default and the maximum of the time to answer.
 const (
 	DefaultTimeout = 300 * time.Second
 	MaxTimeout     = 7 * 24 * time.Hour
 )
 
-// Check reports why a request can't be shown to a person and answered, or nil. An empty prompt
-// or list is valid: the defaults apply.
+// Check returns an error if a person can't be shown the prompt or can't choose from the options. An
+// empty prompt or list is valid: the defaults apply.
 func Check(prompt string, options []string) error {
 	if len(prompt) > MaxPrompt {
 		return fmt.Errorf("approval_prompt has %d bytes: at most %d are allowed", len(prompt), MaxPrompt)
@@ -51,7 +51,7 @@ func Check(prompt string, options []string) error {
 	return nil
 }
 
-// checkLine reports why text is not a single visible line.
+// checkLine returns an error unless text is a single visible line.
 func checkLine(text string) error {
 	switch n := utf8.RuneCountInString(text); {
 	case n > MaxOption:
@@ -66,16 +66,15 @@ func checkLine(text string) error {
 
 func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
-// Timeout is the time to answer for a hook's value in seconds: nil means [DefaultTimeout], a
-// negative value and NaN mean none, more than [MaxTimeout] means MaxTimeout. It is rounded to
-// milliseconds, as on the wire.
+// Timeout returns the time to answer that a hook sets with seconds, rounded to milliseconds:
+// [DefaultTimeout] if seconds is nil, 0 if it is negative or NaN, and at most [MaxTimeout].
 func Timeout(seconds *float64) time.Duration {
 	switch {
 	case seconds == nil:
 		return DefaultTimeout
 	case *seconds >= MaxTimeout.Seconds():
 		return MaxTimeout
-	case *seconds > 0: // not so for NaN
+	case *seconds > 0: // false for NaN
 		return time.Duration(math.Round(*seconds*1000)) * time.Millisecond
 	}
 	return 0

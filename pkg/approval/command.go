@@ -10,12 +10,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// beside are the members of a shell's input that do not change what it runs.
+// beside lists the members of a shell's input that do not change what it runs.
 var beside = []string{"command", "cmd", "description", "timeout", "timeout_ms", "cwd", "workdir"}
 
-// WithCall returns f with the command and its directory, if the data asks for one plain shell
-// command: see [PlainCommand]. An input that says more, such as other variables or no sandbox,
-// has none. The other fields stay as they are.
+// WithCall returns f with Command and Cwd set if the event's data is a call of a shell with a plain
+// command: see [PlainCommand]. They stay empty if the input has members that may change the
+// command's meaning, such as other variables or no sandbox.
 func (f Facts) WithCall(event string, data []byte) Facts {
 	f.Command, f.Cwd = "", ""
 	tool, _ := events.ToolOf(event, data) // known shell inputs hold no other calls
@@ -40,9 +40,9 @@ func (f Facts) WithCall(event string, data []byte) Facts {
 	return f
 }
 
-// PlainCommand reports whether every shell reads a line as the words between its single spaces.
-// The words consist of letters, digits and @+=:,./_- only, so there are no quotes, variables,
-// globs, ~, second commands or line breaks.
+// PlainCommand reports whether every shell splits a line into the same words: those between its
+// single spaces. Words consist of letters, digits and @+=:,./_- only, so the line has no quotes,
+// variables, globs, ~, second command or line breaks.
 func PlainCommand(line string) bool {
 	return !slices.ContainsFunc(strings.Split(line, " "), func(word string) bool { return !plainWord(word) })
 }
@@ -55,7 +55,7 @@ func wordRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 }
 
-// commandMatches reports whether a line is plain and matches the pattern word by word.
+// commandMatches reports whether a line is a plain command and matches the pattern word by word.
 func commandMatches(pattern, line string) bool {
 	want, have := strings.Split(pattern, " "), strings.Split(line, " ")
 	if len(want) != len(have) || !PlainCommand(line) {
@@ -69,11 +69,11 @@ func commandMatches(pattern, line string) bool {
 	return true
 }
 
-// delicate are names that a * never matches: those of files that hold secrets or grant rights.
+// delicate matches names that * never matches: files that may hold secrets or grant rights.
 var delicate = regexp.MustCompile(`(?i)secret|credential|passw|passphrase|token|key|priv|auth|account|cert|vault|kube|env|_rsa|_dsa|_ecdsa|_ed25519|hook|worker|nats|agent|settings|wp-config|prod|staging|shadow|history`)
 
-// fileMatches reports whether a word names a file in the directory of a pattern such as
-// docs/*.md. Hidden files, paths with .. and [delicate] names do not match.
+// fileMatches reports whether a word names a file in the directory of a pattern such as docs/*.md.
+// Hidden files, paths with .. and names that match delicate do not match.
 func fileMatches(pattern, word string) bool {
 	dir, ending, is := strings.Cut(pattern, "*")
 	name, in := strings.CutPrefix(word, dir)
@@ -82,7 +82,7 @@ func fileMatches(pattern, word string) bool {
 		!delicate.MatchString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !wordRune(r) && r != '.' })
 }
 
-// checkCommand refuses a pattern that would match nothing, or more than a reader thinks.
+// checkCommand returns an error if a pattern would match nothing, or more than it seems to.
 func checkCommand(pattern string) error {
 	if len(pattern) > MaxGlob {
 		return fmt.Errorf("has %d bytes: at most %d are allowed", len(pattern), MaxGlob)
@@ -101,7 +101,7 @@ func checkCommand(pattern string) error {
 	return nil
 }
 
-// checkCwd refuses a text that is not a directory.
+// checkCwd returns an error unless a text can be a directory.
 func checkCwd(dir string) error {
 	if strings.TrimSpace(dir) == "" {
 		return errors.New("is empty")

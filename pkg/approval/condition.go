@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Facts are what [Rules] match an approval request by: the question, and what the router knows
-// of the event's session and sender. The zero value means a session without labels and an
-// unproven sender.
+// Facts are what [Rules] match an approval request by: the question, and what the router knows of
+// the event's session and sender. The zero value is a session without labels and an unproven
+// sender.
 type Facts struct {
 	Hook, Tool, Prompt string
 	Labels             []string // of the session
@@ -19,18 +19,19 @@ type Facts struct {
 	Command            string   // a plain shell command; [Facts.WithCall] sets it
 	Cwd                string   // the command's directory
 	DenyOnly           bool     // several people must allow: rules may only deny
-	// Questions are set if one answer is for the questions of several hooks; then Hook and Prompt
-	// do not count. One denial denies, and a rule must allow each question.
+	// Questions is set if one answer covers the questions of several hooks. Hook and Prompt are
+	// then ignored. A rule that denies one question denies the request; to allow it, rules must
+	// allow every question.
 	Questions []Question
 }
 
-// Question is what a hook asks.
+// Question is the question of one hook.
 type Question struct {
 	Hook   string `json:"hook"`
 	Prompt string `json:"prompt"`
 }
 
-// each returns the facts of every single question.
+// each returns the facts of each question.
 func (f Facts) each() []Facts {
 	if len(f.Questions) == 0 {
 		return []Facts{f}
@@ -43,23 +44,23 @@ func (f Facts) each() []Facts {
 	return list
 }
 
-// LabelCondition matches the labels of a session. Both Any and None must hold if they are set.
-// They are globs.
+// LabelCondition matches the labels of a session with globs. If both Any and None are set, both
+// must hold.
 type LabelCondition struct {
 	Any  []string `json:"any,omitempty"`  // the session has a label that one of these matches
 	None []string `json:"none,omitempty"` // it has no label that one of these matches
 }
 
-// EmitterCondition matches the sender of an event. Every field that is set must hold. ID and
-// Role match proven senders only.
+// EmitterCondition matches the sender of an event. All fields that are set must hold. ID and Role
+// match proven senders only.
 type EmitterCondition struct {
 	ID     string `json:"id,omitempty"` // a glob for the whole identity, such as "nats agent/ci-*"
 	Role   string `json:"role,omitempty"`
 	Proven *bool  `json:"proven,omitempty"`
 }
 
-// LineageCondition matches the place of a session among its sub-agents, which an agent claims
-// and may omit: it is no reason to allow on its own. Every field that is set must hold.
+// LineageCondition matches the place of a session in its tree of sub-agents. Agents claim it and
+// may omit it, so it does not justify an allow on its own. All fields that are set must hold.
 type LineageCondition struct {
 	Root     string `json:"root,omitempty"` // a glob for the session at the root
 	MinDepth *int   `json:"min_depth,omitempty"`
@@ -93,8 +94,8 @@ func (c *LineageCondition) holds(f Facts) bool {
 			(c.MaxDepth == nil || f.Depth <= *c.MaxDepth)
 }
 
-// Conditions describes what the rule requires of the call, the session and its sender, in one
-// line; empty for nothing.
+// Conditions describes in one line what the rule requires of the call, the session and its sender;
+// it is empty if there are no such conditions.
 func (r Rule) Conditions() string {
 	parts := appendText(appendText(nil, "command", r.Command), "cwd", r.Cwd)
 	if c := r.Labels; c != nil {

@@ -19,7 +19,7 @@ const (
 // reader reads the value of one key. where names it in errors.
 type reader func(m strictyaml.Pair, where string) error
 
-// readMembers reads a mapping with at least one key, all of them in readers.
+// readMembers reads a mapping that has at least one key, and no keys but those of readers.
 func readMembers(m strictyaml.Pair, where, known string, readers map[string]reader) error {
 	members, err := strictyaml.Mapping(m.Value)
 	if err != nil {
@@ -120,7 +120,7 @@ func depthTo(to **int) reader {
 	}
 }
 
-// checkRole refuses a role that no sender has.
+// checkRole returns an error unless senders can have the role.
 func checkRole(role string) error {
 	switch role {
 	case "agent", "approver", "operator", "admin":

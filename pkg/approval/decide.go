@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Errors of an answer. An error of [Decide] wraps one of them and adds details.
+// Errors of an answer. [Decide] wraps one of them with details.
 var (
-	// ErrMalformed: the answer is malformed.
+	// ErrMalformed means that the answer is malformed.
 	ErrMalformed error = &answerError{"malformed answer", 400}
-	// ErrNotOffered: the approval request does not offer the option.
+	// ErrNotOffered means that the approval request does not offer the option.
 	ErrNotOffered error = &answerError{"option not offered", 400}
-	// ErrOtherData: the answer is about other data than the approval request.
+	// ErrOtherData means that the answer is for other data than that of the approval request.
 	ErrOtherData error = &answerError{"answer to other data", 409}
-	// ErrExpired: the time to answer is over.
+	// ErrExpired means that the time to answer is over.
 	ErrExpired error = &answerError{"approval expired", 410}
 )
 
-// answerError says why an answer decides nothing, with a code of the wire protocol.
+// answerError is an error of an answer, with its code in the wire protocol.
 type answerError struct {
 	text string
 	code int
@@ -28,10 +28,10 @@ type answerError struct {
 
 func (e *answerError) Error() string { return e.text }
 
-// WireCode is the error's code in replies.
+// WireCode returns the error's code in the wire protocol.
 func (e *answerError) WireCode() int { return e.code }
 
-// Limits of an answer in bytes, so that a record stays a small message.
+// Limits of an answer, in bytes. They keep records small.
 const (
 	MaxNote = 4 << 10 // bytes of a note, of an error, and of an option that was not offered
 	MaxBy   = 256     // bytes of the claimed name
@@ -43,12 +43,12 @@ const (
 	DefaultAllow = "allow"
 )
 
-// Values of [Decision.DecidedBy] that are no identities.
+// Values of [Decision.DecidedBy] that are not identities.
 const (
 	Unauthenticated = "unauthenticated" // the connection proves nothing
 	ByTimeout       = "timeout"         // nobody answered in time
 	ByOutdated      = "outdated"        // the session got labels, ended or had its approvals revoked before anybody answered
-	byRule          = "rule "           // before the rule's name
+	byRule          = "rule "           // prefix of the rule's name
 )
 
 // The options that grant, in lower case. All others deny.
@@ -67,19 +67,18 @@ func Grants(option string) bool {
 	return false
 }
 
-// Remembered reports whether an option also grants for the rest of the session. Only Allow
+// Remembered reports whether an option also grants for the rest of the session, as only Allow
 // always does.
 func Remembered(option string) bool { return plain(option) == allowAlways }
 
-// plain folds the case of an option. It uses ToLower, not EqualFold, which matches lookalikes
-// such as ſ for s: they must not grant.
+// plain folds the case of an option. It uses ToLower because EqualFold matches lookalikes such as ſ
+// for s, which must not grant.
 func plain(option string) string { return strings.ToLower(option) }
 
-// Decide returns what an answer decides, given at now by the proven identity who, or "". An
-// offered option decides in any case of letters; with [Answer.FreeText] any other option does
-// too, even an empty one, and with [Answer.Error] the request's default applies. An error
-// decides nothing: it is [ErrMalformed], [ErrExpired], [ErrOtherData] or [ErrNotOffered],
-// checked in this order.
+// Decide returns the decision that an answer makes. who is the proven identity that answered at
+// now, or "". Offered options match in any case. [Answer.FreeText] accepts any other option too,
+// even an empty one, and [Answer.Error] applies the request's default. An error decides nothing; it
+// wraps [ErrMalformed], [ErrExpired], [ErrOtherData] or [ErrNotOffered], checked in this order.
 func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	if err := a.checkFor(q, now); err != nil {
 		return Decision{}, err
@@ -104,26 +103,27 @@ func Decide(q Request, a Answer, who string, now time.Time) (Decision, error) {
 	return d, nil
 }
 
-// TimedOut is the decision if nobody has answered until now: the default.
+// TimedOut returns the decision on a request that nobody answered: its default.
 func TimedOut(q Request, now time.Time) Decision {
 	return Decision{Granted: q.Default == DefaultAllow, DecidedBy: ByTimeout, Decided: At(now), TimedOut: true}
 }
 
-// Outdated ends an open approval request whose session got the labels seen since a person was
-// asked. Its event may be judged and asked about again. See [IDAfter].
+// Outdated returns the decision that ends a request whose session got the labels seen since a
+// person was asked. The event may be decided and asked about again. See [IDAfter].
 func Outdated(seen []string, now time.Time) Decision {
 	note := "Since this was asked, the session has seen more: " + strings.Join(seen, ", ") + ". Try again, so that it is judged anew"
 	return Decision{DecidedBy: ByOutdated, Note: clip(note, MaxNote), Decided: At(now)}
 }
 
-// Revoked ends an approval request whose session ended, or had its approvals revoked, since a
-// person was asked. Its event may be judged and asked about again, as after [Outdated].
+// Revoked returns the decision that ends a request whose session ended, or had its approvals
+// revoked, since a person was asked. The event may be decided and asked about again, as after
+// [Outdated].
 func Revoked(now time.Time) Decision {
 	const note = "Since this was asked, the session ended, or its approvals were revoked. Try again, so that it is judged anew"
 	return Decision{DecidedBy: ByOutdated, Note: note, Decided: At(now)}
 }
 
-// Reason says why an agent must not go on, in the words of the wire protocol; empty if it may.
+// Reason returns the reason for a denial that the agent is shown; empty if d grants.
 func Reason(q Request, d Decision) string {
 	if d.Granted {
 		return ""
@@ -143,7 +143,7 @@ func Reason(q Request, d Decision) string {
 	return "User denied: " + prompt
 }
 
-// check reports what is wrong with an answer, whatever the request.
+// check validates an answer independently of the request.
 func (a Answer) check() error {
 	switch {
 	case a.Pass && (a.Error != "" || a.Option != "" || a.FreeText):
@@ -166,8 +166,8 @@ func (a Answer) check() error {
 	return nil
 }
 
-// offered returns the option as the request offers it, and whether it does; else the option as
-// given.
+// offered returns the option as the request spells it and true, or the option as given and false if
+// the request does not offer it.
 func (q Request) offered(option string) (string, bool) {
 	for _, o := range q.Options {
 		if strings.EqualFold(o, option) {
@@ -185,7 +185,7 @@ func quoted(options []string) string {
 	return strings.Join(list, ", ")
 }
 
-// clip cuts a text after n characters and marks that.
+// clip truncates a text to n characters and marks that.
 func clip(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

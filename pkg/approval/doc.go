@@ -1,27 +1,24 @@
-// Package approval defines approval requests, and what counts as an answer to one.
+// Package approval defines approval requests, and which answers decide them.
 //
-// A hook that answers ask_user opens an approval request. The request is stored before
-// anyone sees it, bound to the digest of the exact data, with a deadline that no
-// restart moves. One [Decision] ends it, whoever makes it: a person, the time-out,
-// a rule, or an approval system that failed. Granting is only for the answers of
-// the allow family ([Grants]); everything else denies, and so does silence unless
-// the hook said otherwise.
+// A hook that answers ask_user opens an approval request. The router stores the request before
+// anyone sees it, bound to the digest of the exact data, with a deadline that survives restarts.
+// One [Decision] ends it: that of a person, the time-out, a rule, or an approval system that
+// failed. Only the options Allow, Allow once and Allow always grant ([Grants]). All others deny,
+// and so does the time-out unless the hook set another default.
 //
 // # Usage
 //
-// [Check] and [Timeout] say what may be asked and for how long. [Decide] and
-// [TimedOut] make the decision, [Reason] says it to the agent. [Rules] answer
-// before anyone is asked. [Changes] shows what hooks made of the data.
-// [Record.Append] writes a record without touching the bytes of its data, and
-// encoding/json reads it.
+// [Check] and [Timeout] validate a hook's question. [Decide] and [TimedOut] return the decision,
+// and [Reason] returns its text for the agent. [Rules] answer before anyone is asked. [Changes]
+// returns the difference that hooks made to the data. [Record.Append] encodes a record without
+// changing the bytes of its data; encoding/json decodes it.
 //
 // # Failure
 //
-// A denial is a [Decision]; an error of [Decide] rejects the answer, and
-// the request stays open. Whether a request was decided already is not known here:
-// whoever stores decisions accepts only the first one.
+// A denial is a [Decision]. An error of [Decide] rejects the answer, and the request stays open.
+// This package does not know whether a request has been decided: the store of decisions must accept
+// only the first one.
 //
-// This package decides and does no I/O. A [Service] keeps the requests; the router's is
-// internal/approvals, and pkg/approver reaches it over NATS.
-// All functions may be called concurrently.
+// The package does no I/O. A [Service] keeps the requests: internal/approvals in the router, which
+// pkg/approver reaches over NATS. All functions are safe for concurrent use.
 package approval

@@ -14,18 +14,17 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// MaxChanges bounds the text of what [Changes] returns, in bytes. Beyond it the
-// changes are one replacement of the whole.
+// MaxChanges is the maximum size of the patch of [Changes], in bytes. A larger difference is one
+// replacement of the whole object.
 const MaxChanges = 64 << 10
 
-// Changes is a JSON Patch (RFC 6902) that makes one JSON object of another, for
-// people to read: objects member by member, lists element by element. Numbers
-// that are written differently differ; spaces, the order of members and the
-// escapes in strings do not count. Values keep their bytes, and operations that
-// remove or replace carry the former value as "old". The timestamp at the top
-// level is left out, since the router stamps it. Equal objects give "[]". What
-// would be longer than [MaxChanges] is one replacement of the whole, without
-// "old". The error says what is no JSON object as [events.ParseObject] takes it.
+// Changes returns the difference between two JSON objects for people to read, as a JSON Patch (RFC
+// 6902). It compares objects member by member and lists element by element. Numbers that are
+// written differently differ; white space, the order of members and escapes in strings are ignored.
+// Values keep their bytes, and operations that remove or replace carry the former value as "old".
+// The timestamp at the top level is ignored, since the router sets it. The patch of equal objects
+// is "[]". A patch longer than [MaxChanges] becomes one replacement of the whole object, without
+// "old". An error means that from or to is not a JSON object that [events.ParseObject] accepts.
 func Changes(from, to []byte) (json.RawMessage, error) {
 	before, err := events.ParseObject(from)
 	if err != nil {
@@ -50,7 +49,7 @@ type patch struct {
 	at   []string // the current place in the object
 }
 
-// full reports whether the patch is too long, so that writing more is pointless.
+// full reports whether the patch exceeds MaxChanges, so that there is no point in continuing.
 func (p *patch) full() bool { return len(p.text) >= MaxChanges }
 
 // objects writes the difference of two objects.
@@ -126,10 +125,10 @@ func (p *patch) element(i int, op string, value, old jsontext.Value) {
 	p.at = p.at[:len(p.at)-1]
 }
 
-// pointerEscapes are those of RFC 6901.
+// pointerEscapes escapes a token of a JSON Pointer (RFC 6901).
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// add writes an operation at the current place.
+// add writes an operation for the current place.
 func (p *patch) add(op string, value, old jsontext.Value) {
 	var path strings.Builder
 	for _, name := range p.at {
@@ -150,7 +149,7 @@ func (p *patch) add(op string, value, old jsontext.Value) {
 	p.text = w.End()
 }
 
-// equal reports whether two values are the same, numbers by their text.
+// equal reports whether two values are equal, comparing numbers by their text.
 func equal(a, b jsontext.Value) bool {
 	return bytes.Equal(a, b) || a.Kind() == b.Kind() && bytes.Equal(canonical(a), canonical(b))
 }
@@ -161,7 +160,7 @@ func canonical(v jsontext.Value) jsontext.Value {
 	return v
 }
 
-// elements are the raw elements of a list.
+// elements returns the raw elements of a list.
 func elements(list jsontext.Value) (all []jsontext.Value) {
 	_ = jsonv2.Unmarshal(list, &all) // it was checked
 	return all

@@ -13,9 +13,9 @@ import (
 // note that passes the request on.
 type Review struct {
 	By      string `json:"by"`               // the proven identity
-	Person  string `json:"person,omitempty"` // whose identity that is; empty if the router knows no person
+	Person  string `json:"person,omitempty"` // the person with that identity; empty if the router knows none
 	Model   bool   `json:"model,omitempty"`  // the identity is a model's
-	Option  string `json:"option,omitempty"` // that allows; empty if the request was passed on
+	Option  string `json:"option,omitempty"` // the option that allows; empty if the request was passed on
 	Note    string `json:"note,omitempty"`
 	Claimed string `json:"claimed_by,omitempty"` // the claimed name
 	Time    Time   `json:"time"`
@@ -24,7 +24,7 @@ type Review struct {
 // Allows reports whether the review is an approval.
 func (r Review) Allows() bool { return r.Option != "" && !r.Model }
 
-// Who names the reviewer: the person, or the identity.
+// Who returns the name of the reviewer: the person, or else the identity.
 func (r Review) Who() string { return cmp.Or(r.Person, r.By) }
 
 // String describes the review in a sentence.
@@ -42,12 +42,12 @@ func (r Review) String() string {
 	return r.Who() + did
 }
 
-// EventReviewed is the event that reports an answer that did not end its request. Its data is
-// the [Request], with the new [Request.Reviews] and [Request.Progress].
+// EventReviewed is the event that reports an answer that did not end its request. Its data is the
+// [Request] with its new Reviews and Progress.
 const EventReviewed = "approval:reviewed"
 
-// Pass returns the review of an answer with [Answer.Pass], given at now by the proven identity.
-// Errors are those of [Decide].
+// Pass returns the review for an answer with [Answer.Pass]. who is the proven identity that
+// answered at now. Errors are as for [Decide].
 func Pass(q Request, a Answer, who string, now time.Time) (Review, error) {
 	if err := a.checkFor(q, now); err != nil {
 		return Review{}, err
@@ -55,7 +55,7 @@ func Pass(q Request, a Answer, who string, now time.Time) (Review, error) {
 	return Review{By: cmp.Or(who, Unauthenticated), Claimed: a.By, Note: a.Note, Time: At(now)}, nil
 }
 
-// checkFor says why an answer does not fit this request.
+// checkFor validates an answer to this request.
 func (a Answer) checkFor(q Request, now time.Time) error {
 	if err := a.check(); err != nil {
 		return err

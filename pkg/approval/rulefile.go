@@ -17,11 +17,11 @@ const (
 	MaxGlob     = 1 << 10 // bytes of one glob
 )
 
-// ParseRules reads a rule file, YAML or JSON; name is what errors call it. Either
-// it lists rules:
+// ParseRules parses a rule file in YAML or JSON. name identifies the file in errors. The file
+// either lists rules:
 //
 //	rules:
-//	  - name: staging is fine   # "rule 1" where it has none
+//	  - name: staging is fine   # default "rule 1"
 //	    decision: allow         # or deny
 //	    hook: production-*      # globs; at least one of hook, tool and prompt
 //	    tool: Write
@@ -34,12 +34,12 @@ const (
 //	    cwd: /repo
 //	    tests: [{command: acme rm x, expect: ask}] # see [ParseRuleTests]
 //
-// or it is one mapping of HOOK:PROMPT, split at the first colon, to a decision:
+// or it is one mapping from HOOK:PROMPT, split at the first colon, to a decision:
 //
 //	{"production_protection:production/*": "allow", "cost_control:openai:gpt-4": "deny"}
 //
-// The error is like "rules.yaml:3:15: …". A file that means something else than it
-// seems to is refused: unknown and repeated keys, empty globs, an empty file.
+// Errors are like "rules.yaml:3:15: …". ParseRules rejects files that may not mean what they seem
+// to: unknown or repeated keys, empty globs, an empty file.
 func ParseRules(name string, text []byte) (Rules, error) {
 	rules, err := parseRules(text)
 	if err != nil {
@@ -61,7 +61,7 @@ func parseRules(text []byte) (Rules, error) {
 	return rulePairs(top)
 }
 
-// ruleList reads the form that lists rules.
+// ruleList parses the form that lists rules.
 func ruleList(top []strictyaml.Pair) (Rules, error) {
 	for _, m := range top {
 		if m.Key != "rules" {
@@ -117,7 +117,7 @@ func oneRule(i int, node ast.Node) (Rule, error) {
 		case m.Key == "lineage":
 			r.Lineage, err = lineageCondition(m, where)
 		case m.Key == "tests":
-			_, err = ruleTests(m, i, Rule{}) // with what they default to, once the rule is read
+			_, err = ruleTests(m, i, Rule{}) // checks them; their defaults are filled in once the rule is read
 		default:
 			err = strictyaml.ErrorAt(m.Node, "rules[%d]: unknown key %q: known are name, decision, hook, tool, prompt, command, cwd, mode, labels, emitter, lineage and tests", i, clip(m.Key, 80))
 		}
@@ -134,7 +134,7 @@ func oneRule(i int, node ast.Node) (Rule, error) {
 	return r, nil
 }
 
-// rulePairs reads the form that maps HOOK:PROMPT to a decision.
+// rulePairs parses the form that maps HOOK:PROMPT to a decision.
 func rulePairs(top []strictyaml.Pair) (Rules, error) {
 	if len(top) > MaxRules {
 		return nil, strictyaml.ErrorAt(top[0].Node, "the file has %d rules: at most %d are allowed", len(top), MaxRules)

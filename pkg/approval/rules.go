@@ -9,49 +9,48 @@ import (
 )
 
 // Rule answers approval requests before anyone is asked. Hook, Tool and Prompt are globs for the
-// whole text: * is any run of characters, line breaks too, and ? is any one. At least one is
-// required. Every condition that is set must hold. Without Command, Cwd, Labels, Emitter and
-// Lineage a rule answers for every call and every session.
+// whole text: * matches any run of characters, including line breaks, and ? matches any one. At
+// least one is required, and all conditions that are set must hold. A rule without Command, Cwd,
+// Labels, Emitter and Lineage applies to every call and session.
 type Rule struct {
-	Name     string `json:"name"`     // for people and the record
+	Name     string `json:"name"`     // for people and the audit log
 	Decision string `json:"decision"` // "allow" or "deny"
 	Hook     string `json:"hook,omitempty"`
 	Tool     string `json:"tool,omitempty"`
 	Prompt   string `json:"prompt,omitempty"`
 
-	// Mode is "shadow" for a rule that only records what it would answer, while a person is
-	// asked. Empty means that it is in force.
+	// Mode is "shadow" for a rule that only records what it would answer while a person is asked.
+	// Empty means that it is in force.
 	Mode string `json:"mode,omitempty"`
-	// Command is a plain shell command, see [PlainCommand], which must be the whole call.
-	// docs/*.md stands for one file in a directory: one word, no hidden file, and none whose
-	// name suggests secrets or rights, such as docs/token.md.
+	// Command is a plain shell command (see [PlainCommand]) that must be the whole call. docs/*.md
+	// matches a single file in that directory. It does not match hidden files, or names that
+	// suggest secrets or rights, such as docs/token.md.
 	Command string `json:"command,omitempty"`
-	Cwd     string `json:"cwd,omitempty"` // the exact directory that a command runs in
+	Cwd     string `json:"cwd,omitempty"` // the exact working directory of the command
 
 	Labels  *LabelCondition   `json:"labels,omitempty"`
 	Emitter *EmitterCondition `json:"emitter,omitempty"`
 	Lineage *LineageCondition `json:"lineage,omitempty"`
 }
 
-// Shadow is the [Rule.Mode] of a rule on trial.
+// Shadow is the [Rule.Mode] of a rule that is not in force.
 const Shadow = "shadow"
 
 // Rules are the persistent rules of a router, in file order. The zero Rules decide nothing.
 type Rules []Rule
 
-// Decide is [Rules.Match] for an unknown session and an unproven sender.
+// Decide is [Rules.Match] for a session without known facts and an unproven sender.
 func (r Rules) Decide(hook, tool, prompt string) (rule Rule, found bool) {
 	return r.Match(Facts{Hook: hook, Tool: tool, Prompt: prompt})
 }
 
-// Match returns the rule for an approval request, if there is one. A matching deny wins over
-// every allow; among equals the first does. Of several [Facts.Questions] it is the rule for the
-// first that has one. Shadow rules answer nothing, and with [Facts.DenyOnly] neither do rules that
-// allow.
+// Match returns the rule in force that answers an approval request. A deny wins over every allow;
+// otherwise the first match wins. If there are several [Facts.Questions], it returns the rule for
+// the first question that has one. With [Facts.DenyOnly], rules that allow are ignored.
 func (r Rules) Match(f Facts) (rule Rule, found bool) { return r.match(f, "") }
 
-// Shadow returns the shadow rule that would answer an approval request without a matching rule
-// in force, if there is one. Among several it chooses like [Rules.Match].
+// Shadow returns the shadow rule that would answer an approval request if no rule in force does. It
+// chooses among several as [Rules.Match] does.
 func (r Rules) Shadow(f Facts) (rule Rule, found bool) {
 	if _, answered := r.Match(f); answered {
 		return Rule{}, false
@@ -59,7 +58,7 @@ func (r Rules) Shadow(f Facts) (rule Rule, found bool) {
 	return r.match(f, Shadow)
 }
 
-// Enforced returns the rules with all shadow rules in force.
+// Enforced returns a copy of the rules with all shadow rules in force.
 func (r Rules) Enforced() Rules {
 	all := slices.Clone(r)
 	for i := range all {
@@ -102,7 +101,7 @@ func (r Rule) matches(f Facts) bool {
 		r.Labels.holds(f) && r.Emitter.holds(f) && r.Lineage.holds(f)
 }
 
-// Decided is the decision that the rule makes. [Reason] tells it from a person's.
+// Decided returns the rule's decision. [Reason] has its own text for it.
 func (r Rule) Decided(now time.Time) Decision {
 	return Decision{Granted: r.Decision == DefaultAllow, DecidedBy: byRule + r.Name, Decided: At(now)}
 }
@@ -125,13 +124,13 @@ func (r Rule) String() string {
 	return b.String()
 }
 
-// Glob reports whether pattern matches the whole text, as in a [Rule]: * is any run
-// of characters, and ? is any one. The time is at most the product of the lengths.
+// Glob reports whether pattern matches the whole text, as in a [Rule]: * matches any run of
+// characters, ? any one. It takes time proportional to the product of the lengths at most.
 func Glob(pattern, text string) bool {
 	p, t := 0, 0
-	// A star takes as little as it can, and only the last one is ever retried: what an earlier
-	// one could take, the later can too.
-	star, resume := -1, 0 // the last star, and where the text continues after it
+	// A star matches as little as possible, and only the last one is retried: what an earlier star
+	// could match, the last one can match too.
+	star, resume := -1, 0 // the last star, and where the text after it resumes
 	for t < len(text) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
@@ -151,7 +150,7 @@ func Glob(pattern, text string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// next is the index of the character after the one at i.
+// next returns the index of the character after the one at i.
 func next(text string, i int) int {
 	_, size := utf8.DecodeRuneInString(text[i:])
 	return i + size

@@ -11,16 +11,16 @@ import (
 // MaxRuleTests bounds the tests of one rule.
 const MaxRuleTests = 100
 
-// RuleTest says what the rules of a file make of an approval request.
+// RuleTest is a test of the rules of a file.
 type RuleTest struct {
-	Rule   int // in whose tests it stands, from 0
+	Rule   int // index of the rule that lists the test
 	Line   int // of the file
 	Facts  Facts
 	Expect string // "allow", "deny", or "ask" where no rule matches
 }
 
-// Check runs a test against all rules, as if none were in shadow; the error says what they
-// answer instead.
+// Check evaluates all rules for a test, shadow rules included. It returns an error if their answer
+// is not the expected one.
 func (t RuleTest) Check(rules Rules) error {
 	got := "ask"
 	rule, found := rules.Enforced().Match(t.Facts)
@@ -36,7 +36,7 @@ func (t RuleTest) Check(rules Rules) error {
 	return fmt.Errorf("no rule matches, where %s is expected", t.Expect)
 }
 
-// ParseRuleTests reads the tests that stand in the rules of a file which [ParseRules] takes:
+// ParseRuleTests parses the tests in a rule file, which must be valid for [ParseRules]:
 //
 //	rules:
 //	  - decision: allow
@@ -46,7 +46,7 @@ func (t RuleTest) Check(rules Rules) error {
 //	      - {command: acme check conf/a.yaml, expect: allow}
 //	      - {command: acme check conf/a.yaml, labels: [secret-read], expect: ask}
 //
-// What a test does not say of hook, tool, prompt, command and cwd is as the rule has it.
+// A test inherits hook, tool, prompt, command and cwd from its rule unless it sets them.
 func ParseRuleTests(name string, text []byte) ([]RuleTest, error) {
 	rules, err := ParseRules(name, text)
 	if err != nil {
@@ -84,7 +84,7 @@ func ParseRuleTests(name string, text []byte) ([]RuleTest, error) {
 	return tests, nil
 }
 
-// ruleTests reads the tests of a rule.
+// ruleTests parses the tests of a rule.
 func ruleTests(m strictyaml.Pair, rule int, r Rule) (tests []RuleTest, err error) {
 	list, ok := m.Value.(*ast.SequenceNode)
 	switch {

@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// What an "Allow always" is for: [Answer.Scope].
+// Values of [Answer.Scope].
 const (
-	// ScopeSession is the session that asked; so is the empty scope.
+	// ScopeSession covers the session that asked. It is the default.
 	ScopeSession = "session"
-	// ScopeLineage is the tree of sessions that the session belongs to, as far as they are
-	// of the same proven sender. The tree is what these sessions claim.
+	// ScopeLineage covers the tree of sessions that the session belongs to, limited to those of the
+	// same proven sender. The tree is as claimed by the sessions.
 	ScopeLineage = "lineage"
-	// ScopeAgent is every session of the same proven sender.
+	// ScopeAgent covers every session of the same proven sender.
 	ScopeAgent = "agent"
 )
 
-// MaxGrant is how long an "Allow always" may hold beyond its session, and how long it does
-// where the answer does not say.
+// MaxGrant is the longest time to the expiry of an "Allow always", and the default for scopes wider
+// than the session.
 const MaxGrant = 30 * 24 * time.Hour
 
-// ScopesFor returns the scopes that an "Allow always" of who, as far as the connection
-// proves, may have: nil where that is the session alone, since who or the sender is not
-// proven, several people must allow, it is not offered, or it is decided.
+// ScopesFor returns the scopes that who, a proven identity, may give an "Allow always" on this
+// request. It returns nil if only the session is possible: who or the sender is not proven, several
+// people must allow, Allow always is not offered, or the request is decided.
 func (r Record) ScopesFor(who string) []string {
 	if who == "" || r.Emitter == "" || r.Needs != nil || r.Decision != nil || !slices.ContainsFunc(r.Options, Remembered) {
 		return nil
@@ -31,7 +31,7 @@ func (r Record) ScopesFor(who string) []string {
 	return []string{ScopeSession, ScopeLineage, ScopeAgent}
 }
 
-// grant sets what a decision is remembered for, by what its answer says.
+// grant sets the scope and the expiry of an "Allow always" from its answer.
 func (d *Decision) grant(q Request, a Answer, offered bool) error {
 	wide := a.Scope == ScopeLineage || a.Scope == ScopeAgent
 	switch expires := a.Expires.Time; {

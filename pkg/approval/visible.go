@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of blanks and combining marks: more of them push the rest of a text out of sight, or cover
-// it, so that [Visible] writes their number instead.
+// Limits of blanks and combining marks. More of them push text out of sight or cover it, so
+// [Visible] writes their number instead.
 const (
 	maxBlanks     = 80 // in a row
 	maxEmptyLines = 8
@@ -22,11 +22,10 @@ var (
 	emptyLines = regexp.MustCompile(fmt.Sprintf(`\n([ \t]*\n){%d,}`, maxEmptyLines+1))
 )
 
-// Visible returns a text for a person who must judge it. Characters that are invisible, or that
-// hide or move the text around them, are replaced by signs, such as ⟨U+202E⟩, ␛ for escape, and
-// ⟨2000 blanks⟩ for that many in a row. Line breaks and tabs stay, and so do joiners of emoji and
-// of scripts that need them, and what [Styles] an emoji. A text without such characters is returned
-// as it is.
+// Visible returns a text as a person can safely judge it. It replaces characters that are
+// invisible, or that hide or move other text, by signs such as ⟨U+202E⟩, ␛ for escape, and ⟨2000
+// blanks⟩ for a run of blanks. Line breaks, tabs, joiners of emoji and of scripts that need them,
+// and variation selectors of emoji ([Styles]) stay.
 func Visible(text string) string {
 	if strings.ContainsFunc(text, unicode.IsMark) {
 		text = marks.ReplaceAllStringFunc(text, func(run string) string {
@@ -42,7 +41,7 @@ func Visible(text string) string {
 	return blanks.ReplaceAllStringFunc(text, func(run string) string { return fmt.Sprintf("⟨%d blanks⟩", len(run)) })
 }
 
-// signs replaces characters that are not seen by signs.
+// signs replaces invisible characters by signs.
 func signs(text string) string {
 	var b strings.Builder
 	runes := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n"))
@@ -67,7 +66,7 @@ func signs(text string) string {
 	return b.String()
 }
 
-// joined reports whether a joiner beside a character changes how it looks.
+// joined reports whether a joiner next to a character affects how it looks.
 func joined(r rune) bool {
 	return !Unseen(r) && unicode.In(r, unicode.Letter, unicode.Mark, unicode.So, unicode.Sk) && !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic)
 }
@@ -77,16 +76,16 @@ const (
 	emojiStyle = '\ufe0f'
 )
 
-// Styles reports whether a character does no more than choose between the emoji and the text form
-// of the symbol before it.
+// Styles reports whether r only chooses between the emoji and the text form of the symbol before
+// it.
 func Styles(before, r rune) bool {
 	return (r == textStyle || r == emojiStyle) && before > unicode.MaxASCII &&
 		(before == 'ℹ' || unicode.In(before, unicode.So, unicode.Sm, unicode.Po, unicode.Pd))
 }
 
-// Unseen reports whether a character has no visible form of its own, as controls, joiners and
-// direction marks. Blanks other than the usual one count too: a command may hide behind them. So do
-// variation selectors, which make another file name that looks the same.
+// Unseen reports whether a character has no visible form of its own, such as controls, joiners and
+// direction marks. Blanks other than the usual one count too, since a command may hide behind them,
+// and so do variation selectors, which make a different file name that looks the same.
 func Unseen(r rune) bool {
 	return r == unicode.ReplacementChar || r == '\u2800' || r == '\U0001d159' || !unicode.IsPrint(r) ||
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

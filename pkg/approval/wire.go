@@ -6,16 +6,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Append appends the request to buf as JSON: an entry of hooks.approvals.
+// Append appends the request to buf as JSON, in the form of hooks.approvals.
 func (q Request) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	q.write(&w)
 	return w.End()
 }
 
-// Append appends the record to buf as JSON. Data and Changes are written byte for
-// byte, so that a digest of them holds; encoding/json would write them anew. It
-// reads what this writes.
+// Append appends the record to buf as JSON. It writes Data and Changes byte for byte, so that their
+// digests hold; encoding/json would reformat them, but can decode the output.
 func (r Record) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	r.Request.write(&w)

@@ -10,10 +10,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// maxWait is how long a reply is waited for.
+// maxWait bounds the wait for a reply.
 const maxWait = 10 * time.Second
 
-// Approver answers approval requests.
+// Approver lists, watches and answers approval requests. It is safe for concurrent use.
 type Approver struct {
 	conn *clientconn.Conn
 }
@@ -21,8 +21,7 @@ type Approver struct {
 // New creates an approver on a client's connection. There is nothing to close.
 func New(client *hookrouter.Client) *Approver { return &Approver{clientconn.Of(client)} }
 
-// request sends a request with a JSON body, nil for none, and reads the reply into
-// out.
+// request sends a request with a JSON body, nil for none, and decodes the reply into out.
 func (a *Approver) request(ctx context.Context, subject string, body, out any) (*natsx.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

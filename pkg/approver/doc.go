@@ -1,32 +1,32 @@
-// Package approver lists, watches and answers approval requests: for a terminal, a chat
+// Package approver lists, watches and answers approval requests. Use it to build a terminal, a chat
 // bridge or a policy engine.
 //
 // # Usage
 //
-// Create an [Approver] with [New] on a [hookrouter.Client]. [Approver.Pending] lists the
-// open approval requests, [Approver.Get] returns one of them, and [Approver.Answer] decides
-// it. [Approver.Watch] reports every request that is open, opened or decided.
-// [Approver.Session] and [Approver.Revoke] show and revoke the grants of a session.
+// Create an [Approver] with [New] on a [hookrouter.Client]. [Approver.Pending] lists the open
+// approval requests, [Approver.Get] returns one of them, and [Approver.Answer] decides it.
+// [Approver.Watch] reports every request that is open, opened or decided. [Approver.Session] and
+// [Approver.Revoke] show and revoke the grants of a session.
 //
-// # Who decides
+// # Decisions
 //
-// The router decides each request once: it accepts one answer and rejects the others with
-// the reason and the winner. An answer with the request's data_sha256 counts only for
-// exactly that data. The record has the identity that the connection proves, beside the
-// one that the answer claims.
+// The router decides each request once: it accepts one answer and rejects all others, with the
+// reason and the answer that won. An answer with the request's data_sha256 counts for exactly that
+// data only. The record holds the identity that the connection proves and the name that the answer
+// claims.
 //
 // # Failure
 //
-// An error means that nothing was decided, except [hookrouter.ErrConnectionLost]: the
-// answer may have taken effect, and [Approver.Get] shows whether it did. An error reply is
-// a *[hookrouter.Error] with a code of the wire protocol. While no router answers, or it
-// can't serve (503), a request is retried for up to Patience, an option of the client.
+// An error means that nothing was decided, except for [hookrouter.ErrConnectionLost]: the answer
+// may have taken effect, and [Approver.Get] shows whether it did. An error reply is a
+// *[hookrouter.Error] with a code of the wire protocol. While no router answers, or routers return
+// 503, a request is retried for up to the client's Patience.
 //
 // # Trust
 //
-// Notices are published on NATS, where others may publish too. Before you show an approval
-// request to a person, fetch it with [Approver.Get]: that record is the router's. Its texts
-// come from hooks and agents; make their control characters visible.
+// Notices are published on NATS, where others may be able to publish too. Before you show an
+// approval request to a person, fetch the router's record with [Approver.Get]. Its texts come from
+// hooks and agents, so escape control characters.
 //
 // # Concurrency
 //

@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Pending lists the open approval requests, the oldest first unless the filter says otherwise,
-// as many as fit a message. total is how many there are.
+// Pending returns the open approval requests, oldest first unless the filter says otherwise, up to
+// the number that fits into a message. total is the number of all open requests.
 func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []approval.Request, total int, err error) {
 	var body any
 	if f != (approval.Filter{}) {
@@ -26,20 +26,20 @@ func (a *Approver) Pending(ctx context.Context, f approval.Filter) (list []appro
 	return list, max(total, len(list)), nil
 }
 
-// Get returns an approval request with its decision, until 24 hours after that. The error
-// of an unknown request is a *[hookrouter.Error] with [hookrouter.CodeNotFound].
+// Get returns an approval request with its decision. Decided requests are kept for 24 hours. The
+// error for an unknown request is a *[hookrouter.Error] with [hookrouter.CodeNotFound].
 func (a *Approver) Get(ctx context.Context, id string) (approval.Record, error) {
 	return a.record(ctx, "approval", id, "show approval")
 }
 
-// Reveal returns an approval request with its secrets unmasked. The router first records who
-// sees them. The error is a *[hookrouter.Error]: 403 unless the connection proves an identity
-// with this right, and where the router keeps no audit log; 404 for an unknown request.
+// Reveal returns an approval request with its secrets unmasked. The router first records who sees
+// them. The error is a *[hookrouter.Error]: 403 unless the connection proves an identity with this
+// right and the router keeps an audit log; 404 for an unknown request.
 func (a *Approver) Reveal(ctx context.Context, id string) (approval.Record, error) {
 	return a.record(ctx, "reveal", id, "reveal the secrets of approval")
 }
 
-// record requests an approval request from the subject of a verb. doing begins the error.
+// record requests a record from the subject of a verb. doing is the start of its error.
 func (a *Approver) record(ctx context.Context, verb, id, doing string) (r approval.Record, err error) {
 	if err := checkID(id); err != nil {
 		return approval.Record{}, err
@@ -50,10 +50,10 @@ func (a *Approver) record(ctx context.Context, verb, id, doing string) (r approv
 	return r, nil
 }
 
-// Answer decides an approval request and returns the accepted option, spelled as it was
-// offered. The error of a rejected answer is a *[hookrouter.Error]: 400 for an option that
-// is not offered, 404 for an unknown request, 409 where another answer won or the data does
-// not have the digest [approval.Answer.DataSHA256], 410 for a request that expired.
+// Answer decides an approval request and returns the accepted option as the request spells it. The
+// error for a rejected answer is a *[hookrouter.Error]: 400 for an option that is not offered, 404
+// for an unknown request, 409 if another answer won or [approval.Answer.DataSHA256] does not match,
+// 410 for an expired request.
 func (a *Approver) Answer(ctx context.Context, id string, answer approval.Answer) (option string, err error) {
 	if err := checkID(id); err != nil {
 		return "", err
@@ -72,7 +72,7 @@ func (a *Approver) Answer(ctx context.Context, id string, answer approval.Answer
 	return reply.Option, nil
 }
 
-// checkID rejects an id that can't be a token of a subject.
+// checkID returns an error unless id can be a token of a subject.
 func checkID(id string) error {
 	const tokens = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	if id == "" || len(id) > 64 || strings.Trim(id, tokens) != "" {

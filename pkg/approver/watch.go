@@ -13,23 +13,23 @@ import (
 
 const (
 	watchBuffer = 1024        // notices that may wait for handle
-	watchClosed = 4096        // decided requests that are remembered
-	watchPause  = time.Second // before a failed list is requested again
+	watchClosed = 4096        // number of decided requests that are remembered
+	watchPause  = time.Second // before a failed list is retried
 )
 
-// Watch calls handle for every approval request that is open, opened or decided, one call
-// after the other, until ctx ends; then it returns nil. A request is reported without a
-// decision, again after answers that do not end it ([approval.Request.Reviews]), and
-// finally with its decision. Notices missed by a slow handle or a lost connection are
-// recovered from the routers' list, so [approval.Notice.Lost] is never set. An error means
-// that the open requests could not be listed at the start.
+// Watch calls handle for every approval request that is open, opened or decided, one call at a
+// time, until ctx ends; it then returns nil. A request is first reported without a decision, again
+// after each answer that does not end it ([approval.Request.Reviews]), and finally with its
+// decision. Watch lists the requests again to recover notices that were missed because handle is
+// slow or the connection was lost, so [approval.Notice.Lost] is never set. It returns an error only
+// if it can't subscribe to notices or list the open requests at the start.
 func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) error {
 	notices, stale := make(chan *natsx.Message, watchBuffer), make(chan struct{}, 1)
 	w := &watcher{approver: a, handle: handle, open: map[string]approval.Request{}, closed: map[string]struct{}{}}
 	w.stale = func() {
 		select {
 		case stale <- struct{}{}:
-		default: // it is known
+		default: // a list is pending already
 		}
 	}
 	stop, err := a.conn.Transport.Subscribe(a.conn.Transport.Of("event", "approval", ">"), func(m *natsx.Message) {
@@ -71,25 +71,25 @@ func (a *Approver) Watch(ctx context.Context, handle func(approval.Notice)) erro
 	}
 }
 
-// watcher is the state of one Watch. One goroutine uses it, except for stale.
+// watcher is the state of one Watch. Only one goroutine uses it, except for stale.
 type watcher struct {
 	approver *Approver
 	handle   func(approval.Notice)
 	stale    func() // requests a list
 	open     map[string]approval.Request
-	cut      bool                // whether the latest list did not hold all
-	late     bool                // whether a router has yet to hear of a decision
-	closed   map[string]struct{} // the latest that were decided
+	cut      bool                // the latest list was incomplete
+	late     bool                // a router may not know of a decision yet
+	closed   map[string]struct{} // the latest decided requests
 	order    []string            // of closed, the oldest first
 }
 
-// read takes one published notice. Agents may publish such events too, so the notice only
-// names the request, and the routers tell its state.
+// read handles one published notice. Agents can publish such events too, so only the id is used;
+// the state comes from the routers.
 func (w *watcher) read(ctx context.Context, m *natsx.Message) {
 	var told struct {
 		ID string `json:"id"`
 	}
-	if err := json.Unmarshal(m.Data, &told); err != nil || told.ID == "" { // the routers may publish no data
+	if err := json.Unmarshal(m.Data, &told); err != nil || told.ID == "" { // routers may be configured to publish no data
 		w.stale()
 		return
 	}
@@ -111,7 +111,7 @@ func (w *watcher) read(ctx context.Context, m *natsx.Message) {
 	}
 }
 
-// list recovers missed notices.
+// list requests the open requests to recover missed notices.
 func (w *watcher) list(ctx context.Context) error {
 	list, total, err := w.approver.Pending(ctx, approval.Filter{})
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// anchor is a head known from elsewhere.
+// anchor is a head known from another source.
 type anchor struct {
 	Pin
-	format    Format // 0: not known
+	format    Format // 0 if unknown
 	what      string
 	witnessed bool
 }
 
-// anchors collects the heads known from elsewhere.
+// anchors collects the heads known from other sources.
 func (v *verifier) anchors() error {
 	if v.Pin != nil {
 		if v.Pin.Size < 1 {
@@ -36,7 +36,7 @@ func (v *verifier) anchors() error {
 	return nil
 }
 
-// anchored compares the log with the anchors of its size.
+// anchored compares the log with the anchors of its current size.
 func (v *verifier) anchored() error {
 	for len(v.seen) > 0 && v.seen[0].Size <= v.log.Size() {
 		a := v.seen[0]

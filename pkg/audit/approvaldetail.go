@@ -7,17 +7,17 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ApprovalRequest is what a person was asked: the detail of [ApprovalRequested].
+// ApprovalRequest is the detail of [ApprovalRequested]: what a person was asked.
 type ApprovalRequest struct {
 	ApprovalID string
 	Prompt     string
 	Options    []string
-	Default    string // what holds when nobody answers
+	Default    string // applies if nobody answers
 	Expires    time.Time
-	DataSHA256 string // of the data that is asked about, in hex
-	HookName   string // of the hook that asks, if it is not its id: rules match it
-	// ShadowRule is the approval rule in shadow that would have answered, and ShadowDecision
-	// what: "allow" or "deny". Empty for none.
+	DataSHA256 string // of the data to approve, in hex
+	HookName   string // name of the hook that asks, if it differs from its id: rules match it
+	// ShadowRule is the shadow rule that would have answered, and ShadowDecision its answer,
+	// "allow" or "deny". Both are empty if there is none.
 	ShadowRule, ShadowDecision string
 }
 
@@ -33,22 +33,22 @@ func (q ApprovalRequest) write(w *events.ObjectWriter) {
 	w.Text("shadow_decision", q.ShadowDecision)
 }
 
-// Decision is how an approval request ended: the detail of [ApprovalDecided].
+// Decision is the detail of [ApprovalDecided]: how an approval request ended.
 type Decision struct {
 	ApprovalID string
 	Prompt     string
-	Option     string // as offered, or the free text that was given
+	Option     string // as offered, or free text
 	Granted    bool
-	DecidedBy  string // what the connection proves, or a rule, or the time-out
-	ClaimedBy  string // what the answer claims
+	DecidedBy  string // the proven identity, a rule, or the time-out
+	ClaimedBy  string // the name that the answer claims
 	Note       string
 	TimedOut   bool
-	Error      string   // of an approval system that failed
-	DataSHA256 string   // of the data that was decided about, in hex
-	ApprovedBy []string // all who allowed, where it took several
-	Scope      string   // what an "Allow always" is for beyond its session: lineage or agent
-	Expires    string   // when it ends, RFC 3339; empty for never
-	Nonce      string   // tells two records with the same words apart
+	Error      string   // of a failed approval system
+	DataSHA256 string   // of the data that was decided on, in hex
+	ApprovedBy []string // all identities that allowed, if several had to
+	Scope      string   // of an "Allow always" beyond its session: lineage or agent
+	Expires    string   // when that ends, RFC 3339; empty for never
+	Nonce      string   // distinguishes otherwise equal records
 }
 
 func (d Decision) write(w *events.ObjectWriter) {
@@ -70,15 +70,15 @@ func (d Decision) write(w *events.ObjectWriter) {
 	w.Text("nonce", d.Nonce)
 }
 
-// Review is an answer that alone ended nothing: the detail of [ApprovalReviewed].
+// Review is the detail of [ApprovalReviewed]: an answer that did not end its request.
 type Review struct {
 	ApprovalID string
-	By         string // what the connection proves
-	Person     string // whose identity that is; empty for nobody whom the router knows
-	ClaimedBy  string // what the answer claims
-	Option     string // that allows; empty if the request was passed on
+	By         string // the proven identity
+	Person     string // the person with that identity; empty if the router knows none
+	ClaimedBy  string // the name that the answer claims
+	Option     string // the option that allows; empty if the request was passed on
 	Note       string
-	DataSHA256 string // of the data that it is about, in hex
+	DataSHA256 string // of the data to approve, in hex
 }
 
 func (r Review) write(w *events.ObjectWriter) {
@@ -91,14 +91,13 @@ func (r Review) write(w *events.ObjectWriter) {
 	w.String("data_sha256", r.DataSHA256)
 }
 
-// Replay is an event that was sent again after it was approved: the detail of
-// [ApprovalReplayed].
+// Replay is the detail of [ApprovalReplayed]: an event was sent again after it was approved.
 type Replay struct {
 	ApprovalID string
 	ChainID    string // of the run that asked
-	Emitter    string // who sent the event again, as far as the connection proves
-	Reason     string // why it was refused; empty: the permission was given again
-	DataSHA256 string // of the data that was approved, in hex
+	Emitter    string // the proven sender who sent the event again
+	Reason     string // why it was refused; empty if the permission was given again
+	DataSHA256 string // of the approved data, in hex
 }
 
 func (r Replay) write(w *events.ObjectWriter) {
@@ -109,11 +108,11 @@ func (r Replay) write(w *events.ObjectWriter) {
 	w.String("data_sha256", r.DataSHA256)
 }
 
-// Reveal is who was shown the secrets in an approval request: the detail of
-// [ApprovalRevealed].
+// Reveal is the detail of [ApprovalRevealed]: somebody was shown the secrets of an approval
+// request.
 type Reveal struct {
 	ApprovalID string
-	By         string // what the connection proves
+	By         string // the proven identity
 	DataSHA256 string // of the data that was shown, in hex
 }
 

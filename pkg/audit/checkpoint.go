@@ -13,30 +13,30 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Times are written in UTC.
+// Formats of times, which are in UTC.
 const (
 	timeLayout  = "2006-01-02T15:04:05.000Z"
 	startLayout = "2006-01-02T15:04:05.000000Z" // of calls, which take microseconds
 )
 
-// Checkpoint states the size and root of a log. It counts only once it is signed.
+// Checkpoint states the size and root of a log. It proves nothing until it is signed.
 type Checkpoint struct {
 	Format   Format       // of the segment
-	Origin   string       // which log: a word, prefix and segment
-	Size     int64        // messages, at least 1
-	Root     tlog.Hash    // of the tree over them
+	Origin   string       // the log: a word, prefix and segment
+	Size     int64        // number of messages, at least 1
+	Root     tlog.Hash    // of the tree over the messages
 	Time     time.Time    // UTC, milliseconds
-	Previous tlog.Hash    // the Digest of the checkpoint before; zero for the first
+	Previous tlog.Hash    // Digest of the previous checkpoint; zero for the first
 	Writers  []WriterHead // of all writers within Size, sorted by id
-	// Extra are further lines, "key value", which a reader that does not know the
-	// key ignores. Keys are words, and not "writer".
+	// Extra are further lines, "key value". Readers ignore keys that they do not know. Keys are
+	// words other than "writer".
 	Extra []string
 }
 
-// Origin names the log of a segment: the subject prefix and the stream's name.
+// Origin returns the name of a segment's log: the subject prefix and the stream's name.
 func Origin(prefix, segment string) string { return prefix + "/" + segment }
 
-// Text is the text that is signed.
+// Text returns the text to sign.
 func (c Checkpoint) Text() string {
 	var b strings.Builder
 	previous := "-"
@@ -53,11 +53,12 @@ func (c Checkpoint) Text() string {
 	return b.String()
 }
 
-// Digest is the SHA-256 of the text, by which the next checkpoint names this one.
-// Signatures are not part of it, so a witness may add its own later.
+// Digest returns the SHA-256 of the text, by which the next checkpoint refers to this one. It does
+// not cover signatures, so witnesses can add theirs later.
 func (c Checkpoint) Digest() tlog.Hash { return sha256.Sum256([]byte(c.Text())) }
 
-// Sign signs the checkpoint as the router, if it can be parsed again.
+// Sign signs the checkpoint as the router. It returns an error if the checkpoint could not be
+// parsed again.
 func (c Checkpoint) Sign(router note.Signer) ([]byte, error) {
 	if _, err := ParseCheckpoint(c.Text()); err != nil {
 		return nil, fmt.Errorf("sign checkpoint: %w", err)
@@ -65,9 +66,8 @@ func (c Checkpoint) Sign(router note.Signer) ([]byte, error) {
 	return note.Sign(&note.Note{Text: c.Text()}, router)
 }
 
-// ParseCheckpoint reads the text of a checkpoint, without signatures. It accepts
-// what [Checkpoint.Text] writes, and nothing else. The error is an [UnknownFormatError]
-// where a later version has written it.
+// ParseCheckpoint parses the text of a checkpoint, without signatures. It accepts only the output
+// of [Checkpoint.Text]. The error is an [UnknownFormatError] if a later version wrote it.
 func ParseCheckpoint(text string) (Checkpoint, error) {
 	c, err := parseCheckpoint(text)
 	if err == nil && c.Text() != text {
@@ -113,7 +113,7 @@ func parseCheckpoint(text string) (c Checkpoint, err error) {
 	return c, nil
 }
 
-// parseMore reads one of the lines after the fixed ones.
+// parseMore parses one of the lines after the fixed ones.
 func (c *Checkpoint) parseMore(line string) error {
 	key, value, ok := strings.Cut(line, " ")
 	if !ok || !isWord(key) || strings.TrimSpace(value) == "" || strings.ContainsFunc(value, notText) {
@@ -136,7 +136,7 @@ func (c *Checkpoint) parseMore(line string) error {
 	return nil
 }
 
-// notText reports whether a note can't hold c.
+// notText reports whether a note can't contain c.
 func notText(c rune) bool { return c < ' ' || c == utf8.RuneError }
 
 func parseWriter(value string) (WriterHead, bool) {

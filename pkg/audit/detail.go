@@ -12,13 +12,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Data is what a record says of an event's data.
+// Data describes an event's data in a record.
 type Data struct {
-	SHA256   string          // of the data, or of salt and data, in hex
-	Salt     string          // names the salt; empty: the digest has none
-	Value    json.RawMessage // the data or a view of it; nil for none
+	SHA256   string          // of the data, or of salt and data if Salt is set, in hex
+	Salt     string          // identifies the salt; empty if the digest has none
+	Value    json.RawMessage // the data or a view of it; nil if left out
 	Redacted bool            // Value is a redacted view
-	Omitted  int             // bytes of a value that was too large to stand here
+	Omitted  int             // size of a value that was too large for the record, in bytes
 }
 
 func (d *Data) write(w *events.ObjectWriter, name string) {
@@ -36,7 +36,8 @@ func (d *Data) write(w *events.ObjectWriter, name string) {
 	})
 }
 
-// raw writes JSON byte for byte, but removes white space that would break the line.
+// raw writes JSON byte for byte, except that it compacts JSON with line breaks or other control
+// characters.
 func raw(w *events.ObjectWriter, name string, value json.RawMessage) {
 	if len(value) == 0 {
 		return
@@ -52,7 +53,7 @@ func raw(w *events.ObjectWriter, name string, value json.RawMessage) {
 	w.Raw(name, value)
 }
 
-// hasControl reports whether text has a byte below the space, eight at a time.
+// hasControl reports whether text has a control character. It tests eight bytes at a time.
 func hasControl(text []byte) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	for ; len(text) >= 8; text = text[8:] {
@@ -63,24 +64,24 @@ func hasControl(text []byte) bool {
 	return slices.ContainsFunc(text, func(c byte) bool { return c < ' ' })
 }
 
-// Call is what happened at one hook: the detail of [HookResult], [HookError],
-// [HookTimeout] and [HookSkipped].
+// Call is the detail of [HookResult], [HookError], [HookTimeout] and [HookSkipped]: the outcome of
+// one hook.
 type Call struct {
-	Reason     string          // the hook's
-	Rule       string          // that decided, as the hook's worker names it
-	Policy     string          // the version of the policy that it answered by, as the worker names it
-	Failure    string          // the class of its failure; empty: it did not fail
-	Error      string          // the failure's cause
-	FailedOpen bool            // it failed and was let pass
-	Shadow     bool            // its answer does not count
-	Late       bool            // it came after the chain's: what it injects is for the next turn
-	Group      int             // of hooks called at the same time, from 1; 0: called alone, left out
-	Start      time.Time       // when the hook was called, written in UTC with microseconds; zero: left out
+	Reason     string          // the hook's reason
+	Rule       string          // the rule that decided, as named by the worker
+	Policy     string          // the version of the policy that the hook applied, as named by the worker
+	Failure    string          // class of the failure; empty if there was none
+	Error      string          // cause of the failure
+	FailedOpen bool            // the hook failed and was skipped
+	Shadow     bool            // the answer does not count
+	Late       bool            // the call was made after the chain's answer: injections are for the next turn
+	Group      int             // number of the group of hooks called concurrently, from 1; 0 and left out if called alone
+	Start      time.Time       // of the call, in UTC with microseconds; left out if zero
 	Took       time.Duration   // written in microseconds
-	Data       *Data           // what it made of the data; nil: it left it
-	Changes    json.RawMessage // a JSON Patch to Data from the data before; nil for none
-	Labels     []string        // that it adds to the session
-	Injection  *Data           // the text that it wants to inject, as a JSON string
+	Data       *Data           // the data as the hook changed it; nil if unchanged
+	Changes    json.RawMessage // a JSON Patch from the earlier data to Data; nil if unchanged
+	Labels     []string        // added to the session
+	Injection  *Data           // text to inject, as a JSON string
 	Message    string          // to the user
 }
 
@@ -107,21 +108,21 @@ func (c Call) write(w *events.ObjectWriter) {
 	w.Text("message", c.Message)
 }
 
-// Chain is what came in, what went out and why: the detail of [ChainResult].
+// Chain is the detail of [ChainResult]: what an event contained, and what was decided and why.
 type Chain struct {
-	Agent      string // the CloudEvents source, as the agent claims
-	Emitter    string // who sent it, as far as the connection proves
+	Agent      string // the CloudEvents source, as claimed by the agent
+	Emitter    string // the proven sender
 	Reason     string
-	DeniedBy   string   // the id of the hook that denied
-	ApprovalID string   // of the approval request that the action is about
-	Labels     []string // that held for the session as the event was decided
+	DeniedBy   string   // id of the hook that denied
+	ApprovalID string   // of the approval request that Action refers to
+	Labels     []string // of the session when the event was decided
 	Root       string   // the session at the root of the tree of sub-agents; empty if this one is
-	Depth      int      // how many sessions are above this one
-	Called     int      // hooks
-	Skipped    int      // hooks whose match was false
+	Depth      int      // number of sessions above this one
+	Called     int      // number of hooks called
+	Skipped    int      // number of hooks whose match was false
 	Took       time.Duration
-	In         *Data // as the agent sent it
-	Out        *Data // as the chain left it; nil: as it came in
+	In         *Data // as sent by the agent
+	Out        *Data // as the chain left it; nil if unchanged
 }
 
 func (c Chain) write(w *events.ObjectWriter) {
@@ -142,15 +143,15 @@ func (c Chain) write(w *events.ObjectWriter) {
 	c.Out.write(w, "out")
 }
 
-// Injection is a text for an agent's context, and whether it was used: the detail of
-// [InjectionKind].
+// Injection is the detail of [InjectionKind]: a text for an agent's context, and whether it was
+// delivered.
 type Injection struct {
 	Role      string
 	Bytes     int // of the text
 	Tokens    int // of the turn's budget
 	Ephemeral bool
-	Dropped   string // why it was not delivered; empty: it was
-	Cleaned   int    // characters that were taken out
+	Dropped   string // why it was not delivered; empty if it was
+	Cleaned   int    // number of characters removed
 	Late      bool   // its hook was called for an earlier event
 	Text      *Data  // the text, as a JSON string
 }
@@ -168,7 +169,7 @@ func (i Injection) write(w *events.ObjectWriter) {
 	i.Text.write(w, "text")
 }
 
-// Display is what the user was shown, or not: the detail of [DisplayKind].
+// Display is the detail of [DisplayKind]: a message to the user.
 type Display struct {
 	Level      string
 	Message    string
@@ -181,13 +182,13 @@ func (d Display) write(w *events.ObjectWriter) {
 	w.Flag("suppressed", d.Suppressed)
 }
 
-// Change is a change of a hook's registration: the detail of [RegistrationKind].
+// Change is the detail of [RegistrationKind]: a change of a hook's registration.
 type Change struct {
-	Revision     int64           // of the registration that it follows; 0 for none
-	By           string          // what the connection proves
-	Instance     string          // the process behind the hook that it is about
-	Reason       string          // such as that no worker was heard
-	Registration json.RawMessage // as it is now; nil: removed
+	Revision     int64           // of the previous registration; 0 if there is none
+	By           string          // the proven identity
+	Instance     string          // the process that the change is about
+	Reason       string          // for example that no worker sent heartbeats
+	Registration json.RawMessage // the new registration; nil if removed
 }
 
 func (c Change) write(w *events.ObjectWriter) {
@@ -198,12 +199,12 @@ func (c Change) write(w *events.ObjectWriter) {
 	raw(w, "registration", c.Registration)
 }
 
-// Freeze is an order of an operator: the detail of [FreezeKind].
+// Freeze is the detail of [FreezeKind]: an operator's order.
 type Freeze struct {
-	Scope  string // "all", "agent" or "session", which is that of the record
-	Agent  string // empty if it is not about one
-	By     string // the operator, as far as the connection proves
-	Reason string // as agents are told
+	Scope  string // "all", "agent" or "session"; the session is the record's
+	Agent  string // empty unless the order is for one agent
+	By     string // the operator, if proven
+	Reason string // as shown to agents
 }
 
 func (f Freeze) write(w *events.ObjectWriter) {
@@ -213,12 +214,12 @@ func (f Freeze) write(w *events.ObjectWriter) {
 	w.Text("reason", f.Reason)
 }
 
-// Labels are those that a session lost, or kept: the detail of [LabelsKind].
+// Labels is the detail of [LabelsKind]: labels that a session lost or kept.
 type Labels struct {
 	Labels     []string
-	ApprovalID string // of the approval request that a person allowed
-	By         string // who, as far as the connection proves
-	Agent      string // whose session it is, if that is proven
+	ApprovalID string // of the approval request that asked
+	By         string // the proven identity of the person
+	Agent      string // the agent whose session it is, if proven
 }
 
 func (l Labels) write(w *events.ObjectWriter) {
@@ -228,14 +229,14 @@ func (l Labels) write(w *events.ObjectWriter) {
 	w.Text("emitter", l.Agent)
 }
 
-// Policy is a signed policy that was handed to the routers for workers: the detail of
-// [PolicyKind]. It says what the policy claims: workers check its signature, routers do not.
+// Policy is the detail of [PolicyKind]: a signed policy that was pushed for workers. Its fields are
+// as the policy claims, since routers do not check its signature.
 type Policy struct {
 	Version string // name, serial and digest
-	Was     string // the version that it replaces; empty for none
-	Use     string // "enforce", or "shadow": its answers count for nothing
-	Commit  string // that its files are from; empty if that is not said
-	By      string // who pushed it, as far as the connection proves
+	Was     string // the version that it replaces; empty if there is none
+	Use     string // "enforce", or "shadow" if its answers do not count
+	Commit  string // of its files; empty if not given
+	By      string // the proven identity that pushed it
 }
 
 func (p Policy) write(w *events.ObjectWriter) {
@@ -246,11 +247,11 @@ func (p Policy) write(w *events.ObjectWriter) {
 	w.Text("by", p.By)
 }
 
-// Identity is what a router read of somebody's credentials: the detail of [IdentityKind].
+// Identity is the detail of [IdentityKind]: what a router read about an identity's credentials.
 type Identity struct {
-	Name     string          // role and name, such as "agent/coder"; empty of "loaded"
+	Name     string          // role and name, such as "agent/coder"; empty for action "loaded"
 	Digest   string          // of identities.json, as "sha256:<hex>"
-	Identity json.RawMessage // its entry there, as it is now; nil: none any more
+	Identity json.RawMessage // its new entry in identities.json; nil if removed
 }
 
 func (i Identity) write(w *events.ObjectWriter) {
@@ -265,10 +266,10 @@ func labels(w *events.ObjectWriter, list []string) {
 	}
 }
 
-// Note is what happened to the log itself: the detail of [LogKind].
+// Note is the detail of [LogKind]: an event of the log itself.
 type Note struct {
 	Reason string
-	Lost   int // records that were never written
+	Lost   int // number of records that were never written
 }
 
 func (n Note) write(w *events.ObjectWriter) {

@@ -1,54 +1,50 @@
-// Package audit defines the audit log: its records, the tree over them, the signed
-// checkpoints, and the offline proof, from a file alone, that nothing was changed.
+// Package audit defines the audit log: its records, the tree over them, the signed checkpoints, and
+// the offline verification of an exported file.
 //
 // # The log
 //
-// A log consists of the messages of one stream, numbered from 1 without a gap. A
-// message has one or more lines. Each is a JSON object, holds one record and ends
-// with LF. [Record] writes them. A record may name its writer, a router process,
-// and its number among that writer's records, so that lost ones show too.
+// A log consists of the messages of one stream, numbered from 1 without gaps. A message has one or
+// more lines. Each line is a JSON object with one record, and ends with LF. [Record.Append] writes
+// them. A record may name its writer, a router process, and its number among that writer's records,
+// so that lost records are detected.
 //
 // # The tree
 //
-// The leaf of a message is the RFC 6962 hash of the SHA-256s of its head and of its
-// lines, so that a proof of one line shows hashes of its neighbours and no content. The
-// head is the stored time and the subject; a segment of [LineFormat] leaves it out. A
-// segment has the [Format] that its first checkpoint names. The tree is
-// that of golang.org/x/mod/sumdb/tlog over the leaves in the order of the stream.
-// [Log] follows a stream in constant memory. A [Checkpoint] states size and root,
-// names its predecessor and the head of each writer, and is a signed note
-// (golang.org/x/mod/sumdb/note); a witness adds its signature with [Cosign].
+// The leaf of a message is an RFC 6962 hash over the SHA-256s of its head and of its lines, so that
+// the proof of one line reveals only hashes of its neighbors. The head is the stored time and the
+// subject; segments of [LineFormat] leave it out. The first checkpoint of a segment names its
+// [Format]. The tree over the leaves, in the order of the stream, is that of
+// golang.org/x/mod/sumdb/tlog. [Log] follows a stream in constant memory. A [Checkpoint] states
+// size and root and refers to its predecessor and to the last record of each writer. It is a signed
+// note (golang.org/x/mod/sumdb/note), to which witnesses add signatures with [Cosign].
 //
 // # The export
 //
-// [Writer] writes messages and checkpoints to a file, [Reader] reads them,
-// [Resume] continues a file. It holds lines byte for byte as the stream does. In a
-// segment of [LineFormat] no checkpoint covers the time and the subject of a
-// message. Everything else is fixed: a reader accepts only the exact form that
-// [Writer] writes.
+// [Writer] writes messages and checkpoints to a file, [Reader] reads them, [Resume] continues a
+// file. Lines are byte for byte as in the stream. In segments of [LineFormat], no checkpoint covers
+// the time and the subject of a message. A reader accepts only the exact form that [Writer] writes.
 //
-// # What verify proves
+// # What verification proves
 //
-// [Verify] reads an export once, in constant memory. An export ends with a
-// checkpoint over its last message; what no checkpoint covers is never OK.
+// [Verify] reads an export once, in constant memory. An export must end with a checkpoint over its
+// last message: records that no checkpoint covers never verify as OK.
 //
-// The router's key alone reveals every edit, loss, insertion and reordering between
-// two checkpoints, and a missing checkpoint. It does not reveal messages cut off
-// together with their checkpoints, or a history signed anew with that key. For these,
-// compare with something seen elsewhere: the [Pin] of an earlier verification, or a
-// head that a witness remembers ([Options].Heads). A witness's signature on the last
-// checkpoint of the file says that it saw this history; only what it remembers now
-// says that nothing came after.
+// The router's key alone reveals every change, loss, insertion and reordering between two
+// checkpoints, and a missing checkpoint. It does not reveal that messages were cut off together
+// with their checkpoints, or that a history was signed again with that key. To detect these,
+// compare with a head from elsewhere: the [Pin] of an earlier verification, or a head that a
+// witness remembers ([Options].Heads). A witness's signature on the last checkpoint of the file
+// proves that the witness saw this history; only the witness's current head proves that nothing
+// followed.
 //
 // # Failure
 //
-// Whatever an export holds leads to a [Verdict], with line and reason. An error means
-// that it could not be read, or that the options are invalid. Foreign bytes cause
-// neither a panic nor unbounded memory: a line has at most [MaxLine] bytes.
+// Any content of an export leads to a [Verdict] with line and reason. An error means that the
+// export could not be read, or that the options are invalid. Untrusted input causes neither panics
+// nor unbounded memory: a line has at most [MaxLine] bytes.
 //
 // # Concurrency
 //
-// Functions may be called concurrently; a [Log], [Tree], [Writer] or [Reader] is
-// used by one goroutine. Nothing here starts goroutines, or reads or writes anything
-// but its arguments.
+// Functions are safe for concurrent use. A [Log], [Tree], [Writer] or [Reader] is not. Nothing in
+// this package starts goroutines, or does I/O other than on its arguments.
 package audit

@@ -9,37 +9,36 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLine is how long a line may be, in bytes: of an export, and so of a record.
+// MaxLine is the maximum length of a line of an export, and so of a record, in bytes.
 const MaxLine = 8 << 20
 
 const (
 	maxMembers = 256 // of a record
-	maxName    = 256 // of such a member, in bytes
+	maxName    = 256 // of a member's name, in bytes
 	maxNesting = 256
 )
 
-// facts is what the log itself reads in a record.
+// facts is what the log itself needs of a record.
 type facts struct {
-	writer   []byte // nil: it names none
+	writer   []byte // nil if the record names none
 	wseq     int64
-	required int // how many of the required members it has
+	required int // number of required members found
 }
 
-// required are the members of every record, all of them strings.
+// required are the members that every record has. All are strings.
 var required = [...]string{"time", "kind", "chain_id", "session_id", "event", "hook", "action"}
 
-// CheckLine says what is wrong with a record, its LF left out: it must be one JSON
-// object of at most [MaxLine] bytes in UTF-8 without control characters, with time, kind,
-// chain_id, session_id, event, hook and action, all strings. It has both writer, a
-// word, and wseq, from 1, or neither. A top-level name occurs once and has no
-// escapes.
+// CheckLine returns an error unless line, without its LF, is a valid record: one JSON object of at
+// most [MaxLine] bytes in UTF-8 without control characters, with the strings time, kind, chain_id,
+// session_id, event, hook and action. It has both writer, a word, and wseq, from 1, or neither.
+// Top-level names are unique and have no escapes.
 func CheckLine(line []byte) error {
 	_, err := new(scanner).line(line, nil)
 	return err
 }
 
-// line reads a record. marks are where its quotes and backslashes stand, for a line
-// without control characters; nil if that is not known.
+// line parses a record. marks are the positions of quotes and backslashes in a line without control
+// characters; nil if unknown.
 func (s *scanner) line(line []byte, marks []int32) (facts, error) {
 	switch {
 	case len(line) == 0:
@@ -69,7 +68,7 @@ func (s *scanner) line(line []byte, marks []int32) (facts, error) {
 	return f, nil
 }
 
-// record reads the object that is a record.
+// record parses the object that is a record.
 func (s *scanner) record() (facts, error) {
 	if s.space(); s.next() != '{' {
 		return facts{}, s.fail("no JSON object")
@@ -98,7 +97,7 @@ func (s *scanner) record() (facts, error) {
 			}
 		}
 		if rest := s.text[s.at:]; len(rest) > 1 && rest[0] == ',' && rest[1] == '"' {
-			s.at++ // as it mostly is
+			s.at++ // the common case
 		} else if done, err = s.more('}'); err != nil {
 			return facts{}, err
 		}
@@ -109,7 +108,8 @@ func (s *scanner) record() (facts, error) {
 	return f, nil
 }
 
-// member reads the name of the n-th member of the record, which no member before has.
+// member reads the name of the n-th member of the record, and returns an error if an earlier one
+// has it.
 func (s *scanner) member(n int) (role, error) {
 	if n < len(s.shape) && bytes.HasPrefix(s.text[s.at:], s.shape[n].key) {
 		s.at += len(s.shape[n].key)
@@ -133,13 +133,13 @@ func (s *scanner) member(n int) (role, error) {
 		}
 	}
 	s.shape = slices.Grow(s.shape[:n], 1)[:n+1]
-	m := &s.shape[n] // its key may have been another record's
+	m := &s.shape[n] // the key in shape may be an earlier record's
 	m.key = append(append(append(m.key[:0], '"'), name...), '"', ':')
 	m.role = roleOf(name)
 	return m.role, nil
 }
 
-// role is what a member is for the log.
+// role is the meaning of a member for the log.
 type role int
 
 const (
@@ -162,8 +162,7 @@ func roleOf(name []byte) role {
 	}
 }
 
-// take looks at the value of a member that is something for the log, and not a needed
-// string.
+// take records a member that has a meaning for the log, other than a required string.
 func (f *facts) take(role role, value []byte) error {
 	switch role {
 	case writer:
@@ -184,7 +183,7 @@ func (f *facts) take(role role, value []byte) error {
 	return nil
 }
 
-// complete says what a record lacks.
+// complete returns an error if a record lacks members.
 func (f *facts) complete() error {
 	if f.required != len(required) {
 		return fmt.Errorf("no record: it lacks one of %s", strings.Join(required[:], ", "))
@@ -195,8 +194,7 @@ func (f *facts) complete() error {
 	return nil
 }
 
-// isWord reports whether text can stand as one word in a checkpoint: the names of
-// logs and of writers.
+// isWord reports whether text can be a word in a checkpoint, such as the names of logs and writers.
 func isWord[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c > '~' || c == '"' || c == '\\' {
@@ -206,8 +204,7 @@ func isWord[T string | []byte](text T) bool {
 	return len(text) > 0 && len(text) <= 256
 }
 
-// parseCount reads a whole number of at most 18 digits, without sign or leading
-// zeros.
+// parseCount parses an unsigned integer of at most 18 digits without leading zeros.
 func parseCount[T string | []byte](text T) (n int64, ok bool) {
 	if len(text) == 0 || len(text) > 18 || text[0] == '0' && len(text) > 1 {
 		return 0, false
@@ -222,7 +219,7 @@ func parseCount[T string | []byte](text T) (n int64, ok bool) {
 	return n, true
 }
 
-// clip shortens foreign text for a message, between characters.
+// clip shortens untrusted text for a message, between characters.
 func clip(text []byte) string {
 	const limit = 40
 	if len(text) <= limit {

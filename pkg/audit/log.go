@@ -13,34 +13,34 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// maxWriters bounds the memory of a reader of a log.
+// maxWriters limits the memory for a log.
 const maxWriters = 1 << 16
 
-// Log follows a segment: it takes the messages in order and knows size, root and the head
-// of each writer. The zero Log is empty and knows no format yet: it has a root in each of
-// them until [Log.SetFormat]. Its memory does not grow with the messages. An error is final:
-// the segment is invalid from there.
+// Log follows a segment: it takes the messages in order and computes size, root and the last record
+// of each writer. The zero Log is empty, and its format is unknown: it keeps a root for each format
+// until [Log.SetFormat]. Its memory does not grow with the number of messages. After an error,
+// which means that the segment is invalid from there, a Log must not be used.
 type Log struct {
-	format  Format       // 0: not known yet
-	trees   [Latest]Tree // by format; with a format only its own grows
+	format  Format       // 0 while unknown
+	trees   [Latest]Tree // by format; once that is known, only its tree grows
 	size    int64
 	writers map[string]*WriterHead
-	last    *WriterHead // the writer of the line before: mostly that of the next
+	last    *WriterHead // writer of the previous line, which is often also that of the next
 	records int64
 	scan    scanner
-	head    []byte // of the message that is read
-	sums    []byte // of its head and its lines, see [leafSums]
+	head    []byte // of the current message
+	sums    []byte // of the head and the lines of the current message: see [leafSums]
 }
 
-// WriterHead is the last record of one writer.
+// WriterHead identifies the last record of one writer.
 type WriterHead struct {
-	ID   string // of the router process
+	ID   string // id of the router process
 	WSeq int64  // its number among the writer's records, from 1
 	Seq  int64  // the sequence of its message in the stream
 }
 
-// LogAt is the log as a checkpoint left it; subtrees are those of its tree then
-// ([Log.Subtrees]), which need no trust: they must hash to the root.
+// LogAt returns the log as of a checkpoint. subtrees are those of its tree at that time
+// ([Log.Subtrees]). They need not be trusted, since they must hash to the checkpoint's root.
 func LogAt(c Checkpoint, subtrees []tlog.Hash) (*Log, error) {
 	if !c.Format.known() {
 		return nil, fmt.Errorf("restore log: the format %d is unknown", c.Format)
@@ -60,13 +60,13 @@ func LogAt(c Checkpoint, subtrees []tlog.Hash) (*Log, error) {
 	return l, nil
 }
 
-// Format of the log; 0 if it is not known yet.
+// Format returns the format of the log; 0 while it is unknown.
 func (l *Log) Format() Format { return l.format }
 
-// SetFormat says which format the log has, as its first checkpoint does.
+// SetFormat sets the format of the log, as named by its first checkpoint.
 func (l *Log) SetFormat(f Format) { l.format = f }
 
-// Append takes the next message. The error says what is wrong with it.
+// Append appends the next message. It returns an error if the message is invalid.
 func (l *Log) Append(m Message) (err error) {
 	if l.head, err = m.head(l.head[:0]); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (l *Log) Append(m Message) (err error) {
 	return l.append(lines, nil)
 }
 
-// Lines splits a message into its lines, without their LF. Each must end with one; their
-// content is not checked.
+// Lines splits a message into its lines, without LF. Each line must end with LF; the content is not
+// checked.
 func Lines(body []byte) ([][]byte, error) {
 	if len(body) == 0 {
 		return nil, errors.New("a message without lines")
@@ -90,8 +90,8 @@ func Lines(body []byte) ([][]byte, error) {
 	return bytes.Split(body[:len(body)-1], []byte{'\n'}), nil
 }
 
-// append takes the lines of a message whose head is set, and their marks where they are
-// known.
+// append appends the lines of a message whose head is set. marks are those of the lines, nil if
+// unknown.
 func (l *Log) append(lines [][]byte, marks [][]int32) error {
 	if len(lines) == 0 {
 		return errors.New("a message without lines")
@@ -122,7 +122,7 @@ func (l *Log) append(lines [][]byte, marks [][]int32) error {
 	return nil
 }
 
-// count takes a writer's next record.
+// count checks the number of a writer's next record.
 func (l *Log) count(f facts) error {
 	head := l.last
 	if head == nil || head.ID != string(f.writer) {
@@ -146,16 +146,16 @@ func (l *Log) count(f facts) error {
 	return nil
 }
 
-// Size is the number of messages, and the sequence of the last one.
+// Size returns the number of messages, which is also the sequence of the last one.
 func (l *Log) Size() int64 { return l.size }
 
-// Records is the number of records that were appended.
+// Records returns the number of records appended.
 func (l *Log) Records() int64 { return l.records }
 
-// Root is the root of the tree in a format, which is that of the log if it has one.
+// Root returns the root of the tree in format f, which must be the log's format if that is known.
 func (l *Log) Root(f Format) tlog.Hash { return l.trees[f-1].Root() }
 
-// formatOf is the format in which the log has a root; 0 if it has it in none.
+// formatOf returns the format in which the log has this root, or 0 if there is none.
 func (l *Log) formatOf(root tlog.Hash) Format {
 	for f := LineFormat; f <= Latest; f++ {
 		if (l.format == 0 || l.format == f) && l.Root(f) == root {
@@ -165,7 +165,7 @@ func (l *Log) formatOf(root tlog.Hash) Format {
 	return 0
 }
 
-// roots names the root, or the roots in all formats.
+// roots returns the root as text, or the roots in all formats while the format is unknown.
 func (l *Log) roots() string {
 	if l.format != 0 {
 		return l.Root(l.format).String()
@@ -177,11 +177,11 @@ func (l *Log) roots() string {
 	return strings.Join(list, " or ")
 }
 
-// Subtrees is what [LogAt] needs to go on later, besides a checkpoint of this size and
+// Subtrees returns the subtrees that [LogAt] needs to continue from a checkpoint of this size and
 // format.
 func (l *Log) Subtrees(f Format) []tlog.Hash { return l.trees[f-1].Subtrees() }
 
-// Writers are the heads of all writers, sorted by id.
+// Writers returns the last record of each writer, sorted by writer id.
 func (l *Log) Writers() []WriterHead {
 	heads := make([]WriterHead, 0, len(l.writers))
 	for _, head := range slices.SortedFunc(maps.Values(l.writers), byID) {
@@ -192,9 +192,8 @@ func (l *Log) Writers() []WriterHead {
 
 func byID(a, b *WriterHead) int { return strings.Compare(a.ID, b.ID) }
 
-// Checkpoint states the log as it is now, in a format, which is that of the log where it has
-// one.
-// previous is the [Checkpoint.Digest] of the checkpoint before; zero for the first.
+// Checkpoint returns a checkpoint over the log as it is now. f must be the log's format if that is
+// known. previous is the [Checkpoint.Digest] of the previous checkpoint; zero for the first.
 func (l *Log) Checkpoint(f Format, origin string, now time.Time, previous tlog.Hash) Checkpoint {
 	return Checkpoint{
 		Format: f, Origin: origin, Size: l.Size(), Root: l.Root(f), Time: now.UTC().Truncate(time.Millisecond), Previous: previous, Writers: l.Writers(),

@@ -15,19 +15,19 @@ import (
 
 var errShape = errors.New("not in the form of an export")
 
-// parser reads one line of an export. It accepts only the form that [Writer] writes, and so
-// needs no decoder. Another spelling of the same content is an error, so that a text search
-// in a verified file finds everything.
+// parser parses one line of an export. It accepts only the exact form that [Writer] writes, and so
+// needs no general decoder. Any other encoding of the same content is an error, so that a text
+// search in a verified file finds everything.
 type parser struct {
 	rest []byte
-	to   []byte // has room for all strings of the line
-	n    int    // how much of it is taken
+	to   []byte // buffer for all strings of the line
+	n    int    // number of bytes used in to
 
-	marks []int32 // where quotes and backslashes stand in each string
+	marks []int32 // positions of quotes and backslashes in each string
 	rarer bool    // the last string had other escapes, and has no marks
 }
 
-// skip passes what must come next.
+// skip skips next, and reports whether it was there.
 func (p *parser) skip(next string) bool {
 	if len(p.rest) < len(next) || string(p.rest[:len(next)]) != next {
 		return false
@@ -36,7 +36,7 @@ func (p *parser) skip(next string) bool {
 	return true
 }
 
-// message reads a message, from its sequence to before its last brace.
+// message parses a message from its sequence up to the closing brace.
 func (p *parser) message(e *Entry) (err error) {
 	var ok bool
 	digits := max(bytes.IndexByte(p.rest, ','), 0)
@@ -73,14 +73,14 @@ func (p *parser) message(e *Entry) (err error) {
 	return nil
 }
 
-// isTime reports whether text is a time as [Writer] writes it.
+// isTime reports whether text is a time in the form of [Writer].
 func isTime(text []byte) bool {
 	var at time.Time
 	var again [len(time.RFC3339Nano)]byte
 	return at.UnmarshalText(text) == nil && string(at.UTC().AppendFormat(again[:0], time.RFC3339Nano)) == string(text)
 }
 
-// lines reads the list of a message's lines.
+// lines parses the list of a message's lines.
 func (p *parser) lines(e *Entry) error {
 	for before := "["; p.skip(before); before = "," {
 		first := len(p.marks)
@@ -101,7 +101,7 @@ func (p *parser) lines(e *Entry) error {
 	return nil
 }
 
-// member reads a member that is a string.
+// member parses a member that is a string.
 func (p *parser) member(key string) ([]byte, error) {
 	if !p.skip(key) {
 		return nil, errShape
@@ -109,7 +109,7 @@ func (p *parser) member(key string) ([]byte, error) {
 	return p.str()
 }
 
-// str reads a string, eight bytes at a time: most of the time of reading goes here.
+// str parses a string, eight bytes at a time. Reading an export spends most of its time here.
 func (p *parser) str() ([]byte, error) {
 	if len(p.rest) == 0 || p.rest[0] != '"' {
 		return nil, errShape
@@ -141,7 +141,7 @@ func (p *parser) str() ([]byte, error) {
 		}
 		to[0] = from[1]
 		marks = append(marks, int32(len(p.to)-p.n-len(to)))
-		// Mostly a colon or a comma follows, and then the next quote.
+		// In most cases a colon or a comma follows, and then the next quote.
 		if isPlain(from[2]) && from[3] == '\\' && from[4] == '"' {
 			to[1], to[2] = from[2], '"'
 			marks = append(marks, int32(len(p.to)-p.n-len(to)+2))
@@ -152,7 +152,7 @@ func (p *parser) str() ([]byte, error) {
 	}
 }
 
-// rare reads a string with other escapes, each written as [Writer] writes it.
+// rare parses a string with other escapes, which must be in the form of [Writer].
 func (p *parser) rare() ([]byte, error) {
 	end := 1
 	for end += plain(p.rest[end:]); end+1 < len(p.rest) && p.rest[end] == '\\'; {

@@ -12,7 +12,7 @@ import (
 
 const exportVersion = 1
 
-// The members of the lines of an export, in their one order.
+// The members of the lines of an export, in order.
 const (
 	seqKey        = `{"seq":`
 	timeKey       = `,"time":`
@@ -22,32 +22,30 @@ const (
 	checkpointKey = `{"checkpoint":`
 )
 
-// Entry is one line of an export: a message or a checkpoint. Its slices hold until
-// the next entry is read.
+// Entry is one line of an export: a message or a checkpoint. Its slices are valid until the next
+// entry is read.
 type Entry struct {
 	Line       int64    // of the file, from 1
-	Seq        int64    // of the message in the stream; 0: it is a checkpoint
-	Time       []byte   // when the stream took the message, as the server says: RFC 3339 in UTC
-	Subject    []byte   // as the server says
+	Seq        int64    // of the message in the stream; 0 for a checkpoint
+	Time       []byte   // when the server stored the message: RFC 3339 in UTC
+	Subject    []byte   // of the message
 	Lines      [][]byte // the records, without LF
-	Body       []byte   // instead of Lines: a message that is not a list of lines
+	Body       []byte   // of a message that is not a list of lines; Lines is then nil
 	Checkpoint []byte   // signed
 
-	marks [][]int32 // of each line, where quotes and backslashes stand; nil: not known
+	marks [][]int32 // positions of quotes and backslashes in each line; nil if unknown
 }
 
-// FormatError says what is wrong with a file as an export.
+// FormatError means that a file is not a valid export.
 type FormatError struct {
 	Line   int64  // of the file, from 1
-	Reason string // a sentence without its full stop
-	// Cut says that the file ends before it should: it is empty, or ends in the
-	// middle of a line.
+	Reason string // a sentence without a full stop
+	// Cut is set if the file is empty or ends in the middle of a line.
 	Cut bool
-	// Later says that the file is of a later version.
+	// Later is set if a later version wrote the file.
 	Later bool
 }
 
-// Error implements error.
 func (e *FormatError) Error() string {
 	return fmt.Sprintf("line %d of the export: %s", e.Line, e.Reason)
 }
@@ -55,17 +53,16 @@ func (e *FormatError) Error() string {
 // Reader reads an export in constant memory.
 type Reader struct {
 	in     *bufio.Reader
-	long   []byte // a line that is longer than in's buffer
+	long   []byte // buffer for a line that is longer than that of in
 	header Header
 	line   int64
 	offset int64
 	entry  Entry
-	text   []byte // what entry's slices point into
+	text   []byte // buffer for entry's slices
 	marks  []int32
 }
 
-// NewReader reads the header of an export. The error is a [FormatError], or one of
-// reading.
+// NewReader reads the header of an export. The error is a [FormatError] or a read error.
 func NewReader(in io.Reader) (*Reader, error) {
 	r := &Reader{in: bufio.NewReaderSize(in, 256<<10)}
 	line, err := r.readLine()
@@ -91,26 +88,26 @@ func NewReader(in io.Reader) (*Reader, error) {
 		return nil, r.bad("a header without first, or whose origin is not its prefix and a segment")
 	}
 	r.header = Header{Origin: h.Origin, Prefix: h.Prefix, First: h.First}
-	if !bytes.Equal(line, r.header.line()) { // so it does not matter how lenient the decoder is
+	if !bytes.Equal(line, r.header.line()) { // excludes all that the decoder tolerates
 		return nil, r.bad("a header that is %v", errShape)
 	}
 	return r, nil
 }
 
-// Header is the header of the export.
+// Header returns the header of the export.
 func (r *Reader) Header() Header { return r.header }
 
-// Offset is how many bytes were read, as whole lines.
+// Offset returns the number of bytes read as whole lines.
 func (r *Reader) Offset() int64 { return r.offset }
 
-// Next returns the next entry, [io.EOF] at the end. The error is a [FormatError], or
-// one of reading.
+// Next returns the next entry, or [io.EOF] at the end. Other errors are a [FormatError] or a read
+// error.
 func (r *Reader) Next() (*Entry, error) {
 	line, err := r.readLine()
 	if err != nil {
 		return nil, err
 	}
-	if len(r.text) < len(line)+16 { // decoded it is never longer, and words are written whole
+	if len(r.text) < len(line)+16 { // decoding never makes it longer, but writes whole words
 		r.text = make([]byte, len(line)+len(line)/2+16)
 	}
 	r.entry = Entry{Line: r.line, Lines: r.entry.Lines[:0], marks: r.entry.marks[:0]}
@@ -135,7 +132,7 @@ func (r *Reader) Next() (*Entry, error) {
 	return &r.entry, nil
 }
 
-// readLine reads a line, without its LF. It holds until the next call.
+// readLine returns the next line without its LF, valid until the next call.
 func (r *Reader) readLine() ([]byte, error) {
 	line, err := r.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -12,23 +12,23 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Receipt proves that one record is in the log of a checkpoint. It holds no content of
-// other records, only hashes, which confirm a correct guess. Its JSON form is passed on.
+// Receipt proves that one record is in the log of a checkpoint. Of other records it contains only
+// hashes, which can confirm a guess of their content. It is exchanged as JSON.
 type Receipt struct {
 	Version    Format           `json:"hookrouter_audit_receipt"` // the format of the segment
 	Line       string           `json:"line"`                     // the record, without LF
 	Seq        int64            `json:"seq"`                      // of its message in the stream
-	Time       string           `json:"time,omitempty"`           // when the stream took the message; not in [LineFormat]
-	Subject    string           `json:"subject,omitempty"`        // of the message; not in [LineFormat]
+	Time       string           `json:"time,omitempty"`           // when the server stored the message; empty in [LineFormat]
+	Subject    string           `json:"subject,omitempty"`        // of the message; empty in [LineFormat]
 	Position   int              `json:"position"`                 // of the line in the message, from 0
 	Siblings   []tlog.Hash      `json:"siblings"`                 // SHA-256s of the message's other lines, in order
 	Proof      tlog.RecordProof `json:"proof"`                    // from the message's leaf to the root
 	Checkpoint string           `json:"checkpoint"`               // signed
 }
 
-// Prove makes the receipt of one line of an export: that of message seq, at position
-// from 0, against the last checkpoint of the file. It keeps 32 bytes for each
-// message. It checks no signature: use [Receipt.Check].
+// Prove returns the receipt for one line of an export, at position (from 0) in message seq, under
+// the last checkpoint of the file. It needs 32 bytes of memory for each message. It does not check
+// signatures: use [Receipt.Check].
 func Prove(ctx context.Context, in io.Reader, seq int64, position int) (Receipt, error) {
 	receipt, err := prove(ctx, in, seq, position)
 	if err != nil {
@@ -81,9 +81,9 @@ func prove(ctx context.Context, in io.Reader, seq int64, position int) (Receipt,
 	return receipt, nil
 }
 
-// leaves are those of the messages of an export; in all formats until the first checkpoint.
+// leaves are the leaves of the messages of an export, in all formats until the first checkpoint.
 type leaves struct {
-	format Format // 0: not known yet
+	format Format // 0 while unknown
 	of     [Latest][]tlog.Hash
 	size   int
 	head   []byte
@@ -105,7 +105,7 @@ func (l *leaves) add(e *Entry) {
 	l.size++
 }
 
-// setFormat takes the format that the first checkpoint names.
+// setFormat sets the format to that of the first checkpoint.
 func (l *leaves) setFormat(checkpoint string) (err error) {
 	if l.format == 0 {
 		l.format, err = parseFormat(checkpoint)
@@ -113,7 +113,7 @@ func (l *leaves) setFormat(checkpoint string) (err error) {
 	return err
 }
 
-// take keeps the line to prove, and the hashes of the others.
+// take stores the line to prove and the hashes of the other lines.
 func (r *Receipt) take(e *Entry) {
 	r.Time, r.Subject = string(e.Time), string(e.Subject)
 	r.Line, r.Siblings = string(e.Lines[r.Position]), []tlog.Hash{}
@@ -124,9 +124,9 @@ func (r *Receipt) take(e *Entry) {
 	}
 }
 
-// ParseReceipt reads the JSON form of a receipt. It proves nothing before it is checked.
-// Ambiguous JSON is an error: a duplicate or unknown name, in any letter case, or invalid
-// UTF-8. The error is an [UnknownFormatError] if a later version has written it.
+// ParseReceipt parses the JSON form of a receipt, without checking the proof. Ambiguous JSON is an
+// error: a duplicate or unknown name, in any case, or invalid UTF-8. The error is an
+// [UnknownFormatError] if a later version wrote the receipt.
 func ParseReceipt(text []byte) (Receipt, error) {
 	var version struct {
 		Version Format `json:"hookrouter_audit_receipt"`
@@ -144,9 +144,8 @@ func ParseReceipt(text []byte) (Receipt, error) {
 	return r, nil
 }
 
-// Check proves, with keys alone, that the record stands at its place in a log that a
-// router signed. It returns the checkpoint, and whether a known witness has signed
-// it too.
+// Check verifies, with keys alone, that the record is at its place in a log that a router signed.
+// It returns the checkpoint, and whether a known witness signed it too.
 func (r Receipt) Check(keys Keys) (c Checkpoint, witnessed bool, err error) {
 	if c, witnessed, err = r.check(keys); err != nil {
 		return Checkpoint{}, false, fmt.Errorf("check receipt: %w", err)
@@ -177,7 +176,7 @@ func (r Receipt) check(keys Keys) (c Checkpoint, witnessed bool, err error) {
 	return c, witnessed, nil
 }
 
-// leaf is the leaf of the message in the format of the checkpoint.
+// leaf returns the leaf of the message in the checkpoint's format.
 func (r Receipt) leaf(f Format) (leaf tlog.Hash, err error) {
 	named := r.Time != "" || r.Subject != ""
 	switch {

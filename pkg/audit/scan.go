@@ -6,27 +6,27 @@ import (
 	"math/bits"
 )
 
-// scanner checks JSON without decoding it: verification reads every byte of a log, and
-// needs to know only whether it is a record. The bytes are valid UTF-8 already.
+// scanner validates JSON without decoding it. Verification reads every byte of a log, and needs to
+// know only whether a line is a record. The text must be valid UTF-8.
 type scanner struct {
 	text  []byte
 	at    int
-	marks []int32 // where quotes and backslashes stand in text
-	k     int     // the first of marks that is not passed
+	marks []int32 // positions of quotes and backslashes in text
+	k     int     // index of the first mark that is not passed
 
-	// shape holds the members of the record before. This one usually has the same, which
-	// are then known to differ from each other.
+	// shape holds the members of the previous record. The next one usually has the same members,
+	// which are then known to be unique.
 	shape []member
-	own   []int32 // marks that nobody gave
+	own   []int32 // buffer for marks, if the caller has none
 }
 
-// member is the name of a member of records, and what it is for the log.
+// member is the name of a member of records, and its meaning for the log.
 type member struct {
 	key  []byte // "name":
 	role role
 }
 
-// mark finds the quotes and backslashes of text; ok is false if it has control
+// mark returns the positions of quotes and backslashes in text. ok is false if text has control
 // characters.
 func mark(marks []int32, text []byte) (_ []int32, ok bool) {
 	for at := plain(text); at < len(text); at += 1 + plain(text[at+1:]) {
@@ -40,15 +40,14 @@ func mark(marks []int32, text []byte) (_ []int32, ok bool) {
 
 func (s *scanner) fail(why string) error { return fmt.Errorf("%s, at byte %d", why, s.at) }
 
-// space passes spaces; other white space is a control character, which a record
-// does not have.
+// space skips spaces. Other white space consists of control characters, which records do not have.
 func (s *scanner) space() {
 	for s.at < len(s.text) && s.text[s.at] == ' ' {
 		s.at++
 	}
 }
 
-// next is the byte that is read next, 0 at the end.
+// next returns the next byte, or 0 at the end.
 func (s *scanner) next() byte {
 	if s.at < len(s.text) {
 		return s.text[s.at]
@@ -56,7 +55,7 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// object reads an object.
+// object validates an object.
 func (s *scanner) object(depth int) error {
 	for done, err := s.begin('}'), error(nil); !done; done, err = s.more('}') {
 		if err != nil {
@@ -84,7 +83,7 @@ func (s *scanner) array(depth int) error {
 	return nil
 }
 
-// begin reads the first byte of an object or array, and the last one if it is empty.
+// begin reads the first byte of an object or array, and also the last one if it is empty.
 func (s *scanner) begin(end byte) (done bool) {
 	s.at++
 	if s.space(); s.next() != end {
@@ -94,7 +93,7 @@ func (s *scanner) begin(end byte) (done bool) {
 	return true
 }
 
-// name reads the name of a member, without its quotes, and goes to the value.
+// name reads the name of a member, without quotes, and skips to the value.
 func (s *scanner) name() ([]byte, error) {
 	start := s.at + 1
 	if err := s.str(); err != nil {
@@ -102,7 +101,7 @@ func (s *scanner) name() ([]byte, error) {
 	}
 	name := s.text[start : s.at-1]
 	if rest := s.text[s.at:]; len(rest) > 1 && rest[0] == ':' && rest[1] != ' ' {
-		s.at++ // as it mostly is
+		s.at++ // the common case
 		return name, nil
 	}
 	if s.space(); s.next() != ':' {
@@ -158,7 +157,7 @@ func (s *scanner) literal(want string) error {
 	return nil
 }
 
-// str reads a string, from mark to mark.
+// str validates a string, from mark to mark.
 func (s *scanner) str() error {
 	if s.next() != '"' {
 		return s.fail("no JSON value")
@@ -177,8 +176,8 @@ func (s *scanner) str() error {
 	return s.fail("a string does not end")
 }
 
-// escape reads the escape at the mark k; where it is one of a quote or a backslash, its
-// other half is a mark too, and is passed.
+// escape validates the escape at mark k. The second character of an escaped quote or backslash is a
+// mark too, which it passes.
 func (s *scanner) escape() bool {
 	switch s.text[min(s.at+1, len(s.text)-1)] {
 	case '"', '\\':
@@ -236,8 +235,8 @@ func (s *scanner) digits() int {
 	return s.at - start
 }
 
-// plain is how many bytes at the front of text stand for themselves in a JSON
-// string: no quote, backslash or control character.
+// plain returns how many bytes at the start of text stand for themselves in a JSON string: no
+// quotes, backslashes or control characters.
 func plain(text []byte) int {
 	n := 0
 	for ; len(text)-n >= 8; n += 8 {
@@ -253,8 +252,8 @@ func plain(text []byte) int {
 
 func isPlain(c byte) bool { return c >= ' ' && c != '"' && c != '\\' }
 
-// special has the top bit set of the first byte of word that is not plain, and maybe
-// of bytes after it.
+// special returns a word with the top bit set in the first byte of word that is not plain, and
+// maybe in bytes after it.
 func special(word uint64) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := word^ones*'"', word^ones*'\\'

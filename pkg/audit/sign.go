@@ -11,15 +11,15 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Keys are the keys that a reader of checkpoints knows.
+// Keys are the keys that checkpoints are verified with.
 type Keys struct {
-	// Routers may write checkpoints; at least one is needed.
+	// Routers sign checkpoints; at least one key is needed.
 	Routers []note.Verifier
-	// Witnesses may co-sign them; none may be a router's too.
+	// Witnesses co-sign checkpoints. Routers' keys are not allowed.
 	Witnesses []note.Verifier
 }
 
-// Check says what is wrong with the keys.
+// Check returns an error unless the keys are valid.
 func (k Keys) Check() error {
 	if len(k.Routers) == 0 {
 		return errors.New("no key of a router is given: nothing can be verified")
@@ -32,8 +32,8 @@ func (k Keys) Check() error {
 	return nil
 }
 
-// Open reads a signed checkpoint: a router's signature must hold, and so must each
-// signature by a known key. witnessed says that a known witness has signed it.
+// Open verifies and parses a signed checkpoint. A router's signature is required, and all
+// signatures by known keys must be valid. witnessed reports whether a known witness signed it.
 func (k Keys) Open(signed []byte) (c Checkpoint, witnessed bool, err error) {
 	opened, witnessed, err := k.open(signed)
 	if err != nil {
@@ -70,10 +70,11 @@ func (k Keys) open(signed []byte) (opened *note.Note, witnessed bool, err error)
 	return opened, signedBy(k.Witnesses), nil
 }
 
-// errUnsigned is the cause where no router's key has signed.
+// errUnsigned is the cause if no router's key signed.
 var errUnsigned = errors.New("no known router's key has signed the checkpoint")
 
-// unsigned says whose signatures there are if no router's is.
+// unsigned returns the error for a checkpoint without a router's signature. It lists the keys that
+// signed.
 func unsigned(sigs []note.Signature) error {
 	var by []string
 	for _, sig := range sigs[:min(len(sigs), 3)] {
@@ -82,12 +83,12 @@ func unsigned(sigs []note.Signature) error {
 	return fmt.Errorf("%w, but %s: another key, or a forged checkpoint", errUnsigned, strings.Join(by, ", "))
 }
 
-// keyName is how a verifier key begins, NAME+HASH, quoted: the name is text from the file.
+// keyName returns the quoted start of a verifier key, NAME+HASH. The name comes from the file.
 func keyName(name string, hash uint32) string {
 	return strconv.Quote(fmt.Sprintf("%s+%08x", name, hash))
 }
 
-// Verifier finds a key: it is for the note package, see [note.Verifiers].
+// Verifier implements [note.Verifiers].
 func (k Keys) Verifier(name string, hash uint32) (note.Verifier, error) {
 	for _, keys := range [...][]note.Verifier{k.Routers, k.Witnesses} {
 		if key := find(keys, name, hash); key != nil {
@@ -106,8 +107,8 @@ func find(keys []note.Verifier, name string, hash uint32) note.Verifier {
 	return nil
 }
 
-// Cosign adds a witness's signature to a signed checkpoint, and keeps the others.
-// The witness must have verified the log up to there, and have signed no other root.
+// Cosign adds a witness's signature to a signed checkpoint and keeps the others. The witness must
+// have verified the log up to this checkpoint, and must not have signed another root.
 func Cosign(signed []byte, keys Keys, witness note.Signer) ([]byte, error) {
 	if _, _, err := keys.Open(signed); err != nil {
 		return nil, fmt.Errorf("co-sign: %w", err)

@@ -9,16 +9,15 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Tree is the Merkle tree of [tlog] over a growing list of leaves. It keeps only the
-// roots of the full subtrees, at most 63 hashes. The zero Tree is empty.
+// Tree is the Merkle tree of package tlog over a growing list of leaves. It keeps only the roots of
+// the full subtrees, at most 63 hashes. The zero Tree is empty.
 type Tree struct {
 	size int64
-	full []tlog.Hash // the largest first; one for each bit of size
+	full []tlog.Hash // largest first; one for each bit set in size
 }
 
-// TreeOf is the tree of size leaves whose full subtrees have the given roots, as
-// [Tree.Subtrees] returned them. Compare its root with a signed one before you
-// trust it.
+// TreeOf returns the tree of size leaves with the given roots of full subtrees, as returned by
+// [Tree.Subtrees]. Compare its root with a signed one before you trust it.
 func TreeOf(size int64, subtrees []tlog.Hash) (Tree, error) {
 	if size < 0 || len(subtrees) != bits.OnesCount64(uint64(size)) {
 		return Tree{}, errors.New("restore tree: the number of subtrees does not fit the size")
@@ -26,7 +25,7 @@ func TreeOf(size int64, subtrees []tlog.Hash) (Tree, error) {
 	return Tree{size, slices.Clone(subtrees)}, nil
 }
 
-// Append adds a leaf.
+// Append appends a leaf.
 func (t *Tree) Append(leaf tlog.Hash) {
 	for n := t.size; n&1 == 1; n >>= 1 {
 		last := len(t.full) - 1
@@ -37,11 +36,10 @@ func (t *Tree) Append(leaf tlog.Hash) {
 	t.size++
 }
 
-// Size is the number of leaves.
+// Size returns the number of leaves.
 func (t *Tree) Size() int64 { return t.size }
 
-// Root is the root over all leaves; that of the empty tree is the SHA-256 of
-// nothing.
+// Root returns the root over all leaves. That of the empty tree is the SHA-256 of no bytes.
 func (t *Tree) Root() tlog.Hash {
 	if t.size == 0 {
 		return sha256.Sum256(nil)
@@ -53,8 +51,8 @@ func (t *Tree) Root() tlog.Hash {
 	return root
 }
 
-// Subtrees are the roots of the full subtrees, the largest first: all that
-// [TreeOf] needs to go on later.
+// Subtrees returns the roots of the full subtrees, largest first. [TreeOf] restores the tree from
+// them.
 func (t *Tree) Subtrees() []tlog.Hash { return slices.Clone(t.full) }
 
 // nodeHash is [tlog.NodeHash] without its allocation.
@@ -66,7 +64,7 @@ func nodeHash(left, right tlog.Hash) tlog.Hash {
 	return sha256.Sum256(node[:])
 }
 
-// proveLeaf is what [tlog.ProveRecord] makes, of all leaves at once.
+// proveLeaf returns the proof of [tlog.ProveRecord], given all leaves at once.
 func proveLeaf(leaves []tlog.Hash, n int64) tlog.RecordProof {
 	size := int64(len(leaves))
 	if size <= 1 {

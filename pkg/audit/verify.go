@@ -10,33 +10,32 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Options are what an export is verified against. Only Keys is required.
+// Options configure a verification. Only Keys is required.
 type Options struct {
-	// Keys are the routers' keys: each checkpoint must be signed by one.
+	// Keys are the routers' keys. One of them must have signed each checkpoint.
 	Keys []note.Verifier
-	// Witnesses are the keys of witnesses; none may be a router's.
+	// Witnesses are the keys of witnesses. Routers' keys are not allowed.
 	Witnesses []note.Verifier
-	// Pin is the head of an earlier verification; nil for none.
+	// Pin is the head of an earlier verification; nil if there is none.
 	Pin *Pin
 	// Heads are signed checkpoints from other sources, such as a witness's last head.
 	Heads [][]byte
-	// Previous is what the first checkpoint must name as its predecessor, if the log
-	// continues another segment; zero for none.
+	// Previous is the predecessor that the first checkpoint must refer to, if the log continues
+	// another segment; zero if it does not.
 	Previous tlog.Hash
-	// AnyPrevious accepts any predecessor in the first checkpoint, for a segment whose
-	// predecessor's end is not known. An OK verdict then says nothing about what came
-	// before.
+	// AnyPrevious accepts any predecessor of the first checkpoint, for a segment whose
+	// predecessor's end is unknown. An OK verdict then does not cover earlier segments.
 	AnyPrevious bool
-	// Progress is called now and then with the number of bytes read; nil is ignored.
+	// Progress is called from time to time with the number of bytes read; nil means no calls.
 	Progress func(done int64)
 }
 
-// stride is how many lines are read between two checks of the context.
+// stride is the number of lines read between two checks of the context.
 const stride = 256
 
-// Verify reads an export and reports whether it is what was signed. An error means that it
-// could not be read to the end, or that the options are invalid; then the report has no
-// verdict. The context does not interrupt a read that blocks.
+// Verify reads an export and reports whether it is as signed. An error means that it could not be
+// read to the end, or that the options are invalid; the report then has no verdict. The context
+// does not interrupt a blocked read.
 func Verify(ctx context.Context, in io.Reader, o Options) (Report, error) {
 	v := verifier{Options: o, keys: Keys{Routers: o.Keys, Witnesses: o.Witnesses}}
 	if err := v.keys.Check(); err != nil {
@@ -61,7 +60,7 @@ func Verify(ctx context.Context, in io.Reader, o Options) (Report, error) {
 	return r, nil
 }
 
-// finding is why an export is not OK.
+// finding is the reason why an export is not OK.
 type finding struct {
 	verdict   Verdict
 	reason    string
@@ -75,24 +74,24 @@ func (v *verifier) found(verdict Verdict, seq int64, format string, args ...any)
 	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq, false}
 }
 
-// differs is found for what differs from the options.
+// differs returns a finding about a mismatch with the options.
 func (v *verifier) differs(verdict Verdict, seq int64, format string, args ...any) error {
 	return &finding{verdict, fmt.Sprintf(format, args...), v.line, seq, true}
 }
 
-// verifier is one verification under way.
+// verifier is the state of one verification.
 type verifier struct {
 	Options
 	keys   Keys
-	seen   []anchor // not yet reached, the smallest first
+	seen   []anchor // not reached yet, smallest first
 	log    Log
 	origin string
 	line   int64
 	head   *Checkpoint
 	text   string   // of head
-	signed []byte   // the first copy of head, signatures included
-	known  bool     // a head that was seen elsewhere was found
-	met    []anchor // that were found before the format was known, with the format in which
+	signed []byte   // the first copy of head, with signatures
+	known  bool     // a head from another source was found in the log
+	met    []anchor // found while the format was unknown, with the format that matched
 	report Report
 }
 
@@ -141,7 +140,7 @@ func (v *verifier) pause(ctx context.Context, r *Reader) error {
 	return context.Cause(ctx)
 }
 
-// unreadable turns an error of the file into a finding.
+// unreadable converts an error of the file to a finding.
 func (v *verifier) unreadable(err error) error {
 	bad, ok := errors.AsType[*FormatError](err)
 	if !ok {
@@ -183,7 +182,7 @@ func (v *verifier) message(e *Entry) error {
 		if _, err := Lines(e.Body); err != nil {
 			return v.found(Invalid, e.Seq, "%v", err)
 		}
-		return v.found(Invalid, e.Seq, "not UTF-8") // otherwise it would be written as lines
+		return v.found(Invalid, e.Seq, "not UTF-8") // otherwise Writer would have written it as lines
 	}
 	v.log.head = appendHead(v.log.head[:0], e.Time, e.Subject)
 	if err := v.log.append(e.Lines, e.marks); err != nil {
@@ -192,7 +191,7 @@ func (v *verifier) message(e *Entry) error {
 	return v.anchored()
 }
 
-// end is the verdict on a file that was read to its end without a finding.
+// end returns the verdict on a file that was read to the end without a finding.
 func (v *verifier) end() error {
 	size := v.log.Size()
 	switch {
@@ -221,7 +220,7 @@ func (v *verifier) end() error {
 	return nil
 }
 
-// counted is a number with what is said of one, or of several.
+// counted returns a number with the singular or plural noun.
 func counted(n int64, one, several string) string {
 	if n == 1 {
 		return "1 " + one

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// checkpoint takes a signed checkpoint of the file. Copies with signatures of witnesses may
-// follow before the next message, and more than once in a resumed export.
+// checkpoint handles a signed checkpoint of the file. Copies with witnesses' signatures may follow
+// before the next message, more than once in a resumed export.
 func (v *verifier) checkpoint(signed []byte) error {
 	c, witnessed, err := v.keys.Open(signed)
 	if later, ok := errors.AsType[*UnknownFormatError](err); ok {
@@ -49,7 +49,7 @@ func (v *verifier) checkpoint(signed []byte) error {
 	return nil
 }
 
-// format takes the format of the first checkpoint, which the others must have too.
+// format sets the format from the first checkpoint, or checks that a later one has the same.
 func (v *verifier) format(c Checkpoint) error {
 	switch v.log.Format() {
 	case 0:
@@ -67,7 +67,7 @@ func (v *verifier) format(c Checkpoint) error {
 	return nil
 }
 
-// follows checks a checkpoint against the one before.
+// follows checks that a checkpoint follows the previous one.
 func (v *verifier) follows(c Checkpoint) error {
 	previous, found := v.Previous, v.differs
 	if v.head == nil && v.AnyPrevious {
@@ -88,8 +88,8 @@ func (v *verifier) follows(c Checkpoint) error {
 	return nil
 }
 
-// matches checks a checkpoint against the records. If it is ahead of them it stays
-// the head, and no message may follow.
+// matches checks a checkpoint against the records. A checkpoint beyond them becomes the head, and
+// no message may follow.
 func (v *verifier) matches(c Checkpoint, witnessed bool) error {
 	switch {
 	case c.Size > v.log.Size():

@@ -18,14 +18,13 @@ import (
 
 // Header is the first line of an export.
 type Header struct {
-	Origin string // of the log, as its checkpoints have it
+	Origin string // of the log, as in its checkpoints
 	Prefix string // of the subjects
-	// First is the sequence of the first message, 1 or more; 0 means 1. Only an
-	// export from 1 can be verified.
+	// First is the sequence of the first message; 0 means 1. Only exports from 1 can be verified.
 	First int64
 }
 
-// line is the header as it stands in an export.
+// line returns the header as a line of an export.
 func (h Header) line() []byte {
 	line := events.NewObjectWriter(nil)
 	line.Int("hookrouter_audit_export", exportVersion)
@@ -35,8 +34,8 @@ func (h Header) line() []byte {
 	return line.End()
 }
 
-// Writer writes an export. Its errors are final, except those of Message and Checkpoint
-// about an argument that can't be written.
+// Writer writes an export. After an error it must not be used, except that Message and Checkpoint
+// may return errors about an argument that can't be written.
 type Writer struct {
 	out        *bufio.Writer
 	header     Header
@@ -45,7 +44,7 @@ type Writer struct {
 	line       []byte
 }
 
-// NewWriter begins an export on out.
+// NewWriter writes the header of an export to out.
 func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	h.First = max(h.First, 1)
 	if !isWord(h.Origin) || !isWord(h.Prefix) || !strings.HasPrefix(h.Origin, h.Prefix+"/") {
@@ -58,8 +57,8 @@ func NewWriter(out io.Writer, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// Resume continues the export in file after its last complete line; a partial line is
-// removed. The existing content is read, not verified.
+// Resume continues the export in file after its last complete line and removes a partial line. It
+// reads the existing content but does not verify it.
 func Resume(file interface {
 	io.ReadWriteSeeker
 	Truncate(size int64) error
@@ -97,19 +96,18 @@ func Resume(file interface {
 	}
 }
 
-// Header is what the export began with.
+// Header returns the header of the export.
 func (w *Writer) Header() Header { return w.header }
 
-// Last is the sequence of the last message written, or one less than
-// [Header].First.
+// Last returns the sequence of the last message written, or [Header].First - 1 if there is none.
 func (w *Writer) Last() int64 { return w.last }
 
-// LastCheckpoint is the last signed checkpoint that was written, nil for none.
+// LastCheckpoint returns the last signed checkpoint written; nil if there is none.
 func (w *Writer) LastCheckpoint() []byte { return w.checkpoint }
 
-// Message writes a message of the stream. seq must be larger than that of the message
-// before. A gap, or a body that is not a list of lines, is written as it is, for
-// verification to find. An error says what can't be written at all.
+// Message writes a message of the stream. seq must be larger than that of the previous message. A
+// gap, or a body that is not a list of lines, is written as it is, and verification reports it. The
+// error says why the message can't be written at all.
 func (w *Writer) Message(seq int64, at time.Time, subject string, body []byte) error {
 	if seq <= w.last {
 		return fmt.Errorf("export message %d: it comes after message %d", seq, w.last)
@@ -140,14 +138,13 @@ func (w *Writer) Message(seq int64, at time.Time, subject string, body []byte) e
 	return nil
 }
 
-// asLines are the lines of a body; ok is false if an export has it in base64.
+// asLines returns the lines of a body. ok is false if an export must hold it in base64.
 func asLines(body []byte) (lines [][]byte, ok bool) {
 	lines, err := Lines(body)
 	return lines, err == nil && utf8.Valid(body)
 }
 
-// Checkpoint writes a signed checkpoint. Its place is right after the message whose
-// sequence is its size.
+// Checkpoint writes a signed checkpoint. It must follow the message whose sequence is its size.
 func (w *Writer) Checkpoint(signed []byte) error {
 	if !utf8.Valid(signed) {
 		return errors.New("export checkpoint: it is not UTF-8")
@@ -160,7 +157,7 @@ func (w *Writer) Checkpoint(signed []byte) error {
 	return nil
 }
 
-// Flush writes out what is buffered; call it at the end.
+// Flush writes buffered data. Call it at the end.
 func (w *Writer) Flush() error { return w.out.Flush() }
 
 func (w *Writer) write(line []byte) error {
@@ -173,7 +170,7 @@ func (w *Writer) write(line []byte) error {
 	return w.out.WriteByte('\n')
 }
 
-// appendText appends a JSON string; what is not UTF-8 is replaced.
+// appendText appends a JSON string. Invalid UTF-8 is replaced.
 func appendText[T string | []byte](buf []byte, text T) []byte {
 	buf, _ = jsontext.AppendQuote(buf, text)
 	return buf

@@ -11,11 +11,12 @@ import (
 
 // Limits of an [Approval].
 const (
-	MaxApprovers = 16 // people, over all groups
+	MaxApprovers = 16 // people, in all groups together
 	maxGroups    = 8
 )
 
-// Approval says whose approval a hook's question needs. A nil one accepts anyone who may answer.
+// Approval says whose approval a hook's question needs. A nil Approval accepts anyone who may
+// answer.
 type Approval struct {
 	// Approvers are the groups that must allow, each with its own people: a person in two groups
 	// counts for one of them. The router's operator defines the groups.
@@ -31,10 +32,10 @@ type Approvers struct {
 	Count int    `json:"count,omitempty"` // 0 means 1
 }
 
-// People is the number of people from the group that must allow.
+// People returns the number of people from the group that must allow.
 func (a Approvers) People() int { return max(a.Count, 1) }
 
-// People is the number of people that must allow; 0 for a nil approval, which names no group.
+// People returns the number of people that must allow; 0 for a nil Approval.
 func (a *Approval) People() (n int) {
 	if a == nil {
 		return 0
@@ -45,7 +46,7 @@ func (a *Approval) People() (n int) {
 	return n
 }
 
-// CheckGroup reports what is wrong with a group's name, or nil.
+// CheckGroup returns an error unless name is a valid name of a group.
 func CheckGroup(name string) error {
 	if !isName(name, 63, "_-") {
 		return fmt.Errorf("group %q: a name has lower-case letters, digits, - and _, at most 63, and begins with a letter or a digit", name)
@@ -53,7 +54,7 @@ func CheckGroup(name string) error {
 	return nil
 }
 
-// Check reports what is wrong with the approval, or nil.
+// Check returns an error unless the approval is valid. Nil is valid.
 func (a *Approval) Check() error {
 	if a == nil {
 		return nil
@@ -78,8 +79,8 @@ func (a *Approval) Check() error {
 	return nil
 }
 
-// parseApproval reads the approval of a registration, nil for none. An unknown member is an
-// error in every protocol version: a misspelled one would require less.
+// parseApproval parses the approval of a registration; nil if there is none. An unknown member is
+// an error in every protocol version, since ignoring a misspelled one would require less.
 func parseApproval(text jsontext.Value) (*Approval, error) {
 	var a *Approval
 	if len(text) == 0 {
@@ -91,8 +92,8 @@ func parseApproval(text jsontext.Value) (*Approval, error) {
 	return a, nil
 }
 
-// Stricter returns an approval that requires everything that each of a list requires; nil for
-// nothing.
+// Stricter returns an approval with the requirements of all approvals in list; nil if there are
+// none.
 func Stricter(list ...*Approval) *Approval {
 	var sum *Approval
 	for _, a := range list {

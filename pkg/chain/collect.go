@@ -10,20 +10,19 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Collected is what one hook returned to [Collect].
+// Collected is the outcome of one hook in [Collect].
 type Collected struct {
 	Entry   *Entry
-	Skipped bool            // not called: its match was false
-	Data    json.RawMessage // nil for none
-	Err     error           // why there is no data: the hook failed or was too slow
-	Start   time.Time       // of the call; zero without a call
+	Skipped bool            // not called, since its match was false
+	Data    json.RawMessage // nil if there is none
+	Err     error           // why there is no data: the hook failed or timed out
+	Start   time.Time       // of the call; zero if there was none
 	Took    time.Duration   // from the call to the answer
 }
 
-// Collect calls every enforced hook that wants the event concurrently, each with the caller's
-// data, and returns what became of each in execution order. Actions do not matter and nothing is
-// chained. timeout bounds each call, and so the whole; a hook's own timeout and on_failure do not
-// apply.
+// Collect calls all enforced hooks that match the event concurrently, each with the same data, and
+// returns their outcomes in execution order. Actions are ignored, and no hook sees the result of
+// another. timeout bounds all calls; a hook's own timeout and on_failure do not apply.
 func Collect(ctx context.Context, entries []*Entry, ev events.Event, timeout time.Duration, call Caller) []Collected {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -52,7 +51,7 @@ func Collect(ctx context.Context, entries []*Entry, ev events.Event, timeout tim
 	return list
 }
 
-// Scatter runs do(0) … do(n-1) concurrently and returns when all have returned.
+// Scatter calls do(0) … do(n-1) concurrently and returns when all calls have returned.
 func Scatter(n int, do func(i int)) {
 	var wg sync.WaitGroup
 	for i := range n {
@@ -61,7 +60,7 @@ func Scatter(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// Recovered is a [Caller] that turns a panic of the hook into its failure.
+// Recovered wraps a [Caller] to turn a panic of the hook into an error.
 func Recovered(next Caller) Caller {
 	return func(ctx context.Context, entry *Entry, ev events.Event) (r Result, err error) {
 		defer func() {
@@ -73,10 +72,10 @@ func Recovered(next Caller) Caller {
 	}
 }
 
-// InProcess is the [Caller] of hooks in this process. It recovers panics and checks results by
-// the rules of [ParseResult], so that the engine decides the same wherever a hook runs. The hook
-// runs in a goroutine of its own. One that ignores its context is left behind when its time is
-// over, and its late answer is dropped.
+// InProcess is the [Caller] for hooks in this process. It recovers panics and applies the checks of
+// [ParseResult], so that a chain decides the same wherever a hook runs. The hook runs in its own
+// goroutine. If it ignores the end of its context, InProcess returns without it and drops its late
+// answer.
 func InProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, error) {
 	r, err := inProcess(ctx, entry, ev)
 	if err != nil {
@@ -85,7 +84,7 @@ func InProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, erro
 	return ParseResult(r.Append(nil))
 }
 
-// inProcess is InProcess for results of any type, including those of contributors.
+// inProcess is InProcess without the checks, as contributors need it.
 func inProcess(ctx context.Context, entry *Entry, ev events.Event) (Result, error) {
 	type answer struct {
 		result Result

@@ -12,10 +12,10 @@ import (
 // abreast bounds the concurrent calls of one event.
 const abreast = 16
 
-// group holds the calls of neighbors that only validate. All get the same data, and their
+// group holds the calls of adjacent hooks that only validate. They all get the same data, and their
 // answers are taken in order. A nil group is empty.
 type group struct {
-	n       int // number of the group in the chain, from 1; 0 for a hook that is called alone
+	n       int // number of the group in the chain, from 1; 0 if its hook is called alone
 	members []*member
 	taken   int // members whose answers were taken
 	cancel  context.CancelFunc
@@ -23,17 +23,17 @@ type group struct {
 	running sync.WaitGroup
 }
 
-// member is a call of a group. Its result is written before done is closed.
+// member is one call of a group. Its result is written before done is closed.
 type member struct {
 	call   Call
 	wanted bool
 	began  bool
-	ask    func()        // makes the call in take; nil if another goroutine makes it, or none
-	done   chan struct{} // nil if no other goroutine makes the call
+	ask    func()        // makes the call in take; nil if another goroutine makes it or there is no call
+	done   chan struct{} // closed after the call; nil if no other goroutine makes it
 }
 
-// neighbors returns the hooks at the front of a chain that only validate. Hooks that take no
-// part in the decision may be among them.
+// neighbors returns the hooks at the front of a chain that only validate, up to the first enforced
+// hook that does not. It skips hooks that are not enforced.
 func (p Plan) neighbors(entries []*Entry) []*Entry {
 	if p.OneByOne {
 		return entries[:1]
@@ -50,7 +50,7 @@ func (p Plan) neighbors(entries []*Entry) []*Entry {
 	return list
 }
 
-// begin starts the calls of the members that want the event, except the first, which take makes.
+// begin starts the calls of the hooks that match the event, except for the first, which take makes.
 // before is the number of earlier groups.
 func (p Plan) begin(ctx context.Context, before int, entries []*Entry, view *View, ev events.Event) *group {
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,7 +92,7 @@ func (p Plan) begin(ctx context.Context, before int, entries []*Entry, view *Vie
 
 func (g *group) empty() bool { return g == nil || g.taken == len(g.members) }
 
-// take waits for the next answer, in order.
+// take waits for the next answer, in order, and returns it.
 func (g *group) take() (Call, bool) {
 	m := g.members[g.taken]
 	g.taken++
@@ -105,7 +105,7 @@ func (g *group) take() (Call, bool) {
 	return m.call, m.wanted
 }
 
-// stop cancels the calls whose answers were not taken, waits for them and returns them.
+// stop cancels the calls whose answers were not taken, waits for them to return, and returns them.
 func (g *group) stop() (discarded []Call) {
 	if g == nil {
 		return nil
@@ -121,8 +121,8 @@ func (g *group) stop() (discarded []Call) {
 	return discarded
 }
 
-// changesNothing says what is wrong with the result of a hook that only validates; nil for
-// nothing. Data beside a question or a text would reach the agent.
+// changesNothing returns an error if a hook that only validates may have changed something. Data in
+// a question or an injection would reach the agent.
 func (r Result) changesNothing() error {
 	if r.Action == Modify || r.Data != nil && (r.Action == AskUser || r.Action == InjectContext) {
 		return fmt.Errorf("%w: its registration says that it only validates, and it answered %s", ErrInvalidResult, r.Action)

@@ -11,11 +11,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxListed bounds the text of listed injections, in bytes: a result holds it twice.
+// maxListed bounds the text of listed injections, in bytes, since a result contains it twice.
 const maxListed = 64 << 10
 
-// ContextInjection is one hook's addition to the agent's context, with that hook's settings: the
-// ContextInjection of amplifier-core 2.
+// ContextInjection is one hook's addition to the agent's context, with that hook's settings. It
+// corresponds to the ContextInjection of amplifier-core 2.
 type ContextInjection struct {
 	// Content is the text.
 	Content string `json:"content"`
@@ -23,16 +23,16 @@ type ContextInjection struct {
 	Role Role `json:"role"`
 	// Ephemeral limits it to the next model call.
 	Ephemeral bool `json:"ephemeral,omitempty"`
-	// AppendToLastToolResult applies to ephemeral injections only; see [Result].
+	// AppendToLastToolResult applies to ephemeral injections only: see [Result].
 	AppendToLastToolResult bool `json:"append_to_last_tool_result,omitempty"`
-	// HookName and HookID identify its registered hook.
+	// HookName and HookID identify the hook.
 	HookName string `json:"hook_name"`
 	HookID   string `json:"hook_id,omitempty"`
 	// Event is the name of the event.
 	Event string `json:"event"`
 }
 
-// NewContextInjection returns the injection of a call, with text instead of its own.
+// NewContextInjection returns the injection of a call with the given text.
 func NewContextInjection(call Call, event, text string) ContextInjection {
 	return ContextInjection{
 		Content: text, Role: cmp.Or(call.Result.ContextInjectionRole, RoleSystem),
@@ -42,7 +42,7 @@ func NewContextInjection(call Call, event, text string) ContextInjection {
 	}
 }
 
-// Write writes the members of its JSON object.
+// Write writes the members of the injection's JSON object.
 func (c ContextInjection) Write(w *events.ObjectWriter) {
 	w.String("content", c.Content)
 	w.String("role", string(cmp.Or(c.Role, RoleSystem)))
@@ -55,8 +55,8 @@ func (c ContextInjection) Write(w *events.ObjectWriter) {
 
 var errInjections = errors.New("a list of injections, each with a role that is known")
 
-// ParseContextInjections reads a list of injections; null is an empty one. It ignores unknown
-// members. The error says what it must be.
+// ParseContextInjections parses a list of injections; null is an empty list. It ignores unknown
+// members. The error completes "context_injections must be".
 func ParseContextInjections(v jsontext.Value) ([]ContextInjection, error) {
 	var parsed []*ContextInjection // nil for null
 	if jsonv2.Unmarshal(v, &parsed) != nil {

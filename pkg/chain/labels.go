@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// checkLabels reports what is wrong with the labels of a result.
+// checkLabels validates the labels of a result.
 func (r Result) checkLabels() error {
 	for _, list := range [...]struct {
 		name   string
@@ -22,7 +22,7 @@ func (r Result) checkLabels() error {
 	return nil
 }
 
-// unlabeled returns the result without its labels, which are for the router and not for the agent.
+// unlabeled returns the result without labels, which are for the router and not for the agent.
 func (r Result) unlabeled() Result {
 	r.Labels, r.Unlabel = nil, nil
 	return r

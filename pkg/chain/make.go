@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Denial returns a result that forbids the operation. The agent is shown the reason.
+// Denial returns a result that forbids the operation. The agent sees the reason.
 func Denial(reason string) Result { return Result{Action: Deny, Reason: reason} }
 
-// Replace returns a result that goes on with other data: any value that marshals to a JSON
+// Replace returns a result that replaces the event's data. data is a value that marshals to a JSON
 // object, or a json.RawMessage that is one.
 func Replace(data any) (Result, error) {
 	raw, ok := data.(json.RawMessage)
@@ -30,7 +30,7 @@ func Injection(text string) Result {
 	return Result{Action: InjectContext, ContextInjection: text}
 }
 
-// Question returns a result that asks a person; without options they are Allow and Deny.
+// Question returns a result that asks a person. Without options it offers Allow and Deny.
 func Question(prompt string, options ...string) Result {
 	return Result{Action: AskUser, ApprovalPrompt: prompt, ApprovalOptions: options}
 }

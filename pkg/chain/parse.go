@@ -18,12 +18,12 @@ import (
 // ErrInvalidResult is wrapped by every error of [ParseResult].
 var ErrInvalidResult = errors.New("invalid result")
 
-// ParseResult reads a hook's reply. A reply of no bytes and null mean continue. A reply is invalid
-// if it is not a JSON object, has duplicate names, nests deeper than event data may, or has a
-// known field of a wrong type or value (null only where the specification allows it). Unknown
-// fields are ignored, nothing is coerced. Members that the specification does not have are unknown
-// to older hooks: if they are wrong in a denial they are ignored too, so that it stands. Half of a
-// surrogate pair becomes U+FFFD. The result keeps no reference to reply.
+// ParseResult parses a hook's reply. An empty reply and null mean continue. A reply is invalid if
+// it is not a JSON object, has duplicate names, nests deeper than event data may, or has a known
+// field of a wrong type or value; null is valid only where the specification allows it. Unknown
+// fields are ignored, and nothing is coerced. Fields that the specification does not have are
+// ignored in a denial if they are invalid, so that the denial stands. Half of a surrogate pair
+// becomes U+FFFD. The result does not refer to reply.
 func ParseResult(reply []byte) (Result, error) {
 	if len(reply) == 0 {
 		return Result{}, nil
@@ -40,7 +40,7 @@ func ParseResult(reply []byte) (Result, error) {
 		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
 	var r Result
-	var wrong error // about a member that the specification does not have
+	var wrong error // about a field that the specification does not have
 	for name, value := range obj.All() {
 		err := r.set(name, value)
 		if err == nil {
@@ -62,13 +62,13 @@ func ParseResult(reply []byte) (Result, error) {
 	return r, nil
 }
 
-// added are the members of a result that the specification does not have.
+// added lists the fields of a result that the specification does not have.
 var added = []string{"context_injections", "approval_key", "labels", "unlabel", "user_message_source"}
 
-// usualReply is what most replies are. It needs no parser.
+// usualReply is the most common reply. It is recognized without a parser.
 const usualReply = `{"action":"continue"}`
 
-// set sets one member of a reply. The error says what it must be.
+// set sets one field. The error completes "name must be".
 func (r *Result) set(name string, v jsontext.Value) (err error) {
 	switch name {
 	case "action":
@@ -115,7 +115,7 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 	return err
 }
 
-// What a member must be.
+// Errors about a field's value. They complete "name must be".
 var (
 	errText   = errors.New("a string or null")
 	errTexts  = errors.New("a list of strings or null")
@@ -125,7 +125,7 @@ var (
 	errObject = errors.New("an object or null")
 )
 
-// nullable reads a text, and notes one that is empty but not null.
+// nullable reads a text, and records one that is empty but not null.
 func (r *Result) nullable(v jsontext.Value, one Blank) (string, error) {
 	s, err := text(v)
 	if err == nil && s == "" && v.Kind() == '"' {
@@ -196,7 +196,7 @@ func texts(v jsontext.Value) ([]string, error) {
 	return list, nil
 }
 
-// choice reads a string that is one of the given values.
+// choice reads a string that must be one of values.
 func choice[T ~string](v jsontext.Value, values ...T) (T, error) {
 	if v.Kind() == '"' {
 		if s, err := text(v); err == nil && slices.Contains(values, T(s)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Policy says what a hook's failure means.
+// Policy is what a hook's failure means for the event.
 type Policy string
 
 // The policies. The zero Policy means [FailOpen].
@@ -25,44 +25,44 @@ const (
 	FailClosed Policy = "deny"     // a failing hook denies
 )
 
-// Mode says how far a hook takes part.
+// Mode is the way in which a hook takes part in a chain.
 type Mode string
 
 // The modes. The zero Mode means [Enforce].
 const (
-	Enforce Mode = "enforce" // called in its place, its answer counts
-	Shadow  Mode = "shadow"  // called beside the chain, its answer is only recorded
-	Observe Mode = "observe" // called after the answer, which it cannot change
-	Async   Mode = "async"   // as Observe, and what it injects reaches the session's next turn
+	Enforce Mode = "enforce" // called in order; its answer counts
+	Shadow  Mode = "shadow"  // called next to the chain; its answer is only recorded
+	Observe Mode = "observe" // called after the chain's answer, which it cannot change
+	Async   Mode = "async"   // like Observe, but its injections reach the session's next turn
 )
 
-// Effect says what a call of a hook may do.
+// Effect is what a call of a hook may do.
 type Effect string
 
-// The effects. The zero Effect means that the hook may change the event, or remember the call.
+// The effects. The zero Effect means that a call may change the event or have side effects.
 const (
-	// Validates means that a hook never modifies and that a discarded call does no harm: [Run]
-	// calls such neighbors concurrently.
+	// Validates means that the hook never modifies the event and that a discarded call does no
+	// harm. [Run] calls adjacent hooks with this effect concurrently.
 	Validates Effect = "validate"
 )
 
 // Limits and defaults of a registration.
 const (
 	DefaultTimeout = 5 * time.Second  // of one call, if the hook sets none
-	MaxTimeout     = 30 * time.Second // one call, at most
+	MaxTimeout     = 30 * time.Second // of one call
 	maxMatchLen    = 4096
 	maxPatterns    = 64
 )
 
-// ProtocolVersion is the version of the wire protocol that this package speaks.
+// ProtocolVersion is the version of the wire protocol that this package implements.
 const ProtocolVersion = 1
 
-// ProtocolEcho is the lowest protocol version of a registration whose sender repeats the id of
-// the call in its replies.
+// ProtocolEcho is the first protocol version whose senders repeat the id of a call in their
+// replies.
 const ProtocolEcho = 2
 
-// Registration says which events a hook wants and how it is called: the body of
-// hooks.register.<id>. Its zero fields mean the protocol's defaults.
+// Registration declares which events a hook gets and how it is called: the body of
+// hooks.register.<id>. Zero fields mean the protocol's defaults.
 type Registration struct {
 	// ID is unique on the bus.
 	ID string `json:"id"`
@@ -103,7 +103,7 @@ type Registration struct {
 	Protocol int `json:"protocol,omitempty"`
 }
 
-// Title is the hook's name for people: its name, or its id.
+// Title returns the hook's name for people: its name, or else its id.
 func (r Registration) Title() string {
 	if r.Name != "" {
 		return r.Name
@@ -111,7 +111,7 @@ func (r Registration) Title() string {
 	return r.ID
 }
 
-// Timeout is the time of one call.
+// Timeout returns the time of one call.
 func (r Registration) Timeout() time.Duration {
 	if r.TimeoutMS == 0 {
 		return DefaultTimeout
@@ -119,7 +119,7 @@ func (r Registration) Timeout() time.Duration {
 	return time.Duration(r.TimeoutMS) * time.Millisecond
 }
 
-// StaysRegistered reports whether the hook outlives its instances.
+// StaysRegistered reports whether the hook stays registered without live instances.
 func (r Registration) StaysRegistered() bool {
 	if r.Durable != nil {
 		return *r.Durable
@@ -130,14 +130,14 @@ func (r Registration) StaysRegistered() bool {
 // Enforced reports whether the hook's answer counts.
 func (r Registration) Enforced() bool { return r.Mode == Enforce || r.Mode == "" }
 
-// Observes reports whether the hook is called after the answer: in mode [Observe] or [Async].
+// Observes reports whether the hook is called after the chain's answer: in mode [Observe] or
+// [Async].
 func (r Registration) Observes() bool { return r.Mode == Observe || r.Mode == Async }
 
 // validates reports whether the hook may be called concurrently with its neighbors.
 func (r Registration) validates() bool { return r.Effect == Validates && r.Enforced() }
 
-// WithDefaults returns the registration with every default written out, as
-// hooks.registry lists it.
+// WithDefaults returns the registration with all defaults filled in, as listed by hooks.registry.
 func (r Registration) WithDefaults() Registration {
 	durable := r.StaysRegistered()
 	r.Durable = &durable
@@ -149,11 +149,10 @@ func (r Registration) WithDefaults() Registration {
 	return r
 }
 
-// ParseRegistration reads the body of hooks.register.<id> strictly: an unknown
-// field is an error, unless the sender speaks a newer protocol (as the body's
-// protocol says, or spoken, from its message); then it is ignored and named in
-// ignored. The registration is checked, but its match is
-// not compiled.
+// ParseRegistration parses the body of hooks.register.<id> and checks it, except that it does not
+// compile the match. An unknown field is an error unless the sender speaks a newer protocol, as
+// given by the field protocol or by spoken, from the message. Such fields are then returned in
+// ignored.
 func ParseRegistration(id string, body []byte, spoken int) (r Registration, ignored []string, err error) {
 	if _, err := events.ParseObject(body); err != nil {
 		return r, nil, errors.New(strings.Replace(err.Error(), "data", "the registration", 1))
@@ -209,8 +208,8 @@ func kindOf(sem *jsonv2.SemanticError) string {
 	}
 }
 
-// Content is the registration without what tells its instances apart: equal contents describe
-// the same hook.
+// Content returns the registration as JSON without Instance, Version and Protocol. Equal contents
+// describe the same hook.
 func (r Registration) Content() string {
 	r = r.WithDefaults()
 	r.Instance, r.Version, r.Protocol = "", "", 0

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Check reports what is wrong with a registration, in one sentence, or nil.
+// Check returns an error, in one sentence, unless the registration is valid.
 func (r Registration) Check() error {
 	if err := events.CheckHookID(r.ID); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (r Registration) checkValues() error {
 	return nil
 }
 
-// checkContributor checks the approval, and refuses what contributors can't have.
+// checkContributor checks the approval, and rejects what contributors can't have.
 func (r Registration) checkContributor() error {
 	if err := r.Approval.Check(); err != nil {
 		return err

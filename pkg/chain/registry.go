@@ -16,13 +16,13 @@ import (
 // Registry runs hooks in this process: the specification's HookRegistry. The zero Registry is
 // ready to use. It is safe for concurrent use.
 type Registry struct {
-	// Compile makes a condition of a registration's match. Without it a registration with a
-	// match is refused. Do not change it once a hook is registered.
+	// Compile returns the condition for a registration's match. If it is nil, a registration with a
+	// match is rejected. Do not change it after registering a hook.
 	Compile func(Registration) (func(*View) (bool, error), error)
 
 	table atomic.Pointer[Table]
 
-	mu       sync.Mutex // guards what follows, and changes of table
+	mu       sync.Mutex // guards next and defaults, and changes of table
 	next     uint64
 	defaults map[string]any
 }
@@ -34,8 +34,8 @@ func (r *Registry) snapshot() *Table {
 	return &Table{}
 }
 
-// Register adds a hook and returns a function that removes it; a second call of
-// that function does no harm. The registration's id must be new. Names may repeat.
+// Register adds a hook and returns a function that removes it; calling that again does nothing. The
+// registration's id must be unused. Names may repeat.
 func (r *Registry) Register(reg Registration, hook Hook) (unregister func(), err error) {
 	if len(reg.Channels) > 0 {
 		return nil, fmt.Errorf("hook %q: channels are for Contribute", reg.ID)
@@ -43,8 +43,8 @@ func (r *Registry) Register(reg Registration, hook Hook) (unregister func(), err
 	return r.add(reg, hook)
 }
 
-// Contribute adds a contributor to the channels of a registration, and returns a function like
-// that of Register.
+// Contribute adds a contributor to the channels of a registration, and returns a function that
+// removes it.
 func (r *Registry) Contribute(reg Registration, contribute func(ctx context.Context, channel string) (any, error)) (unregister func(), err error) {
 	if len(reg.Channels) == 0 {
 		return nil, fmt.Errorf("contributor %q: it has no channels", reg.ID)
@@ -87,7 +87,7 @@ func (r *Registry) add(reg Registration, hook Hook) (unregister func(), err erro
 	return func() { r.remove(entry) }, nil
 }
 
-// On is Register under the name the specification keeps for older programs.
+// On is Register under the name that the specification keeps for older programs.
 func (r *Registry) On(reg Registration, hook Hook) (unregister func(), err error) {
 	return r.Register(reg, hook)
 }
@@ -100,29 +100,29 @@ func (r *Registry) remove(entry *Entry) {
 	}
 }
 
-// SetDefaultFields sets the fields that are merged below the data of every event that a hook
-// gets. It replaces the earlier ones.
+// SetDefaultFields sets fields that are added to the data of every event before hooks see it,
+// unless the data has a field of that name. It replaces earlier default fields.
 func (r *Registry) SetDefaultFields(fields map[string]any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.defaults = maps.Clone(fields)
 }
 
-// ListHandlers lists hook names by the pattern they registered, in execution
-// order; with an event, those registered for exactly that name.
+// ListHandlers returns hook names by the pattern they registered, in execution order. With an
+// event, it lists only the hooks registered for exactly that name.
 func (r *Registry) ListHandlers(event string) map[string][]string {
 	return r.snapshot().Handlers(event)
 }
 
-// Emit runs the hooks of an event over data, which must marshal to a JSON
-// object, and returns what they decided.
+// Emit runs the hooks of an event over data, which must marshal to a JSON object, and returns their
+// result.
 func (r *Registry) Emit(ctx context.Context, event string, data any) (Result, error) {
 	out, _, err := r.Run(ctx, "", event, data)
 	return out.Result, err
 }
 
-// Run is Emit with the outcome of the chain, and the event as it was at the start. session is
-// the event's session; empty means that of the data, which must be the same.
+// Run is like Emit but returns the outcome of the chain, and the event as the chain began with it.
+// session is the event's session and must match that of the data, if both are set.
 func (r *Registry) Run(ctx context.Context, session, event string, data any) (Outcome, events.Event, error) {
 	ev, obj, err := newEvent(event, data)
 	if err != nil {
@@ -147,8 +147,8 @@ func (r *Registry) Run(ctx context.Context, session, event string, data any) (Ou
 	return out, ev, err
 }
 
-// CollectContributions calls the contributors of a channel concurrently and returns what they
-// gave, in the order of their registration. timeout is that of EmitAndCollect.
+// CollectContributions calls the contributors of a channel concurrently and returns their values in
+// registration order. timeout is as for EmitAndCollect.
 func (r *Registry) CollectContributions(ctx context.Context, channel string, timeout time.Duration) ([]json.RawMessage, error) {
 	if err := events.CheckChannel(channel); err != nil {
 		return nil, err
@@ -156,8 +156,8 @@ func (r *Registry) CollectContributions(ctx context.Context, channel string, tim
 	return r.collect(ctx, r.snapshot().Channel(channel), events.Event{Name: channel}, timeout, inProcess), nil
 }
 
-// EmitAndCollect calls the hooks of an event concurrently and returns their data, in execution
-// order. timeout bounds each; 0 means one second.
+// EmitAndCollect calls the hooks of an event concurrently and returns their data in execution
+// order. timeout bounds each call; 0 means one second.
 func (r *Registry) EmitAndCollect(ctx context.Context, event string, data any, timeout time.Duration) ([]json.RawMessage, error) {
 	ev, _, err := newEvent(event, data)
 	if err != nil {

@@ -39,79 +39,78 @@ const (
 	LevelError   Level = "error"
 )
 
-// DefaultApprovalTimeout is how long to wait for a person, in seconds, if the hook does not say.
+// DefaultApprovalTimeout is the default time to answer an approval request, in seconds.
 const DefaultApprovalTimeout = 300.0
 
 // MaxApprovalKey bounds [Result.ApprovalKey], in bytes.
 const MaxApprovalKey = 1 << 10
 
-// Result is a hook's answer, and what a chain adds up to: the HookResult of the specification.
-// The zero Result means continue; every field's zero value is the specification's default.
+// Result is the answer of a hook or the sum of a chain: the HookResult of the specification. The
+// zero Result means continue; the zero value of each field is the specification's default.
 type Result struct {
-	// Action is what to do; empty means continue.
+	// Action is the decision; empty means continue.
 	Action Action
-	// Data is the event data to go on with, a JSON object; nil for none. Of a
-	// hook's results only modify makes it the data of the chain.
+	// Data is the event data to continue with, a JSON object; nil for none. Among hooks'
+	// results only that of modify replaces the chain's data.
 	Data json.RawMessage
-	// Reason explains a denial or a change; the agent is shown it.
+	// Reason explains a denial or a change. The agent sees it.
 	Reason string
 
 	// ContextInjection is the text that inject_context adds to the agent's context.
 	ContextInjection string
-	// ContextInjectionRole is the author of that message; empty means system.
+	// ContextInjectionRole is the role of the injected message; empty means system.
 	ContextInjectionRole Role
-	// Ephemeral marks an injection for the next model call only.
+	// Ephemeral limits the injection to the next model call.
 	Ephemeral bool
-	// AppendToLastToolResult puts an ephemeral injection at the end of the last
-	// tool result instead of into a message of its own.
+	// AppendToLastToolResult appends an ephemeral injection to the last tool result instead of
+	// adding a message.
 	AppendToLastToolResult bool
-	// ContextInjections are the injections of a chain, each with its own role and lifetime, in
-	// execution order; ContextInjection has their joined texts. Routers set the list, and omit
-	// it beyond 64 KiB of text. It is ignored in a hook's result.
+	// ContextInjections are the injections of a chain in execution order, each with its own role
+	// and lifetime; ContextInjection holds their joined texts. Routers set it, unless the text
+	// exceeds 64 KiB. It is ignored in a hook's result.
 	ContextInjections []ContextInjection
 
-	// ApprovalPrompt is what a person is asked.
+	// ApprovalPrompt is the question to a person.
 	ApprovalPrompt string
-	// ApprovalOptions are the answers offered; nil means Allow and Deny.
+	// ApprovalOptions are the options offered; nil means Allow and Deny.
 	ApprovalOptions []string
-	// ApprovalTimeout is how long to wait for an answer, in seconds; nil means
-	// [DefaultApprovalTimeout].
+	// ApprovalTimeout is the time to answer in seconds; nil means [DefaultApprovalTimeout].
 	ApprovalTimeout *float64
-	// ApprovalDefault applies when nobody answers: deny, or [Allow]; empty means deny.
+	// ApprovalDefault applies if nobody answers: [Deny] or [Allow]; empty means deny.
 	ApprovalDefault Action
-	// ApprovalKey says what an "Allow always" covers besides the hook, the prompt and the tool,
-	// instead of the tool's input; at most [MaxApprovalKey] bytes. It applies if the connection
-	// proves the sender of the event. Empty means the tool's input.
+	// ApprovalKey replaces the tool's input in what an "Allow always" covers: the hook, the prompt,
+	// the tool and its input. It has at most [MaxApprovalKey] bytes, and applies only if the
+	// connection proves the sender of the event. Empty means the tool's input.
 	ApprovalKey string
 
-	// Labels are added to the labels of the event's session, which only grow. See
-	// [events.CheckLabel] for their names.
+	// Labels are added to the labels of the event's session. See [events.CheckLabel] for valid
+	// names.
 	Labels []string
-	// Unlabel are labels that the session loses if a person allows what [AskUser] asks. It is
-	// valid with that action only.
+	// Unlabel lists labels to remove from the session if a person allows the question of [AskUser].
+	// It is valid with that action only.
 	Unlabel []string
 
-	// Rule names the rule that decided, for the operator: its file and line, a space, and its
-	// name, such as "worker.yaml:12 cel.rules[1]". It travels beside the JSON form, is recorded
-	// with the call and never shown to the agent. It is empty if the hook does not say; see
-	// [CleanRule] for what is kept of it.
+	// Rule names the rule that decided, for the operator: its file and line, a space, and its name,
+	// as in "worker.yaml:12 cel.rules[1]". It is not part of the JSON form. It is recorded with the
+	// call and never shown to the agent. It is empty if the hook does not set it; see [CleanRule]
+	// for its limits.
 	Rule string
-	// Policy names the version of the policy that the hook answered by, such as "production@7
-	// sha256:…". It travels and is kept like Rule, also if the hook failed. It is empty if the
-	// hook belongs to no signed policy; see [CleanPolicy] for what is kept of it.
+	// Policy names the version of the policy that the hook applied, as in "production@7 sha256:…".
+	// It is sent and recorded like Rule, even if the hook failed. It is empty if the hook does not
+	// belong to a signed policy; see [CleanPolicy] for its limits.
 	Policy string
 
 	// SuppressOutput hides the hook's own output from the transcript.
 	SuppressOutput bool
 	// UserMessage is shown to the user.
 	UserMessage string
-	// UserMessageLevel is how urgent it is; empty means info.
+	// UserMessageLevel is the urgency of UserMessage; empty means info.
 	UserMessageLevel Level
-	// UserMessageSource is the hook's name for the source of the message, such as the program
-	// that it ran. It is shown beside the hook's name and never instead of it.
+	// UserMessageSource is the hook's name for the source of UserMessage, such as the program that
+	// it ran. It is shown next to the hook's name and never instead of it.
 	UserMessageSource string
 
-	// Blank says which empty texts the hook gave as "". The others are null, or were omitted.
+	// Blank says which empty texts the hook gave as "". The others were null or omitted.
 	Blank Blank
 }
 
@@ -126,19 +125,18 @@ const (
 	BlankUserMessage
 )
 
-// Allow is the other value of [Result.ApprovalDefault], besides [Deny]. It is not an action of a
-// hook.
+// Allow is a value of [Result.ApprovalDefault]. It is not an action of a hook.
 const Allow Action = "allow"
 
 // Denied reports whether the result forbids the operation.
 func (r Result) Denied() bool { return r.Action == Deny }
 
-// MarshalJSON writes the result as protocol.md defines it: action always, other fields only if
-// they differ from their default, data byte for byte. Rule and Policy are headers on the wire
-// and not among them.
+// MarshalJSON encodes the result as the protocol defines: action always, other fields only if they
+// are not the default, data byte for byte. Rule and Policy are headers on the wire and are not
+// included.
 func (r Result) MarshalJSON() ([]byte, error) { return r.Append(nil), nil }
 
-// UnmarshalJSON reads a result with [ParseResult].
+// UnmarshalJSON decodes a result with [ParseResult].
 func (r *Result) UnmarshalJSON(b []byte) error {
 	parsed, err := ParseResult(b)
 	if err == nil {
@@ -147,7 +145,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Append appends the JSON text of the result to buf.
+// Append appends the result to buf as JSON.
 func (r Result) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	action := cmp.Or(r.Action, Continue)
@@ -185,7 +183,7 @@ func (r Result) Append(buf []byte) []byte {
 	return w.End()
 }
 
-// write writes a text unless it is empty and not in Blank.
+// write writes a text unless it is empty and its bit in Blank is not set.
 func (r Result) write(w *events.ObjectWriter, name, value string, one Blank) {
 	if value != "" || r.Blank&one != 0 {
 		w.String(name, value)

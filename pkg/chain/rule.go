@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// MaxRule is how long the name of a rule may be, in bytes.
+// MaxRule is the maximum length of a rule's name, in bytes.
 const MaxRule = 256
 
-// CleanRule returns what is kept of a rule's name from a worker: at most [MaxRule] bytes on one
-// line. Invisible characters, and those that would change how the text around them is read,
-// become their code points, such as \u{202e}: a worker may be hostile, and people read this in a
-// terminal.
+// CleanRule returns a rule's name from a worker in a form that is safe to record: at most [MaxRule]
+// bytes on one line. Invisible characters, and those that would change how the text around them is
+// read, are replaced by their code points, as in \u{202e}. The worker may be hostile, and people
+// read the name in a terminal.
 func CleanRule(rule string) string {
-	if len(rule) > MaxRule { // before it is read: it may be as long as a header
+	if len(rule) > MaxRule { // before reading it: it may be as long as a header
 		end := MaxRule - len("…")
 		for end > 0 && !utf8.RuneStart(rule[end]) {
 			end--
@@ -40,8 +40,8 @@ func CleanRule(rule string) string {
 	return b.String()
 }
 
-// CleanPolicy returns what is kept of a policy's version from a worker: nothing, unless it is
-// like "production@7 sha256:…", with 64 hexadecimal digits.
+// CleanPolicy returns a policy's version from a worker, or "" unless it is like "production@7
+// sha256:…" with 64 hexadecimal digits.
 func CleanPolicy(policy string) string {
 	name, version, _ := strings.Cut(policy, "@")
 	serial, digest, _ := strings.Cut(version, " sha256:")
@@ -56,14 +56,14 @@ func CleanPolicy(policy string) string {
 
 const digits = "0123456789"
 
-// isName reports whether a text is a name: lower-case letters, digits and, except in the first
-// place, some marks.
+// isName reports whether a text is a name of at most most bytes: lower-case letters, digits and,
+// except at the start, the characters in marks.
 func isName(s string, most int, marks string) bool {
 	const first = digits + "abcdefghijklmnopqrstuvwxyz"
 	return s != "" && len(s) <= most && strings.IndexByte(first, s[0]) >= 0 && strings.Trim(s, first+marks) == ""
 }
 
-// plainRule reports whether a rule is printable ASCII, as nearly all are.
+// plainRule reports whether a rule is printable ASCII, as most are.
 func plainRule(rule string) bool {
 	for i := range len(rule) {
 		if rule[i] < ' ' || rule[i] > '~' {

@@ -10,27 +10,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Failure is the class of a hook's failure; empty means it did not fail.
+// Failure is the class of a hook's failure; empty means success.
 type Failure string
 
 // The failure classes.
 const (
 	FailedError       Failure = "error"          // the hook answered with an error
-	FailedTimeout     Failure = "timeout"        // no answer in its time
-	FailedNoResponder Failure = "no_responder"   // no worker answers
-	FailedInvalid     Failure = "invalid_result" // the answer is no valid result
-	FailedMatch       Failure = "match_error"    // its match could not be evaluated
+	FailedTimeout     Failure = "timeout"        // no answer in time
+	FailedNoResponder Failure = "no_responder"   // no live worker
+	FailedInvalid     Failure = "invalid_result" // the answer is not a valid result
+	FailedMatch       Failure = "match_error"    // the match could not be evaluated
 )
 
-// ErrNoResponder is wrapped by the error of a [Caller] whose hook has no live worker.
+// ErrNoResponder is wrapped by the error of a [Caller] if the hook has no live worker.
 var ErrNoResponder = errors.New("no worker answers for this hook")
 
-// ErrRemoved is wrapped by the error of a [Caller] whose hook was removed after the chain began.
-// [Run] skips it, as if the chain began now.
+// ErrRemoved is wrapped by the error of a [Caller] if the hook was removed after the chain began.
+// [Run] skips the hook, as if it had never been in the chain.
 var ErrRemoved = fmt.Errorf("%w: it is not registered any more", ErrNoResponder)
 
-// Abort is the error of a [Caller] that ends the chain: nothing is decided, and [Run] returns Err. A
-// concurrent call of an earlier hook may still deny.
+// Abort is an error of a [Caller] that ends the chain: nothing is decided, and [Run] returns Err. A
+// denial by a hook earlier in the chain that is called concurrently still counts.
 type Abort struct{ Err error }
 
 func (a Abort) Error() string { return a.Err.Error() }
@@ -38,10 +38,10 @@ func (a Abort) Error() string { return a.Err.Error() }
 // Unwrap returns Err.
 func (a Abort) Unwrap() error { return a.Err }
 
-// ErrDeadline means that the chain's time was over before every hook answered.
+// ErrDeadline means that the chain's time ended before every hook had answered.
 var ErrDeadline = errors.New("the time for the chain is over")
 
-// FailureOf is the class of a [Caller]'s error; empty for nil.
+// FailureOf returns the class of a [Caller]'s error; empty for nil.
 func FailureOf(err error) Failure {
 	switch {
 	case err == nil:
@@ -57,56 +57,55 @@ func FailureOf(err error) Failure {
 	}
 }
 
-// Call is one call of a hook in a chain.
+// Call is the call of one hook in a chain.
 type Call struct {
 	Entry      *Entry
-	Result     Result        // the zero Result if it failed
-	Failure    Failure       // why it failed; empty if it did not
+	Result     Result        // zero if the call failed
+	Failure    Failure       // class of the failure; empty if there was none
 	Err        error         // cause of the failure
-	FailedOpen bool          // it failed and was skipped
-	Start      time.Time     // of the call; zero without a call
+	FailedOpen bool          // the hook failed and was skipped
+	Start      time.Time     // of the call; zero if there was none
 	Took       time.Duration // from the call to the answer
-	Group      int           // of hooks called concurrently, counted from 1; 0: called alone
+	Group      int           // number of the group of hooks called concurrently, from 1; 0 if called alone
 }
 
-// Called reports whether the hook got the event. It did not if its match failed or no worker
-// answered.
+// Called reports whether the hook got the event. It did not if its match failed or it had no live
+// worker.
 func (c Call) Called() bool { return c.Failure != FailedMatch && c.Failure != FailedNoResponder }
 
-// Outcome is what a chain decided, and how.
+// Outcome is what a chain decided and how.
 type Outcome struct {
-	Result   Result          // the one answer
+	Result   Result          // the single answer
 	DeniedBy string          // id of the hook that denied; empty if none did
 	Data     json.RawMessage // the data as the chain left it
 	Calls    []Call          // in execution order
-	Skipped  []*Entry        // whose match was false, or that were removed meanwhile
-	InVain   []Call          // concurrent with a hook that denied or added labels: their answers do not count
-	Labels   []string        // that hooks added and the event's session did not have; also after a denial
+	Skipped  []*Entry        // their match was false, or they were removed after the chain began
+	InVain   []Call          // concurrent calls whose answers do not count, since an earlier hook denied or added labels
+	Labels   []string        // added by hooks and new to the session; also set after a denial
 }
 
 // Plan says how to call the entries of a chain.
 type Plan struct {
-	// Call calls an enforced hook with a context that ends with the hook's time or the chain's;
-	// nil calls [Entry.Hook].
+	// Call calls an enforced hook. Its context ends with the hook's time or the chain's. Nil calls
+	// [Entry.Hook].
 	Call Caller
-	// Timed says that Call returns by the Deadline of its context without being told. The context
-	// has no timer of its own then.
+	// Timed declares that Call returns by the Deadline of its context on its own. The context then
+	// has no timer.
 	Timed bool
-	// Until is when the chain's time is over; the zero time means the context's end. It needs no
-	// timer of its own.
+	// Until is when the chain's time ends; zero means the context's deadline. It needs no timer.
 	Until time.Time
-	// Shadow is called for each shadow hook, with the data at its place. It must not block. Nil
-	// skips shadow hooks.
+	// Shadow is called for each shadow hook, with the data at its place in the chain. It must not
+	// block. Nil skips shadow hooks.
 	Shadow func(entry *Entry, ev events.Event)
 	// OneByOne disables concurrent calls.
 	OneByOne bool
 }
 
-// Run runs the event through the entries in order and returns the outcome. It calls neighbors
-// that only validate concurrently, and other hooks one after the other; the outcome is the same.
-// A call must return when its context ends, since Run waits for all calls that it began. Entries
-// in mode observe are skipped: they are notified after the answer. An error is [ErrDeadline] or
-// the context's cause: nothing was decided.
+// Run runs an event through entries in order and returns the outcome. It calls adjacent hooks that
+// only validate concurrently and all other hooks one after the other; the outcome is the same. A
+// call must return when its context ends, since Run waits for all calls that it started. Entries
+// that observe are skipped: they are called after the answer. An error means that nothing was
+// decided. It is [ErrDeadline], the cause of the context's cancellation, or the Err of an [Abort].
 func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out Outcome, err error) {
 	out = Outcome{Data: ev.Data, Calls: make([]Call, 0, min(len(entries), 16))}
 	view := ViewOf(ev)
@@ -157,7 +156,7 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 			ev = ev.WithLabels(added...)
 			ev.Data = out.Data
 			view = ViewOf(ev)
-			if call.Result.Action != Deny { // concurrent calls did not see the labels, so they are made again
+			if call.Result.Action != Deny { // concurrent calls did not see the labels; make them again
 				out.InVain = append(out.InVain, beside.stop()...)
 				beside = nil
 			}
@@ -177,7 +176,7 @@ func Run(ctx context.Context, entries []*Entry, ev events.Event, plan Plan) (out
 	return out, nil
 }
 
-// step asks one entry whether it wants the event, and calls it if it is enforced.
+// step evaluates the condition of an entry, and calls it if it matches and is enforced.
 func (p Plan) step(ctx context.Context, entry *Entry, view *View, ev events.Event) (Call, bool) {
 	call, wanted := match(entry, view)
 	switch {
@@ -193,7 +192,7 @@ func (p Plan) step(ctx context.Context, entry *Entry, view *View, ev events.Even
 	}
 }
 
-// match asks an entry whether it wants the event. A failure to tell is a failure of the hook.
+// match evaluates the condition of an entry. An error is a failure of the hook.
 func match(entry *Entry, view *View) (Call, bool) {
 	call := Call{Entry: entry}
 	if entry.Condition == nil {
@@ -206,7 +205,7 @@ func match(entry *Entry, view *View) (Call, bool) {
 	return call, wanted || err != nil
 }
 
-// ask calls an enforced hook. It returns false if the hook was removed meanwhile.
+// ask calls an enforced hook. It returns false if the hook was removed after the chain began.
 func (p Plan) ask(ctx context.Context, entry *Entry, ev events.Event) (Call, bool) {
 	call := Call{Entry: entry, Start: time.Now()}
 	call.Result, call.Err = p.call(ctx, call.Start, entry, ev)
@@ -241,16 +240,16 @@ func (p Plan) call(ctx context.Context, start time.Time, entry *Entry, ev events
 	return p.Call(ctx, entry, ev)
 }
 
-// timed is a context that does not end at its deadline by itself.
+// timed is a context whose deadline does not end it.
 type timed struct {
 	context.Context
 	until time.Time
 }
 
-// Deadline is when a [Caller] returns.
+// Deadline returns when a [Caller] must return.
 func (t timed) Deadline() (time.Time, bool) { return t.until, true }
 
-// end is when the chain's time is over, by the plan or the context.
+// end returns when the chain's time ends: the earlier of Until and the context's deadline, or zero.
 func (p Plan) end(ctx context.Context) time.Time {
 	end, ok := ctx.Deadline()
 	if ok && (p.Until.IsZero() || end.Before(p.Until)) {
@@ -259,11 +258,11 @@ func (p Plan) end(ctx context.Context) time.Time {
 	return p.Until
 }
 
-// grace is how long before the end of a chain a hook may give up for lack of time: clocks and
+// grace is how long before the end of a chain a hook may time out without being blamed: clocks and
 // timers of two processes do not agree to the millisecond.
 const grace = 5 * time.Millisecond
 
-// over reports whether the chain's time is over, or will be within margin.
+// over reports whether the chain's time has ended, or will end within margin.
 func (p Plan) over(ctx context.Context, margin time.Duration) bool {
 	return ctx.Err() != nil || !p.Until.IsZero() && time.Until(p.Until) <= margin
 }

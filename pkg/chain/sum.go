@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// deny returns the outcome with the denial of an entry.
+// deny returns the outcome with an entry's denial as its result.
 func (out Outcome) deny(entry *Entry, r Result) Outcome {
 	out.Result, out.DeniedBy = r.unlabeled(), entry.ID
 	return out
 }
 
-// failureDenial is the denial of a hook that failed closed. It names the hook, not the cause:
-// that is for the operator.
+// failureDenial returns the denial of a hook that failed closed. It does not include the cause,
+// which is for the operator only.
 func failureDenial(call Call) Result {
 	return Denial(fmt.Sprintf("hook %s failed (%s) and its on_failure is deny", `"`+call.Entry.Title()+`"`, call.Failure))
 }
 
-// sum merges the results of a chain without a denial.
+// sum returns the result of a chain without a denial.
 func (out Outcome) sum(event string) Result {
 	var injections []Call
 	for _, call := range out.Calls {
@@ -49,7 +49,7 @@ func (out Outcome) sum(event string) Result {
 	}
 }
 
-// join merges injections: their texts joined by a blank line, the settings of the first, and
+// join merges injections: their texts joined by blank lines, the settings of the first, and
 // append_to_last_tool_result if any has it.
 func join(injections []Call, data json.RawMessage) Result {
 	first := injections[0].Result
@@ -69,7 +69,7 @@ func join(injections []Call, data json.RawMessage) Result {
 	return r
 }
 
-// listing returns the result with its injections listed, unless that is too large.
+// listing adds the list of injections to the result, unless that would be too large.
 func (r Result) listing(injections []Call, event string) Result {
 	if len(r.ContextInjection) > maxListed {
 		return r

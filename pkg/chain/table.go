@@ -8,15 +8,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Table is an immutable set of registered hooks, indexed by event and session, so that finding
-// the hooks of an event does not depend on the number of others. [Table.Apply] makes a new one
-// that shares what did not change. The zero Table is empty.
+// Table is an immutable set of registered hooks, indexed by event and session, so that looking up
+// the hooks of an event does not depend on the number of others. [Table.Apply] returns a modified
+// table that shares unchanged parts. The zero Table is empty.
 type Table struct {
 	entries map[string]*Entry
 	index   map[slot][]*Entry
 }
 
-// slot is a key of the index: a pattern and the session it is limited to.
+// slot is a key of the index: a pattern, and the session that it is limited to.
 type slot struct {
 	session string
 	kind    byte // 'e' exact name, 'd' domain, '*' all, 'c' channel
@@ -29,7 +29,7 @@ type Change struct {
 	Entry *Entry
 }
 
-// Apply returns the table with the changes made in order.
+// Apply returns the table with the changes applied in order.
 func (t *Table) Apply(changes ...Change) *Table {
 	next := &Table{entries: maps.Clone(t.entries), index: maps.Clone(t.index)}
 	if next.entries == nil {
@@ -55,7 +55,7 @@ func (t *Table) Apply(changes ...Change) *Table {
 	return next
 }
 
-// edit changes the lists of an entry, and copies each list on its first change.
+// edit changes the lists of an entry. It clones each list before the first change.
 func (t *Table) edit(entry *Entry, copied map[slot]bool, change func([]*Entry) []*Entry) {
 	for _, s := range slots(entry) {
 		list := t.index[s]
@@ -96,9 +96,9 @@ func slots(entry *Entry) []slot {
 	return all
 }
 
-// For returns the hooks for an event of a session in execution order, each once: those that
-// match the name in any of its spellings, of every session and of this one. Callers must not
-// change the list.
+// For returns the hooks for an event of a session in execution order, each once: those of this
+// session and those without a session whose pattern matches any spelling of the name. Callers must
+// not modify the list.
 func (t *Table) For(event, session string) []*Entry {
 	var list []*Entry
 	for _, sid := range [...]string{"", session} {
@@ -110,13 +110,14 @@ func (t *Table) For(event, session string) []*Entry {
 	return list
 }
 
-// Named reports whether a hook for the session names the event or its domain; "*" does not
+// Named reports whether a hook for the session names the event or its domain. Hooks for "*" do not
 // count.
 func (t *Table) Named(event, session string) bool {
 	return len(t.naming(event, "")) > 0 || len(t.naming(event, session)) > 0
 }
 
-// naming returns the hooks of one slot's session that name the event or its domain.
+// naming returns the hooks that name the event or its domain and are limited to session sid; empty
+// for unlimited hooks.
 func (t *Table) naming(event, sid string) []*Entry {
 	list := t.index[slot{sid, 'e', events.Canonical(event)}]
 	for _, spelling := range events.Spellings(event) {
@@ -134,7 +135,7 @@ func (t *Table) Channel(channel string) []*Entry {
 	return t.index[slot{"", 'c', channel}]
 }
 
-// merge joins two ordered lists without duplicates.
+// merge merges two ordered lists and drops duplicates.
 func merge(a, b []*Entry) []*Entry {
 	if len(a) == 0 {
 		return b
@@ -159,7 +160,7 @@ func merge(a, b []*Entry) []*Entry {
 // Get returns the entry with this id, or nil.
 func (t *Table) Get(id string) *Entry { return t.entries[id] }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (t *Table) Len() int { return len(t.entries) }
 
 // All returns every entry in execution order.
@@ -167,8 +168,8 @@ func (t *Table) All() []*Entry {
 	return slices.SortedFunc(maps.Values(t.entries), compare)
 }
 
-// Handlers lists the names of hooks by the pattern they registered, in execution
-// order; with a pattern, exactly that one. Contributors are not listed.
+// Handlers returns the names of hooks by the pattern they registered, in execution order. With a
+// pattern, it lists only that one. Contributors are not listed.
 func (t *Table) Handlers(pattern string) map[string][]string {
 	list := map[string][]string{}
 	for _, entry := range t.All() {

@@ -10,9 +10,9 @@ import (
 // escapeLen is the length of an escape such as \ufffd.
 const escapeLen = 6
 
-// WellFormed returns JSON text with \ufffd in place of each escape that is only half of a
-// surrogate pair. JavaScript writes such halves for a text that it cut within a character, and
-// not every parser accepts them. The text is returned as it is if there are none.
+// WellFormed returns JSON text with \ufffd in place of each escape of a lone half of a surrogate
+// pair. JavaScript writes these when it cuts a text within a character, and some parsers reject
+// them. If there are none, it returns text itself.
 func WellFormed(text []byte) []byte {
 	var fixed []byte
 	for i := 0; ; {
@@ -45,7 +45,8 @@ func WellFormed(text []byte) []byte {
 	return fixed
 }
 
-// paired reports whether a surrogate is the first half of a pair and rest begins with the other.
+// paired reports whether first is the first half of a surrogate pair and rest begins with the
+// second.
 func paired(first rune, rest []byte) bool {
 	second, ok := escaped(rest)
 	return ok && utf16.DecodeRune(first, second) != '\ufffd'

@@ -10,16 +10,16 @@ type Info struct {
 	Name    string   // the canonical name
 	Aliases []string // other names of the same event; nil for none
 	Summary string   // when it happens, in one sentence
-	Fields  []Field  // what its data may hold; session_id first, timestamp last
+	Fields  []Field  // members of its data; session_id first, timestamp last
 }
 
-// Field describes one member of an event's data. The name of a member of a
-// member has a dot: "stats.total_tokens".
+// Field describes one member of an event's data. Names of nested members have dots:
+// "stats.total_tokens".
 type Field struct {
 	Name        string
 	Type        FieldType
 	Description string
-	Values      []string // the values the specification names; nil for any
+	Values      []string // the values that the specification lists; nil means any
 }
 
 // FieldType is the JSON type of a field.
@@ -34,9 +34,8 @@ const (
 	TypeStrings FieldType = "array of strings"
 )
 
-// Catalog returns the standard events in alphabetical order. The caller may
-// change what it gets. An event whose Fields are session_id and timestamp only
-// has no schema: its data is free-form.
+// Catalog returns the standard events in alphabetical order. The caller may modify the result. The
+// data of an event with no Fields but session_id and timestamp is free-form.
 func Catalog() []Info {
 	list := slices.Concat(sessionEvents(), toolEvents(), modelEvents(), agentEvents(), routerEvents())
 	for i := range list {

@@ -7,11 +7,10 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-// The types of this file are the data of the standard events that have a
-// schema; [Event.Decode] fills them. A member that the sender left out has the
-// zero value: no hook may count on one. Free-form objects are raw JSON, so that
-// their integers keep every digit. A timestamp is RFC 3339 in UTC, stamped by the
-// router, one for the whole chain.
+// The types of this file are the data of the standard events that have a schema; [Event.Decode]
+// fills them. A member that the sender omitted has the zero value, and hooks must not rely on any
+// member. Free-form objects are raw JSON, so that integers keep all digits. Timestamps are RFC 3339
+// in UTC. The router sets them, to the same value for the whole chain.
 
 // SessionStartData is the data of [SessionStart]: a session begins or resumes.
 type SessionStartData struct {
@@ -21,8 +20,8 @@ type SessionStartData struct {
 	Timestamp string          `json:"timestamp,omitempty"`
 }
 
-// SessionEndData is the data of [SessionEnd]: a session is over, whether it was
-// completed, left by the user, or failed.
+// SessionEndData is the data of [SessionEnd]: a session was completed, ended by the user, or
+// failed.
 type SessionEndData struct {
 	SessionID  string       `json:"session_id,omitempty"`
 	Reason     string       `json:"reason,omitempty"` // complete, user_exit, error or timeout
@@ -34,12 +33,12 @@ type SessionEndData struct {
 // SessionStats counts what happened in a session.
 type SessionStats struct {
 	TotalMessages   int64 `json:"total_messages"`   // of all roles
-	ToolInvocations int64 `json:"tool_invocations"` // failed ones too
-	TotalTokens     int64 `json:"total_tokens"`     // read and written by the model
+	ToolInvocations int64 `json:"tool_invocations"` // including failed ones
+	TotalTokens     int64 `json:"total_tokens"`     // input and output of the model
 }
 
-// PromptSubmitData is the data of [PromptSubmit]: the user sent a prompt, and the
-// agent has not seen it yet.
+// PromptSubmitData is the data of [PromptSubmit]: the user sent a prompt that the agent has not
+// processed yet.
 type PromptSubmitData struct {
 	SessionID string          `json:"session_id,omitempty"`
 	Prompt    string          `json:"prompt"`             // the user's text
@@ -47,8 +46,7 @@ type PromptSubmitData struct {
 	Timestamp string          `json:"timestamp,omitempty"`
 }
 
-// ToolPreData is the data of [ToolPre]: a tool is about to run, and may be
-// stopped.
+// ToolPreData is the data of [ToolPre]: a tool is about to run, and can be stopped.
 type ToolPreData struct {
 	SessionID string          `json:"session_id,omitempty"`
 	ToolName  string          `json:"tool_name"`
@@ -56,8 +54,8 @@ type ToolPreData struct {
 	Timestamp string          `json:"timestamp,omitempty"`
 }
 
-// DecodeInput reads the tool's parameters into v, a struct with json tags, with
-// the rules of [Event.Decode]. If there are none, v stays as it is.
+// DecodeInput decodes the tool's parameters into v, a pointer to a struct with json tags, as
+// [Event.Decode] does. Without parameters it leaves v unchanged.
 func (d *ToolPreData) DecodeInput(v any) error { return decodeInput(d.ToolName, d.ToolInput, v) }
 
 // ToolPostData is the data of [ToolPost]: a tool has run.
@@ -71,8 +69,7 @@ type ToolPostData struct {
 	Timestamp  string          `json:"timestamp,omitempty"`
 }
 
-// DecodeInput reads the tool's parameters into v, as [ToolPreData.DecodeInput]
-// does.
+// DecodeInput decodes the tool's parameters into v, as [ToolPreData.DecodeInput] does.
 func (d *ToolPostData) DecodeInput(v any) error { return decodeInput(d.ToolName, d.ToolInput, v) }
 
 func decodeInput(tool string, input json.RawMessage, v any) error {
@@ -113,7 +110,7 @@ type ErrorOrchestrationData struct {
 // its final response.
 type OrchestratorCompleteData struct {
 	SessionID    string          `json:"session_id,omitempty"`
-	Orchestrator string          `json:"orchestrator"`            // its type: loop-basic, loop-streaming …
+	Orchestrator string          `json:"orchestrator"`            // its type, such as loop-basic or loop-streaming
 	FinalMessage json.RawMessage `json:"final_message,omitempty"` // the last assistant message, an object
 	TurnCount    int64           `json:"turn_count"`              // turns of the conversation
 	DurationMS   int64           `json:"duration_ms"`             // in milliseconds
@@ -126,12 +123,12 @@ type AgentSpawnData struct {
 	SessionID       string          `json:"session_id,omitempty"` // of the sub-agent
 	ParentSessionID string          `json:"parent_session_id"`
 	AgentName       string          `json:"agent_name"`
-	Task            string          `json:"task"`                      // what it shall do
-	ConfigOverride  json.RawMessage `json:"config_override,omitempty"` // settings of this agent, an object
+	Task            string          `json:"task"`                      // what the sub-agent is to do
+	ConfigOverride  json.RawMessage `json:"config_override,omitempty"` // settings for this sub-agent, an object
 	Timestamp       string          `json:"timestamp,omitempty"`
 }
 
-// AgentCompleteData is the data of [AgentComplete]: a sub-agent is done.
+// AgentCompleteData is the data of [AgentComplete]: a sub-agent ended.
 type AgentCompleteData struct {
 	SessionID       string          `json:"session_id,omitempty"` // of the sub-agent
 	ParentSessionID string          `json:"parent_session_id"`
@@ -154,13 +151,12 @@ type ContextPreCompactData struct {
 	Timestamp     string `json:"timestamp,omitempty"`
 }
 
-// UserNotificationData is the data of [UserNotification]: the user is needed, or
-// should know something.
+// UserNotificationData is the data of [UserNotification]: the user's attention is needed.
 type UserNotificationData struct {
 	SessionID        string          `json:"session_id,omitempty"`
 	NotificationType string          `json:"notification_type"` // awaiting_input, approval_required, error or alert
 	Message          string          `json:"message"`
-	Metadata         json.RawMessage `json:"metadata,omitempty"` // more about it, an object
+	Metadata         json.RawMessage `json:"metadata,omitempty"` // details, an object
 	Timestamp        string          `json:"timestamp,omitempty"`
 }
 
@@ -174,12 +170,12 @@ type DecisionToolResolutionData struct {
 	Timestamp      string   `json:"timestamp,omitempty"`
 }
 
-// DecisionAgentResolutionData is the data of [DecisionAgentResolution]: the
-// orchestrator hands a task to another agent.
+// DecisionAgentResolutionData is the data of [DecisionAgentResolution]: the orchestrator delegates
+// a task to another agent.
 type DecisionAgentResolutionData struct {
 	SessionID string `json:"session_id,omitempty"`
 	AgentName string `json:"agent_name"`
-	Reason    string `json:"reason"` // why it is handed over
+	Reason    string `json:"reason"` // why it delegates
 	Timestamp string `json:"timestamp,omitempty"`
 }
 
@@ -192,8 +188,8 @@ type DecisionContextResolutionData struct {
 	Timestamp string `json:"timestamp,omitempty"`
 }
 
-// ModuleOnSessionReadyFailedData is the data of [ModuleOnSessionReadyFailed]: a
-// module of the agent failed while the session was made ready.
+// ModuleOnSessionReadyFailedData is the data of [ModuleOnSessionReadyFailed]: a module of the agent
+// failed while the session was being prepared.
 type ModuleOnSessionReadyFailedData struct {
 	SessionID string `json:"session_id,omitempty"`
 	ModuleID  string `json:"module_id"`
@@ -209,6 +205,6 @@ type ModuleLoadFailedData struct {
 	ModuleID   string `json:"module_id"`
 	Error      string `json:"error"`                 // what went wrong, for people
 	ReasonCode string `json:"reason_code,omitempty"` // a category, for programs
-	InstanceID string `json:"instance_id,omitempty"` // of a module that is there more than once
+	InstanceID string `json:"instance_id,omitempty"` // of a module with several instances
 	Timestamp  string `json:"timestamp,omitempty"`
 }

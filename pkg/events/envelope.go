@@ -21,8 +21,8 @@ func isStructured(header map[string][]string) bool {
 	return false
 }
 
-// looksLikeEnvelope reports whether data has what every CloudEvents envelope
-// must have.
+// looksLikeEnvelope reports whether data has the attributes that every CloudEvents envelope must
+// have.
 func looksLikeEnvelope(data Object) bool {
 	version, _ := data.GetString("specversion")
 	id, _ := data.GetString("id")
@@ -30,7 +30,7 @@ func looksLikeEnvelope(data Object) bool {
 	return version == ce.CloudEventsVersionV1 && id != "" && source != ""
 }
 
-// decodeEnvelope reads a structured-mode body.
+// decodeEnvelope decodes a structured-mode body.
 func decodeEnvelope(body []byte) (Event, Object, error) {
 	envelope, err := ParseEnvelope(body)
 	if err != nil {
@@ -62,8 +62,8 @@ func decodeEnvelope(body []byte) (Event, Object, error) {
 	return ev, data, nil
 }
 
-// attributesOf is the envelope without its data, which the SDK would decode a second time. It
-// misreads base64 behind white space or with escapes.
+// attributesOf returns the envelope without its data. The SDK would decode the data a second time,
+// and misreads base64 behind white space or with escapes.
 func attributesOf(envelope Object) []byte {
 	attributes := []byte{'{'}
 	for _, m := range envelope.members {
@@ -78,7 +78,7 @@ func attributesOf(envelope Object) []byte {
 	return append(attributes, '}')
 }
 
-// dataOf is the data of an envelope.
+// dataOf returns the data of an envelope.
 func dataOf(envelope Object) ([]byte, error) {
 	if data, ok := envelope.Get("data"); ok {
 		return data, nil
@@ -111,8 +111,7 @@ func fromCloudEvent(cloud ce.Event) Event {
 	return ev
 }
 
-// oneLine joins the lines of an error, which come in any order, into one that is always the
-// same.
+// oneLine joins the lines of an error into one. It sorts them, since they come in random order.
 func oneLine(err error) string {
 	lines := strings.Split(err.Error(), "\n")
 	slices.Sort(lines)

@@ -13,46 +13,44 @@ import (
 	"github.com/google/uuid"
 )
 
-// DefaultSource is the CloudEvents source of an event whose sender named none.
+// DefaultSource is the CloudEvents source of events whose sender does not set one.
 const DefaultSource = "/hookrouter"
 
-// MaxSessionLen bounds a session id, in bytes; it becomes a header and a key.
+// MaxSessionLen is the maximum length of a session id in bytes. The id becomes a header and a key.
 const MaxSessionLen = 512
 
-// Event is one event on its way: a CloudEvent 1.0 whose type is the event name,
-// whose subject is the session and whose data is a JSON object.
+// Event is a CloudEvent 1.0. Its type is the event name, its subject the session, and its data a
+// JSON object.
 type Event struct {
 	ID         string            // unique for its source
-	Source     string            // a URI reference: who emitted it
-	Name       string            // the event name as it was emitted, the CloudEvents type
-	Session    string            // the session id, empty for none, the CloudEvents subject
-	Time       string            // RFC 3339, empty for none
-	Extensions map[string]string // other attributes, names in lower case; nil for none
-	Data       json.RawMessage   // the data, byte for byte
+	Source     string            // a URI reference that identifies the sender
+	Name       string            // as it was emitted; the CloudEvents type
+	Session    string            // session id; empty for none; the CloudEvents subject
+	Time       string            // RFC 3339; empty for none
+	Extensions map[string]string // other attributes by lower-case name; nil for none
+	Data       json.RawMessage   // a JSON object
 }
 
-// Ids are names and no secrets: their randomness may be taken in advance.
+// Ids are not secret, so randomness may be generated in advance.
 func init() { uuid.EnableRandPool() }
 
 // NewID returns a new unique id that sorts by time (UUIDv7).
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// Now is the time of day in the form that events carry: RFC 3339 in UTC with
-// microseconds.
+// Now returns the current time in the format of events: RFC 3339 in UTC with microseconds.
 func Now() string { return Stamp(time.Now()) }
 
-// Stamp is t in the form of [Now].
+// Stamp formats t like [Now].
 func Stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00") }
 
-// Decode reads the event that a message carries. name is the event that the
-// message's subject names. It understands binary mode (ce-* headers), structured
-// mode (content-type application/cloudevents+json, or a body that is plainly the
-// envelope of this very event, since the official NATS binding of the Go SDK
-// sets no content-type), and a plain JSON object, for which it fills the
-// attributes in. The Object is the event's data.
+// Decode decodes the event in a message. name is the event that the message's subject names. Decode
+// supports binary mode (ce-* headers), structured mode (content-type application/cloudevents+json,
+// or a body that is clearly the envelope of this very event, since the NATS binding of the official
+// Go SDK sets no content-type), and a plain JSON object, for which it fills in the attributes. The
+// Object is the event's data.
 //
-// The session id is data.session_id, else the CloudEvents subject; a sender that
-// gives two different ones is refused. An error is one sentence for the sender.
+// The session id is data.session_id, or else the CloudEvents subject. It is an error if both are
+// set and differ. Errors are one sentence for the sender.
 func Decode(name string, header map[string][]string, body []byte) (Event, Object, error) {
 	ev, data, err := decodeMode(name, header, body)
 	if err != nil {
@@ -93,7 +91,7 @@ func decodeMode(name string, header map[string][]string, body []byte) (Event, Ob
 	return ev, data, nil
 }
 
-// sessionOf applies the rule for the session id.
+// sessionOf returns the session id from the data or the subject.
 func sessionOf(data Object, subject string) (string, error) {
 	session := subject
 	if v, ok := data.Get("session_id"); ok && v.Kind() != 'n' {
@@ -111,8 +109,9 @@ func sessionOf(data Object, subject string) (string, error) {
 	return session, CheckSession(session)
 }
 
-// CheckSession says what is wrong with a session id. It is text without NUL, which separates
-// the parts of keys: what JSON can't hold as it is would be another session once it was stored.
+// CheckSession returns an error unless a session id is UTF-8 without NUL, at most [MaxSessionLen]
+// bytes long. NUL separates the parts of keys, and text that JSON can't represent would be another
+// session once stored.
 func CheckSession(id string) error {
 	switch {
 	case len(id) > MaxSessionLen:
@@ -123,7 +122,7 @@ func CheckSession(id string) error {
 	return nil
 }
 
-// CloudEvent returns the event as the CloudEvents SDK knows it.
+// CloudEvent converts the event to an event of the CloudEvents SDK.
 func (e Event) CloudEvent() ce.Event {
 	cloud := ce.New()
 	cloud.SetID(e.ID)
@@ -143,10 +142,9 @@ func (e Event) CloudEvent() ce.Event {
 	return cloud
 }
 
-// Decode reads the event's data into v, which is one of the types of this
-// package (ToolPreData …) or any struct with json tags. Names match exactly, in
-// case too, so that a hook judges the member that the tool will see; members
-// that v does not have are ignored.
+// Decode decodes the event's data into v, a pointer to one of this package's types (ToolPreData …)
+// or to any struct with json tags. Names match exactly, including case, so that a hook judges the
+// same member as the tool. Members that v does not have are ignored.
 func (e Event) Decode(v any) error {
 	if err := jsonv2.Unmarshal(e.Data, v); err != nil {
 		return fmt.Errorf("decode data of %s: %w", e.Name, err)

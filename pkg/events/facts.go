@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// Attributes of an event that routers set, as CloudEvents extensions, in calls of hooks
-// and for watchers. What an agent sends under the names of labels, emitter and role is
-// removed; under those of lineage it is a claim.
+// Attributes that routers set, as CloudEvents extensions, in calls of hooks and for observers.
+// Routers remove the attributes for labels, emitter and role that an agent sends. Those for the
+// lineage are claims of the agent.
 const (
-	AttrLabels  = "hooklabels"  // what the session has seen, names joined by ","
-	AttrEmitter = "hookemitter" // who sent the event, as the connection proves
-	AttrRole    = "hookrole"    // the role of that identity, where routers know it
+	AttrLabels  = "hooklabels"  // labels of the session, joined by ","
+	AttrEmitter = "hookemitter" // sender of the event, if the connection proves it
+	AttrRole    = "hookrole"    // role of that identity, if known
 	AttrRoot    = "hookroot"    // the session at the root of the tree of sub-agents
 	AttrParent  = "hookparent"  // the session that spawned this one
-	AttrDepth   = "hookdepth"   // how many sessions are above this one, from 1
+	AttrDepth   = "hookdepth"   // number of sessions above this one
 )
 
 // Limits of labels.
 const (
-	MaxLabels   = 16 // that one result may add
-	MaxLabelLen = 64 // bytes of one
+	MaxLabels   = 16 // added by one result
+	MaxLabelLen = 64 // of one label, in bytes
 )
 
-// CheckLabel says what is wrong with the name of a label, or nil: it is made of a-z, 0-9,
-// '-', '_' and '.', begins with a letter or a digit, and has at most [MaxLabelLen] bytes.
+// CheckLabel returns an error unless label is a valid name: a-z, 0-9, '-', '_' and '.', beginning
+// with a letter or a digit, at most [MaxLabelLen] bytes.
 func CheckLabel(label string) error {
 	switch {
 	case label == "":
@@ -40,7 +40,7 @@ func CheckLabel(label string) error {
 	return nil
 }
 
-// CheckLabels is [CheckLabel] for a list of at most [MaxLabels].
+// CheckLabels is [CheckLabel] for at most [MaxLabels] labels.
 func CheckLabels(labels []string) error {
 	if len(labels) > MaxLabels {
 		return fmt.Errorf("%d labels: at most %d are allowed", len(labels), MaxLabels)
@@ -53,8 +53,8 @@ func CheckLabels(labels []string) error {
 	return nil
 }
 
-// Labels are what the event's session has seen, as the router says, in order; nil for
-// nothing. The list is the caller's.
+// Labels returns the labels of the event's session as set by the router, sorted; nil for none. The
+// caller may modify the result.
 func (e Event) Labels() []string {
 	joined := e.Extensions[AttrLabels]
 	if joined == "" {
@@ -63,8 +63,7 @@ func (e Event) Labels() []string {
 	return strings.Split(joined, ",")
 }
 
-// WithLabels returns the event with labels added to those that it has. The event itself
-// stays as it is.
+// WithLabels returns a copy of the event with labels added.
 func (e Event) WithLabels(labels ...string) Event {
 	all := UnionLabels(e.Labels(), labels)
 	if len(all) == 0 {
@@ -73,8 +72,8 @@ func (e Event) WithLabels(labels ...string) Event {
 	return e.WithAttr(AttrLabels, strings.Join(all, ","))
 }
 
-// WithAttr returns the event with an extension attribute set, or removed where value is
-// empty. The event itself stays as it is.
+// WithAttr returns a copy of the event with an extension attribute set, or removed if value is
+// empty.
 func (e Event) WithAttr(name, value string) Event {
 	if had, there := e.Extensions[name]; had == value && there == (value != "") {
 		return e
@@ -91,13 +90,13 @@ func (e Event) WithAttr(name, value string) Event {
 	return e
 }
 
-// WithEmitter returns the event with its sender, as the connection proves, and the sender's role;
-// an empty id is of nobody.
+// WithEmitter returns a copy of the event with its proven sender and the sender's role. An empty id
+// means that the sender is not proven.
 func (e Event) WithEmitter(id string) Event {
 	return e.WithAttr(AttrEmitter, id).WithAttr(AttrRole, RoleOf(id))
 }
 
-// RoleOf is the role in an identity such as "nats agent/coder"; empty for none.
+// RoleOf returns the role in an identity such as "nats agent/coder"; empty if there is none.
 func RoleOf(identity string) string {
 	role, _, _ := strings.Cut(strings.TrimPrefix(identity, "nats "), "/")
 	switch role {
@@ -107,7 +106,7 @@ func RoleOf(identity string) string {
 	return ""
 }
 
-// UnionLabels are the labels of both lists in order, each once; nil for none.
+// UnionLabels returns the labels of both lists, sorted and without duplicates; nil for none.
 func UnionLabels(a, b []string) []string {
 	if len(a)+len(b) == 0 {
 		return nil
@@ -117,7 +116,8 @@ func UnionLabels(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// NewLabels are those of labels that known lacks, in their order; nil for none.
+// NewLabels returns the labels that are not in known, in order and without duplicates; nil for
+// none.
 func NewLabels(known, labels []string) (added []string) {
 	for _, label := range labels {
 		if !slices.Contains(known, label) && !slices.Contains(added, label) {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// decodeHeader reads the ce-* headers, names in any case. found is false if
-// there is none.
+// decodeHeader decodes ce-* headers, whose names may have any case. found is false if there are
+// none.
 func decodeHeader(header map[string][]string) (ev Event, found bool, err error) {
 	version, conflict, binary := "", "", ""
 	for key, values := range header {
@@ -65,7 +65,7 @@ func decodeHeader(header map[string][]string) (ev Event, found bool, err error) 
 	return ev, true, checkAttributes(ev, version)
 }
 
-// checkAttributes applies the rules of CloudEvents 1.0 to the attributes.
+// checkAttributes validates the attributes by the rules of CloudEvents 1.0.
 func checkAttributes(ev Event, version string) error {
 	for _, required := range [...]struct{ name, value string }{
 		{"specversion", version}, {"id", ev.ID}, {"source", ev.Source}, {"type", ev.Name},
@@ -102,8 +102,8 @@ func isAttributeName(name string) bool {
 	return name != ""
 }
 
-// SetHeader writes the event's attributes into header as a binary-mode
-// CloudEvent. It overwrites ce-* headers of the same names and leaves others.
+// SetHeader writes the event's attributes into header in CloudEvents binary mode. It overwrites
+// ce-* headers of the same names and keeps others.
 func (e Event) SetHeader(header map[string][]string) {
 	values := [...]string{"1.0", Escape(e.ID), Escape(e.Source), e.Name, Escape(e.Session), Escape(e.Time)}
 	for i, name := range [...]string{"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time"} {
@@ -111,7 +111,7 @@ func (e Event) SetHeader(header map[string][]string) {
 			header[name] = values[i : i+1 : i+1]
 		}
 	}
-	extensions := make([]string, 0, len(e.Extensions)) // one allocation for all
+	extensions := make([]string, 0, len(e.Extensions)) // one allocation for all extensions
 	for name, value := range e.Extensions {
 		extensions = append(extensions, Escape(value))
 		n := len(extensions)
@@ -121,9 +121,8 @@ func (e Event) SetHeader(header map[string][]string) {
 
 const upperHex = "0123456789ABCDEF"
 
-// Escape percent-encodes what a header value can't hold, as the CloudEvents
-// bindings do: everything but the printable ASCII characters, and space, '"'
-// and '%'.
+// Escape percent-encodes a header value as the CloudEvents bindings do: everything except printable
+// ASCII characters, and also space, '"' and '%'.
 func Escape(s string) string {
 	plain := func(c byte) bool { return c > ' ' && c < 0x7f && c != '"' && c != '%' }
 	first := 0
@@ -146,7 +145,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Unescape undoes [Escape]. Text that is not well escaped is returned as it is.
+// Unescape reverses [Escape]. It returns text that is not escaped correctly unchanged.
 func Unescape(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s

@@ -12,14 +12,14 @@ const (
 	MaxTitleLen  = 128 // characters of a hook's name for people
 )
 
-// The names of two events in the specification. They are aliases of [ToolError] and
-// [ProviderError], with the same data: a hook for one name is called for both.
+// Aliases of [ToolError] and [ProviderError] in the specification. A hook for one name is called
+// for both, with the same data.
 const (
 	ErrorTool     = "error:tool"
 	ErrorProvider = "error:provider"
 )
 
-// aliases maps each spelling that has one to its canonical spelling.
+// aliases maps aliases to canonical names.
 var aliases = map[string]string{
 	"context:pre-compact": ContextPreCompact,
 	"execution:complete":  ExecutionEnd,
@@ -27,7 +27,7 @@ var aliases = map[string]string{
 	ErrorProvider:         ProviderError,
 }
 
-// spellings maps a canonical name to all of its spellings, itself first.
+// spellings maps a canonical name to all of its spellings, the canonical one first.
 var spellings = func() map[string][]string {
 	m := make(map[string][]string, len(aliases))
 	for alias, name := range aliases {
@@ -36,8 +36,8 @@ var spellings = func() map[string][]string {
 	return m
 }()
 
-// Canonical returns the spelling of name that matching uses: the same name
-// unless it is an alias.
+// Canonical returns the spelling of name that matching uses. It is name itself unless that is an
+// alias.
 func Canonical(name string) string {
 	if c, ok := aliases[name]; ok {
 		return c
@@ -45,8 +45,8 @@ func Canonical(name string) string {
 	return name
 }
 
-// Spellings returns every spelling of the event that name names, the canonical
-// one first. For most events that is the name alone.
+// Spellings returns all spellings of an event name, the canonical one first. Most events have only
+// one.
 func Spellings(name string) []string {
 	c := Canonical(name)
 	if s, ok := spellings[c]; ok {
@@ -55,7 +55,7 @@ func Spellings(name string) []string {
 	return []string{c}
 }
 
-// CheckName reports why name is no event name, or nil.
+// CheckName returns an error unless name is a valid event name.
 func CheckName(name string) error {
 	if n := strings.Count(name, ":") + 1; n > MaxNameParts {
 		return fmt.Errorf("event name %q has %d parts: at most %d are allowed", clip(name), n, MaxNameParts)
@@ -68,8 +68,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPattern reports why pattern can't be registered, or nil. A pattern is an
-// event name, "*", or an event name followed by ":*".
+// CheckPattern returns an error unless pattern can be registered: an event name, "*", or an event
+// name followed by ":*".
 func CheckPattern(pattern string) error {
 	if pattern == "*" {
 		return nil
@@ -77,8 +77,8 @@ func CheckPattern(pattern string) error {
 	return CheckName(strings.TrimSuffix(pattern, ":*"))
 }
 
-// CheckChannel reports why channel is no contribution channel, or nil: parts as
-// in an event name, joined by dots.
+// CheckChannel returns an error unless channel is a valid contribution channel: parts as in an
+// event name, joined by dots.
 func CheckChannel(channel string) error {
 	parts := strings.Split(channel, ".")
 	for _, p := range parts {
@@ -89,7 +89,7 @@ func CheckChannel(channel string) error {
 	return nil
 }
 
-// CheckHookID reports why id is no hook id, or nil.
+// CheckHookID returns an error unless id is a valid hook id.
 func CheckHookID(id string) error {
 	ok := id != "" && len(id) <= MaxPartLen && id[0] != '_' && id[0] != '-'
 	for i := 0; ok && i < len(id); i++ {
@@ -101,8 +101,7 @@ func CheckHookID(id string) error {
 	return nil
 }
 
-// Match reports whether pattern matches the event name, in any of its
-// spellings.
+// Match reports whether pattern matches the event name in any of its spellings.
 func Match(pattern, name string) bool {
 	if pattern == "*" {
 		return true
@@ -134,7 +133,7 @@ func validPart(p string) bool {
 
 func lowerDigit(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
 
-// clip keeps foreign text in an error message short.
+// clip shortens untrusted text for an error message.
 func clip(s string) string {
 	if len(s) > 80 {
 		return strings.ToValidUTF8(s[:80], "") + "..."

@@ -12,26 +12,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDepth is how deep event data may nest; the data object itself is level 1.
+// MaxDepth is the maximum nesting depth of event data. The data object itself is level 1.
 const MaxDepth = 64
 
-// Object is a JSON object that was checked and is otherwise left as it came.
-// The zero Object is the empty object.
+// Object is a checked JSON object with its original bytes. The zero Object is the empty object.
 type Object struct {
 	raw     []byte
 	members []member
 }
 
-// member is one member of the top level: its name, and where "name":value
-// stands in raw.
+// member is one top-level member: its name, and the place of "name":value in raw.
 type member struct {
 	name       string
 	start, end int // of the whole member
 	value      int // where the value begins
 }
 
-// scratch is what parsing needs for a moment. It is kept because a decoder owns a
-// table for duplicate names.
+// scratch holds the state of a parse. It is pooled because a decoder has a table for duplicate
+// names.
 type scratch struct {
 	jsontext.Decoder
 	in      bytes.Buffer
@@ -40,14 +38,13 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// ParseObject checks that raw is one JSON object in UTF-8, has no duplicate
-// names at any level, and nests at most [MaxDepth] deep. raw is kept, not
-// copied, and must not change afterwards. The error is one sentence for the
-// sender.
+// ParseObject parses raw, which must be one JSON object in UTF-8 without duplicate names at any
+// level, nested at most [MaxDepth] deep. The Object refers to raw, which must not change
+// afterwards. The error is one sentence for the sender.
 func ParseObject(raw []byte) (Object, error) { return parseObject(raw, MaxDepth) }
 
-// ParseEnvelope is [ParseObject] for an object that holds event data as one of
-// its members (a CloudEvent, a hook's reply): one level more is allowed.
+// ParseEnvelope is [ParseObject] for an object that has event data as a member (a CloudEvent, a
+// hook's reply). It allows one more level.
 func ParseEnvelope(raw []byte) (Object, error) { return parseObject(raw, MaxDepth+1) }
 
 func parseObject(raw []byte, maxDepth int) (Object, error) {
@@ -80,7 +77,7 @@ func parseObject(raw []byte, maxDepth int) (Object, error) {
 	return Object{raw, slices.Clone(dec.members)}, nil
 }
 
-// release gives a scratch back, without what it has read.
+// release returns a scratch to the pool, without what it has read.
 func (p *scratch) release() {
 	p.in = bytes.Buffer{}
 	clear(p.members)
@@ -90,8 +87,8 @@ func (p *scratch) release() {
 	}
 }
 
-// readMember reads one member of the top level, watching the depth. Between two
-// members, and between a name and its value, stand only spaces and punctuation.
+// readMember reads one top-level member and limits its depth. Only white space and punctuation can
+// precede a member, or a value after its name.
 func readMember(dec *jsontext.Decoder, raw []byte, maxDepth int) (member, error) {
 	before := int(dec.InputOffset())
 	tok, err := dec.ReadToken()
@@ -109,7 +106,7 @@ func readMember(dec *jsontext.Decoder, raw []byte, maxDepth int) (member, error)
 	return m, nil
 }
 
-// skipValue reads one value without going deeper than maxDepth.
+// skipValue reads one value, nested at most maxDepth deep.
 func skipValue(dec *jsontext.Decoder, maxDepth int) error {
 	level := dec.StackDepth()
 	for {
@@ -125,7 +122,7 @@ func skipValue(dec *jsontext.Decoder, maxDepth int) error {
 	}
 }
 
-// jsonError turns a decoder's error into one sentence for the sender.
+// jsonError returns a decoder's error as one sentence for the sender.
 func jsonError(err error) error {
 	var syn *jsontext.SyntacticError
 	if !errors.As(err, &syn) {
@@ -151,7 +148,7 @@ func kindName(k jsontext.Kind) string {
 	}
 }
 
-// Bytes is the object as it came; "{}" for the zero Object.
+// Bytes returns the object's original text; "{}" for the zero Object.
 func (o Object) Bytes() []byte {
 	if o.raw == nil {
 		return []byte("{}")
@@ -159,10 +156,10 @@ func (o Object) Bytes() []byte {
 	return o.raw
 }
 
-// Len is the number of members.
+// Len returns the number of members.
 func (o Object) Len() int { return len(o.members) }
 
-// All iterates over the members in their order, with their raw values.
+// All iterates over the members in order, with their raw values.
 func (o Object) All() iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
 		for _, m := range o.members {
@@ -173,7 +170,7 @@ func (o Object) All() iter.Seq2[string, jsontext.Value] {
 	}
 }
 
-// Get returns the raw value of a member, and whether there is one.
+// Get returns the raw value of a member, and whether the member exists.
 func (o Object) Get(name string) (jsontext.Value, bool) {
 	for _, m := range o.members {
 		if m.name == name {
@@ -183,7 +180,7 @@ func (o Object) Get(name string) (jsontext.Value, bool) {
 	return nil, false
 }
 
-// GetString returns the text of a member and whether it is there and a string.
+// GetString returns the text of a member, and whether the member exists and is a string.
 func (o Object) GetString(name string) (string, bool) {
 	v, ok := o.Get(name)
 	if !ok || v.Kind() != '"' {
@@ -193,9 +190,8 @@ func (o Object) GetString(name string) (string, bool) {
 	return string(text), err == nil
 }
 
-// With returns the object's text with one member set to value, which must be
-// JSON: in its place if there is such a member, else at the end. All other
-// bytes stay as they are.
+// With returns the object's text with one member set to value, which must be JSON. An existing
+// member is replaced in place; a new one is appended. All other bytes are unchanged.
 func (o Object) With(name string, value []byte) []byte {
 	raw := o.Bytes()
 	for _, m := range o.members {
@@ -203,7 +199,7 @@ func (o Object) With(name string, value []byte) []byte {
 			return slices.Concat(raw[:m.value], value, raw[m.end:])
 		}
 	}
-	quoted, _ := jsontext.AppendQuote(nil, name) // what is not UTF-8 is replaced
+	quoted, _ := jsontext.AppendQuote(nil, name) // invalid UTF-8 is replaced
 	head := raw[:1+bytes.IndexByte(raw, '{')]
 	if o.Len() > 0 {
 		head = raw[:o.members[o.Len()-1].end]
@@ -212,8 +208,8 @@ func (o Object) With(name string, value []byte) []byte {
 	return slices.Concat(head, quoted, []byte{':'}, value, raw[len(head):])
 }
 
-// Map returns the object's text with each value replaced by what change makes of it, which must
-// be JSON. All other bytes stay as they are.
+// Map returns the object's text with each value replaced by the result of change, which must be
+// JSON. All other bytes are unchanged.
 func (o Object) Map(change func(name string, value jsontext.Value) []byte) []byte {
 	raw := o.Bytes()
 	out, done := make([]byte, 0, len(raw)), 0
@@ -225,10 +221,9 @@ func (o Object) Map(change func(name string, value jsontext.Value) []byte) []byt
 	return append(out, raw[done:]...)
 }
 
-// Over returns the members of o merged over those of below (shallow, an
-// explicit null wins), with timestamp set to stamp. Members nobody changed keep
-// their bytes. It implements rules 15 and 17 of the semantics: event data over
-// default fields, one stamp of the router's over both.
+// Over returns the members of o merged over those of below, with timestamp set to stamp. The merge
+// is shallow, and an explicit null wins. Members keep their bytes. This implements the protocol's
+// rules for data: event data overrides default fields, and the router sets the timestamp.
 func (o Object) Over(below Object, stamp string) []byte {
 	out := make([]byte, 0, len(o.raw)+len(below.raw)+len(stamp)+20)
 	out = append(out, '{')

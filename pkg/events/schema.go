@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// schema is the part of JSON Schema that events need.
+// schema is the subset of JSON Schema that events need.
 type schema struct {
 	Schema      string             `json:"$schema,omitempty"`
 	Title       string             `json:"title,omitempty"`
@@ -19,10 +19,9 @@ type schema struct {
 	Additional *bool `json:"additionalProperties,omitempty"`
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of a standard event's data, by
-// any of its names; ok is false for an event that is not in the [Catalog]. No
-// member is required and others are allowed: the schema says what a member means
-// where it is there.
+// Schema returns the JSON Schema (draft 2020-12) of a standard event's data, by any spelling of its
+// name. ok is false for an event that is not in the [Catalog]. The schema describes members if they
+// are present: none is required, and others are allowed.
 func Schema(name string) (text []byte, ok bool) {
 	name = Canonical(name)
 	for _, info := range Catalog() {

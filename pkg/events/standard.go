@@ -1,6 +1,6 @@
 package events
 
-// The standard events. Any other well-formed name may be emitted too.
+// The standard events. Agents may emit any other valid name too.
 const (
 	SessionStart  = "session:start"
 	SessionEnd    = "session:end"

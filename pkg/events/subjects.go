@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// DefaultPrefix is the first token of every subject where nothing else was
-// configured.
+// DefaultPrefix is the default of the first token of all subjects.
 const DefaultPrefix = "hooks"
 
-// Subjects names the subjects, the queue group and the bucket of one router
-// fleet. A fleet is told from another on the same NATS account by its prefix.
+// Subjects names the subjects, the queue group and the bucket of one fleet of routers. Fleets on
+// one NATS account differ by prefix.
 type Subjects struct{ prefix string }
 
-// NewSubjects returns the subjects below prefix, which is one token of a-z,
-// 0-9, '_' and '-', at most 32 characters; empty means [DefaultPrefix].
+// NewSubjects returns the subjects with a prefix: one token of a-z, 0-9, '_' and '-', at most 32
+// characters; empty means [DefaultPrefix].
 func NewSubjects(prefix string) (Subjects, error) {
 	prefix = cmp.Or(prefix, DefaultPrefix)
 	ok := len(prefix) <= 32
@@ -28,8 +27,7 @@ func NewSubjects(prefix string) (Subjects, error) {
 	return Subjects{prefix}, nil
 }
 
-// Prefix is the first token of every subject. The zero Subjects has
-// [DefaultPrefix].
+// Prefix returns the first token of all subjects, which is [DefaultPrefix] for the zero Subjects.
 func (s Subjects) Prefix() string {
 	if s.prefix == "" {
 		return DefaultPrefix
@@ -37,13 +35,13 @@ func (s Subjects) Prefix() string {
 	return s.prefix
 }
 
-// QueueGroup is the group in which all replicas of the router answer.
+// QueueGroup returns the queue group of all replicas of the router.
 func (s Subjects) QueueGroup() string { return s.Prefix() + "-router" }
 
-// Bucket is the key-value bucket that holds the registrations.
+// Bucket returns the name of the key-value bucket with the registrations.
 func (s Subjects) Bucket() string { return s.Prefix() + "_registry" }
 
-// AuditStream is the stream that holds the audit records.
+// AuditStream returns the name of the stream with the audit records.
 func (s Subjects) AuditStream() string { return strings.ToUpper(s.Prefix()) + "_AUDIT" }
 
 // Of joins the prefix, a verb and further tokens: Of("emit", "tool.pre") is
@@ -52,21 +50,21 @@ func (s Subjects) Of(tokens ...string) string {
 	return s.Prefix() + "." + strings.Join(tokens, ".")
 }
 
-// Event is the subject of a verb for an event: Event("emit", "tool:pre") is
+// Event returns the subject of a verb for an event: Event("emit", "tool:pre") is
 // "hooks.emit.tool.pre".
 func (s Subjects) Event(verb, name string) string {
 	return s.Prefix() + "." + verb + "." + strings.ReplaceAll(name, ":", ".")
 }
 
-// Call is the subject on which the hook with this id is called.
+// Call returns the subject on which the hook with this id is called.
 func (s Subjects) Call(id string) string { return s.Prefix() + ".call." + id }
 
-// CallCancel is where the workers of a hook that only validates hear which call's answer
-// does not count any more.
+// CallCancel returns the subject on which routers tell the workers of a hook that only validates
+// which call to cancel.
 func (s Subjects) CallCancel(id string) string { return s.Call(id) + ".cancel" }
 
-// Tail returns what follows "<prefix>.<verb>." in subject, or "" where nothing
-// does.
+// Tail returns the rest of subject after "<prefix>.<verb>.", or "" if subject does not begin with
+// that.
 func (s Subjects) Tail(verb, subject string) string {
 	for _, token := range [...]string{s.Prefix(), verb} {
 		rest, ok := strings.CutPrefix(subject, token)
@@ -78,9 +76,9 @@ func (s Subjects) Tail(verb, subject string) string {
 	return subject
 }
 
-// EventName returns the event that a subject of this verb names, and an error
-// where the tokens form no event name. An event has one subject: a colon in a token
-// would be another, which a permission for the first does not cover.
+// EventName returns the event that a subject of this verb names, and an error if the tokens are not
+// a valid event name. A colon in a token is an error: it would give the event a second subject,
+// which permissions for the first do not cover.
 func (s Subjects) EventName(verb, subject string) (string, error) {
 	tail := s.Tail(verb, subject)
 	name := strings.ReplaceAll(tail, ".", ":")

@@ -8,35 +8,35 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// toolCall is a call as it was sent: the name, and the input wherever it stood.
+// toolCall is a call as sent: the name, and the input from whichever member holds it.
 type toolCall struct {
 	name     string
 	input    toolInput
 	cwd      string
-	server   string // of an MCP call, where it is told beside the name
-	remote   string // the tool's name there
-	isMCP    bool   // whatever the name is
-	joined   bool   // the name may be that of an MCP server and its tool
+	server   string // of an MCP call, if it is not part of the name
+	remote   string // the tool's name on that server
+	isMCP    bool   // independent of the name
+	joined   bool   // the name may consist of an MCP server and its tool
 	shape    toolKind
-	hasShape bool   // shape says what the tool is, in place of the name
-	at       Object // what has the name and the input as members
+	hasShape bool   // the data's shape identifies the tool, instead of a name
+	at       Object // the object with the members for name and input
 
-	// others are the same call with what else could be its input. Which one the agent takes, the
-	// data does not say.
+	// others are the same call with each other member that could be its input. The data does not
+	// say which one the agent uses.
 	others []toolCall
 }
 
-// Where agents put the name and the input, the standard place first.
+// Members in which agents put the name and the input, the standard one first.
 var (
 	nameMembers  = []string{"tool_name", "toolName", "tool", "name"}
 	inputMembers = []string{"tool_input", "toolInput", "toolArgs", "tool_args", "input", "arguments", "args", "parameters"}
 	callMembers  = []string{"tool_call", "toolCall", "function", "tool"}
 )
 
-// maxCallNesting is how deep a call may be wrapped: {"tool_call":{"function":{…}}}.
+// maxCallNesting is the maximum depth of a wrapped call: {"tool_call":{"function":{…}}}.
 const maxCallNesting = 3
 
-// callOf finds the call in an event's data.
+// callOf finds the tool call in an event's data.
 func callOf(data Object) toolCall {
 	var call toolCall
 	call.cwd, _ = data.GetString("cwd")
@@ -75,8 +75,9 @@ func callOf(data Object) toolCall {
 	return call
 }
 
-// maybeJoined reports whether a name may be an MCP server's name and its tool's, as the agent joins
-// them: Goose with "__", OpenCode with '_', Copilot CLI with '-'. So web_search is no tool of OpenCode.
+// maybeJoined reports whether a name may consist of an MCP server's name and its tool's, in the way
+// of the agent: Goose joins them with "__", OpenCode with '_', Copilot CLI with '-'. Names of the
+// agent's own tools do not count.
 func maybeJoined(name, hook string, data Object) bool {
 	has := func(member string) bool { _, ok := data.Get(member); return ok }
 	switch {
@@ -88,12 +89,12 @@ func maybeJoined(name, hook string, data Object) bool {
 	return false
 }
 
-// maxOtherInputs bounds the inputs that a call may have besides its own; a call with more is judged
-// by them, and is partial like one with fewer.
+// maxOtherInputs is the maximum number of additional inputs of a call. Further ones are ignored:
+// the call is partial with any.
 const maxOtherInputs = 8
 
-// otherInputs are the inputs that stand in data besides the one that a call has: beside it, around
-// it and in the calls that it has as members.
+// otherInputs returns the inputs in data other than the one that the call has: next to it, around
+// it, and in calls that data has as members.
 func otherInputs(data Object, input jsontext.Value) (others []jsontext.Value) {
 	var known [][]byte
 	var look func(o Object, depth int)
@@ -122,7 +123,7 @@ func otherInputs(data Object, input jsontext.Value) (others []jsontext.Value) {
 	return others
 }
 
-// isSame reports whether two values are one, and stand at one place.
+// isSame reports whether two values are the same bytes in memory.
 func isSame(a, b jsontext.Value) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }
 
 func firstOf(o Object, names []string) jsontext.Value {

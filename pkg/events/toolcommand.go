@@ -7,8 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// commandOf reads a command: a line, or a list of words. ok is false for anything
-// else.
+// commandOf returns a command that is a line or a list of words. ok is false for other values.
 func commandOf(v jsontext.Value) (line string, ok bool) {
 	if v.Kind() == '"' {
 		line, err := unquote(v)
@@ -18,7 +17,7 @@ func commandOf(v jsontext.Value) (line string, ok bool) {
 	return commandLine(words), ok
 }
 
-// wordsOf reads a list of words. ok is false for anything else, and if one is not text.
+// wordsOf returns a list of words. ok is false for other values, and if an element is not a string.
 func wordsOf(v jsontext.Value) (words []string, ok bool) {
 	if v.Kind() != '[' {
 		return nil, false
@@ -34,8 +33,7 @@ func wordsOf(v jsontext.Value) (words []string, ok bool) {
 	return words, ok
 }
 
-// arguments are what an input has beside a command for its end: words, or a text as
-// it is.
+// arguments are the arguments of a command in a separate member: words, or a text.
 type arguments struct {
 	words []string
 	line  string
@@ -50,7 +48,7 @@ func argumentsOf(v jsontext.Value) (a arguments, ok bool) {
 	return arguments{words, quoteWords(words)}, ok
 }
 
-// behind is the line of a command with the arguments.
+// behind returns the line of a command with the arguments appended.
 func (a arguments) behind(command string) string {
 	if likeBash(command) && len(a.words) > 0 {
 		return commandLine(append([]string{command}, a.words...))
@@ -60,12 +58,12 @@ func (a arguments) behind(command string) string {
 
 func isOperator(word string) bool { return slices.Contains([]string{"&&", "||", ";", "|", "&"}, word) }
 
-// maxJoined bounds the lines that several commands and several arguments make, in
-// bytes. It is more than a guard reads: what is beyond can't be decided.
+// maxJoined is the maximum size of the lines for all combinations of commands and arguments, in
+// bytes. Guards can't judge more than this.
 const maxJoined = 128 << 10
 
-// joinArguments puts the arguments behind the commands. Of several arguments nobody
-// knows which count, so there is a line with each of them.
+// joinArguments appends the arguments to the commands. If there are several arguments, it is
+// unknown which ones count, so it makes a line for each.
 func (m *members) joinArguments() {
 	if len(m.args) == 0 {
 		return
@@ -98,10 +96,9 @@ func (m *members) joinArguments() {
 	}
 }
 
-// commandLine is the line that runs these words, or the script that they give to
-// a shell. Only the plain form is taken for that: what else stands beside a shell's
-// script (another flag, arguments, a shell from elsewhere, one with other rules of
-// quoting) may be what matters.
+// commandLine returns the line that runs words, or the script that words run in a shell. It returns
+// a script only for the plain form with three words: anything else (other flags, arguments, a shell
+// elsewhere or with other quoting rules) may matter.
 func commandLine(words []string) string {
 	if len(words) == 3 && likeBash(words[0]) && slices.Contains(scriptFlags, words[1]) {
 		return words[2]
@@ -109,7 +106,7 @@ func commandLine(words []string) string {
 	return quoteWords(words)
 }
 
-// quoteWords is the line that a shell reads as these words.
+// quoteWords returns a line that a shell splits into words.
 func quoteWords(words []string) string {
 	line := make([]byte, 0, 64)
 	for i, w := range words {
@@ -133,8 +130,8 @@ func isShell(word string) bool {
 	return isProgram(word, bashShells) || isProgram(word, otherShells)
 }
 
-// likeBash reports whether a word names a shell that reads a line as guards do. To the others, what
-// bash takes for a quoted word may be a command.
+// likeBash reports whether a word names a shell with the quoting rules that guards assume. Others
+// may run what bash takes for a quoted word.
 func likeBash(word string) bool { return isProgram(word, bashShells) }
 
 func isProgram(word string, names []string) bool {
@@ -142,7 +139,7 @@ func isProgram(word string, names []string) bool {
 	return slices.Contains(names, word[at:]) && slices.Contains(shellDirs, word[:at])
 }
 
-// appendWord quotes a word where a shell would not read it as it is.
+// appendWord appends a word, quoted if a shell would not take it literally.
 func appendWord(line []byte, word string) []byte {
 	plain := word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("@%+=:,./-_", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

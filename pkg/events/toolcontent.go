@@ -6,11 +6,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ToolContent is what the tool call of an event does, in one spelling: who allowed a call
-// for good allowed calls with the same content. It has the tool, its input whole and where
-// it runs, whatever the order and the white space of members; of a shell that is known it
-// has not what describes the command or bounds its time. ok is false if the event has no
-// tool, and where its data names neither a tool nor an input.
+// ToolContent returns what the tool call of an event does, in a normal form: an "Allow always"
+// covers calls with the same content. It contains the tool, its whole input and the working
+// directory, independent of the order of members and white space. For a known shell it leaves out
+// descriptions and time-outs. ok is false if the event has no tool, or its data names neither a
+// tool nor an input.
 func (o Object) ToolContent(event string) (content []byte, ok bool) {
 	call := callOf(o)
 	given := call.given()
@@ -25,7 +25,7 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 		return nil, false
 	}
 	if !call.hasShape && (len(given) == 0 || len(call.others) > 0) {
-		return o.spelled(envelope...), true // its input may be anywhere
+		return o.spelled(envelope...), true // the input may be in any member
 	}
 	var tool Tool
 	kind, known := call.classify(&tool)
@@ -51,11 +51,11 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 			w.Raw(member, spell(v))
 		}
 	}
-	if call.hasShape { // the input is the data, with ids that are new each time
+	if call.hasShape { // the input is the data, with ids that differ each time
 		switch tool = call.tool(); {
 		case tool.Partial || kind.class != ClassShell && kind.operation != OperationRead:
 			return o.spelled("timestamp", "session_id"), true
-		case kind.class == ClassShell: // also whether it leaves the sandbox
+		case kind.class == ClassShell: // including whether it leaves the sandbox
 			return o.spelled(slices.Concat(envelope, remarks)...), true
 		}
 		w.Text("class", string(tool.Class))
@@ -64,21 +64,21 @@ func (o Object) ToolContent(event string) (content []byte, ok bool) {
 	return w.End(), true
 }
 
-// envelope are members of the data that say when and in what a call is made, and not what it does.
+// envelope lists members of the data that describe the context of a call and not what it does.
 var envelope = []string{
 	"timestamp", "session_id", "sessionId", "hook_event_name", "tool_use_id", "tool_call_id", "toolCallId", "call_id", "transcript_path", "permission_mode", "prompt_id", "turn_id",
 	"conversation_id", "generation_id", "workspace_roots", "model", "parent_id", "parent_session_id", "cursor_version", "user_email",
 }
 
-// inputResponses is the member with what the client of an MCP server answers to its questions
-// about the call: more input.
+// inputResponses is the member with the answers of an MCP client to the server's questions about
+// the call. They are part of the input.
 const inputResponses = "mcp_input_responses"
 
-// beside are the members of the data that a call to an MCP server is about besides its tool and
-// input: which server it is, which Cursor and Gemini CLI don't tell by a name alone.
+// beside lists the members of the data that identify the MCP server of a call, or add to its input.
+// Cursor and Gemini CLI do not identify the server by name alone.
 var beside = []string{"mcp_context", "command", "url", inputResponses}
 
-// given are the members that hold an input: which one a tool gets, only its agent knows.
+// given returns the members that hold an input. Only the agent knows which one the tool gets.
 func (c toolCall) given() (members []string) {
 	for _, name := range inputMembers {
 		if v, ok := c.at.Get(name); ok && v.Kind() != 'n' {
@@ -88,11 +88,11 @@ func (c toolCall) given() (members []string) {
 	return members
 }
 
-// remarks are members of a shell's input that change nothing of what it runs, as
-// [appendKey] makes them: models write others each time.
+// remarks lists members of a shell's input that do not affect what it runs, in the form of
+// [appendKey]. Models write different ones each time.
 var remarks = []string{"description", "explanation", "justification", "timeout", "timeoutms"}
 
-// spelled is the object without members of some names, in the spelling of spell.
+// spelled returns the object in normal form, without the members named in without.
 func (o Object) spelled(without ...string) []byte {
 	w := NewObjectWriter(nil)
 	for name, v := range o.All() {
@@ -103,10 +103,10 @@ func (o Object) spelled(without ...string) []byte {
 	return spell(w.End())
 }
 
-// spell is a value with its members in order and no white space between. Numbers stay as
-// they are: two large ones must not become the same.
+// spell returns a value with sorted members and no white space. It keeps numbers as they are, since
+// two large numbers must not become equal.
 func spell(v jsontext.Value) []byte {
 	v = v.Clone()
-	_ = v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) // of what is no JSON the bytes count
+	_ = v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) // invalid JSON is compared by its bytes
 	return v
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// addFiles adds the paths of file: URLs to those of a tool. Who fetches nothing but
-// files reads them.
+// addFiles adds the paths of file: URLs to a tool's paths. A fetch without other paths becomes a read.
 func (t *Tool) addFiles() {
 	m, named := members{paths: t.Paths}, len(t.Paths)
 	for _, list := range [...][]string{t.Paths, t.URLs} {
@@ -22,8 +21,8 @@ func (t *Tool) addFiles() {
 	}
 }
 
-// filePath is the path of a file: URL, read as browsers do: in any case, without its
-// host, and behind other schemes, as in view-source:file:///x.
+// filePath returns the path of a file: URL as browsers read it: in any case, without the host, and
+// behind other schemes, as in view-source:file:///x.
 func filePath(text string) (path string, ok bool) {
 	for range 4 {
 		scheme, rest, found := strings.Cut(text, ":")
@@ -41,7 +40,7 @@ func filePath(text string) (path string, ok bool) {
 	return "", false
 }
 
-// withoutBreaks takes out what browsers take no notice of in an address.
+// withoutBreaks removes the characters that browsers ignore in a URL.
 func withoutBreaks(text string) string {
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' })
 	if !strings.ContainsAny(text, "\t\r\n") {
@@ -54,7 +53,7 @@ func notInScheme(r rune) bool {
 	return (r|0x20 < 'a' || r|0x20 > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("+-.", r)
 }
 
-// pathOfURL is the path in what stands behind file:.
+// pathOfURL returns the path in the text after "file:".
 func pathOfURL(rest string) string {
 	if at := strings.IndexAny(rest, "?#"); at >= 0 {
 		rest = rest[:at]
@@ -70,7 +69,7 @@ func pathOfURL(rest string) string {
 	return "/" + path
 }
 
-// percentDecoded leaves a % alone that begins no escape.
+// percentDecoded decodes percent escapes. It keeps a % that does not begin one.
 func percentDecoded(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// readGlobs: without its default excludes, a glob finds what nobody names, such as .env.
+// readGlobs adds the files of the member include. A call without the default excludes is partial, since
+// its globs also match files such as .env.
 func (c toolCall) readGlobs(t *Tool) {
 	m := members{paths: t.Paths}
 	for name, v := range c.input.object.All() {
@@ -17,11 +18,12 @@ func (c toolCall) readGlobs(t *Tool) {
 	t.Paths, t.Partial = m.paths, t.Partial || m.partial
 }
 
-// patternMembers hold the pattern of a search for names, as [appendKey] makes them.
+// patternMembers are the members with the pattern of a search for file names, in the form of
+// [appendKey].
 var patternMembers = []string{"pattern", "globpattern", "glob", "query"}
 
-// readNames adds the directories that the patterns of a search for names begin with: an agent
-// need not give such a search a directory.
+// readNames adds the directories at the start of the patterns of a search for file names, since
+// such a search needs no separate directory.
 func (c toolCall) readNames(t *Tool) {
 	var m members
 	for name, v := range c.input.object.All() {
@@ -46,8 +48,9 @@ func (c toolCall) readNames(t *Tool) {
 	t.Paths, t.Partial = all.paths, t.Partial || all.partial
 }
 
-// directoryOf is the directory that a pattern for names begins with; of an absolute path without
-// wildcards it is the path. whole is false where the rest may lead out of the directory again.
+// directoryOf returns the directory at the start of a pattern for file names, or an absolute path
+// without wildcards itself. whole is false if the rest of the pattern may lead out of the
+// directory.
 func directoryOf(pattern string) (dir string, whole bool) {
 	at := strings.IndexAny(pattern, "*?[{")
 	if at < 0 {

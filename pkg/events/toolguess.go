@@ -8,15 +8,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// guessed is what stands in members that nobody knows, at any depth.
+// guessed holds what members of unknown meaning may name, at any depth.
 type guessed struct {
 	commands, paths, urls []string
 
-	level int  // how many objects and lists of unknown meaning it stands in
-	more  bool // there are deeper ones
+	level int  // number of enclosing objects and lists of unknown meaning
+	more  bool // some are nested deeper than is searched
 }
 
-// pathEnds end the names of members that are paths, as [appendKey] makes them: image_path, inputFile.
+// pathEnds are the endings of names of members that hold paths, in the form of [appendKey]:
+// image_path, inputFile.
 var pathEnds = []string{"path", "paths", "file", "files", "filename", "filenames", "dir", "dirs", "directory", "directories", "folder", "folders"}
 
 func endsAsPath(name string) bool {
@@ -24,20 +25,21 @@ func endsAsPath(name string) bool {
 	return slices.ContainsFunc(pathEnds, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// looksLikePath reports whether a text is a path, whatever its member is called: one from the root,
-// from home, from the directory or above it. Other texts may be names, as in a search for .env.
+// looksLikePath reports whether a text is a path, independent of its member: one that begins with
+// /, ~/, ./ or ../. Other texts may be names, as in a search for .env.
 func looksLikePath(text string) bool {
 	return slices.ContainsFunc([]string{"/", "~/", "./", "../"}, func(start string) bool { return strings.HasPrefix(text, start) })
 }
 
 var (
-	// anAddress matches an address in a text, and spacedLogin what begins as one and has blanks before an @.
+	// anAddress matches an address in a text. spacedLogin matches a text that begins like one and
+	// has blanks before an @.
 	anAddress   = regexp.MustCompile(`(?i)[a-z][a-z0-9+.:-]*://(\S*@)?(\[[0-9a-f:.%]*\])?[^\s"'<>()\[\]{}]*`)
 	spacedLogin = regexp.MustCompile(`(?i)^\s*[a-z][a-z0-9+.:-]*://[^/?#\\]*\s[^/?#\\]*@`)
 )
 
-// addressesIn are the addresses in a text: all of it where it may be one, else those that it mentions,
-// read with and without the breaks that browsers take out.
+// addressesIn returns the addresses in a text: the whole text if it may be one, otherwise those
+// that it mentions, with and without the line breaks that browsers remove.
 func addressesIn(text string) []string {
 	if !strings.ContainsFunc(strings.TrimFunc(text, isSpace), func(r rune) bool { return isSpace(r) || r < ' ' }) || spacedLogin.MatchString(text) {
 		return []string{text}
@@ -49,8 +51,8 @@ func addressesIn(text string) []string {
 	return all
 }
 
-// guess notes the texts in a value of unknown meaning that look like a path or an address, and what
-// the objects in it name. isPath says that its member is called like a path.
+// guess records the texts in a value of unknown meaning that look like a path or an address, and
+// what the objects in it name. isPath is set if the member's name suggests a path.
 func (m *members) guess(v jsontext.Value, isPath bool) {
 	kind := v.Kind()
 	switch {
@@ -92,7 +94,7 @@ func (m *members) guess(v jsontext.Value, isPath bool) {
 	}
 }
 
-// guessAll notes all that an object of unknown meaning names.
+// guessAll records everything that an object of unknown meaning names.
 func (m *members) guessAll(inner members) {
 	for _, part := range [...]struct {
 		to   *[]string

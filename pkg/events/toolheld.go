@@ -7,13 +7,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxToolCalls bounds the calls of one event.
+// MaxToolCalls is the maximum number of calls of one event.
 const MaxToolCalls = 256
 
-// ToolsOf returns the tool call that an event is about, as [ToolOf] does, and behind it
-// the calls that its input holds, at any depth, such as those of OpenCode's batch. It is
-// for guards: they judge each, and the strictest answer counts. For calls that can't be
-// read there is a Tool that is [Tool.Unread]. An event that isn't about a tool has none.
+// ToolsOf returns the tool call of an event, as [ToolOf] does, followed by the calls in its input
+// at any depth, such as those of OpenCode's batch. Guards must judge each and use the strictest
+// result. Calls that can't be read are represented by a Tool that is [Tool.Unread]. For an event
+// that is not about a tool call, ToolsOf returns nil.
 func ToolsOf(event string, data []byte) []Tool {
 	tool, ok := ToolOf(event, data)
 	if !ok {
@@ -37,11 +37,11 @@ func ToolsOf(event string, data []byte) []Tool {
 	return tools
 }
 
-// Unread reports whether nobody can say which tool is called. A guard asks then.
+// Unread reports whether it is unknown which tool is called. Guards should ask a person then.
 func (t Tool) Unread() bool { return t.Name == "" && !t.Known }
 
-// held appends the calls that a call holds, and those in them. Shells and tools for files
-// and the web hold none.
+// held appends the calls in a call's input, recursively. Shells and tools for files and the web
+// contain none.
 func (c toolCall) held(tools []Tool, cwd string, depth int) []Tool {
 	var calls []toolCall
 	var unread bool
@@ -68,9 +68,8 @@ func (c toolCall) held(tools []Tool, cwd string, depth int) []Tool {
 	return tools
 }
 
-// The members of an input that hold calls, and those of such a call, as [appendKey]
-// makes them. A member that names things of all kinds names a tool only in a list of
-// calls.
+// Members of an input that hold calls, and the members of such a call, in the form of [appendKey].
+// Members such as name, which are not specific to tools, name a tool only in a list of calls.
 var (
 	heldMembers   = []string{"toolcalls", "tooluses", "calls", "invocations", "steps", "actions", "tasks", "operations"}
 	heldNames     = []string{"tool", "toolname", "toolcall", "recipientname"}
@@ -78,9 +77,9 @@ var (
 	heldInputs    = []string{"toolinput", "toolargs", "input", "arguments", "args", "parameters"}
 )
 
-// calls reads the calls that an input holds in lists, or is itself. unread says that there
-// are others. In a bundle everything in a list is a call, and there is a list; elsewhere a
-// call has a name and an object as its input.
+// calls returns the calls in the lists of an input, or the input itself if it is one. unread
+// reports that there are others. In a bundle, every element of a list is a call, and there must be
+// a list; elsewhere a call has a name and an object as input.
 func (in toolInput) calls(isBundle bool) (calls []toolCall, unread bool) {
 	lists := 0
 	take := func(v jsontext.Value, names []string) {
@@ -98,7 +97,7 @@ func (in toolInput) calls(isBundle bool) (calls []toolCall, unread bool) {
 			continue
 		}
 		lists++
-		if inner, odd := Unpacked(name, v); !isBundle { // a bundle in a text is unread
+		if inner, odd := Unpacked(name, v); !isBundle { // a bundle in a string is unread
 			unread = unread || odd
 			if inner != nil {
 				v = inner
@@ -121,15 +120,15 @@ func (in toolInput) calls(isBundle bool) (calls []toolCall, unread bool) {
 	return calls, unread
 }
 
-// heldCall is a call in an input, and how many members could be its name and its input.
-// A model has written it: if there are several, nobody knows which one counts.
+// heldCall is a call in an input, with the number of members that could be its name and its input.
+// A model wrote it: if there are several, it is unknown which one counts.
 type heldCall struct {
 	call          toolCall
 	names, inputs int
 }
 
-// read takes a call, {"function":{"name":…,"arguments":…}} too, but not wrapped deeper
-// than that.
+// read reads a call, which may be wrapped as in {"function":{"name":…,"arguments":…}}, up to the
+// given depth.
 func (h *heldCall) read(v jsontext.Value, names []string, depth int) {
 	o, ok := objectOf(v)
 	if !ok || depth == 0 {
@@ -151,7 +150,7 @@ func (h *heldCall) read(v jsontext.Value, names []string, depth int) {
 	}
 }
 
-// withoutNamespace is a tool's name without the one that OpenAI's models put before it.
+// withoutNamespace returns a tool's name without the namespace that OpenAI's models prefix.
 func withoutNamespace(v jsontext.Value) string {
 	name, err := unquote(v)
 	if err != nil {

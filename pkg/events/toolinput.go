@@ -8,15 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// toolInput is the input of a call: an object, or a text where the tool takes one.
-// The zero toolInput is for a call without input.
+// toolInput is the input of a call: an object, or a text for tools that take one. The zero
+// toolInput means no input.
 type toolInput struct {
 	object Object
 	text   string
-	broken bool // it is neither, or a text that began as an object
+	broken bool // neither of these, or a text that begins like an object
 }
 
-// readInput reads an input; some agents send the object as JSON in a string.
+// readInput reads an input. Some agents send the object as JSON in a string.
 func readInput(v jsontext.Value) toolInput {
 	switch {
 	case v == nil:
@@ -38,27 +38,27 @@ func readInput(v jsontext.Value) toolInput {
 	return toolInput{object: o}
 }
 
-// role is what a member of an input means.
+// role is the meaning of a member of an input.
 type role int
 
 const (
 	noRole role = iota
 	commandRole
-	argsRole // the words behind a command
-	argvRole // these, or all of it where no command stands beside them
+	argsRole // arguments of a command
+	argvRole // arguments of a command, or a whole command if there is no other
 	listRole // several commands
-	stepRole // objects with commands of their own
+	stepRole // objects with their own commands
 	cwdRole
-	dirRole // where a shell runs, and a path of any other tool
+	dirRole // working directory of a shell; a path for other tools
 	pathRole
 	urlRole
-	nestedRole  // objects that name files of their own
-	besideRole  // what a shell is given beside its command: variables, input, another shell
+	nestedRole  // objects that name their own files
+	besideRole  // something else that a shell gets: variables, input, another shell
 	sandboxRole // whether a shell leaves the agent's sandbox
-	namedRole   // of a tool whose members nobody knows: the name ends as those of paths do
+	namedRole   // of a tool with unknown members: the name ends like one of a path
 )
 
-// memberRoles is by name as [appendKey] makes it.
+// memberRoles maps names in the form of [appendKey] to roles.
 var memberRoles = map[string]role{
 	"command": commandRole, "cmd": commandRole, "commandline": commandRole, "script": commandRole,
 	"shellcommand": commandRole, "bashcommand": commandRole, "clicommand": commandRole, "cmdline": commandRole, "program": commandRole, "executable": commandRole,
@@ -83,26 +83,26 @@ func roleOf(name string) role {
 	return memberRoles[string(appendKey(buf[:0], name))]
 }
 
-// members is what an input holds that has a role.
+// members collects the members of an input that have a role.
 type members struct {
 	commands     []string
 	args         []arguments
 	argv         bool // some of args may be a whole command
-	oddArgs      bool // there are arguments that are no words
-	takesCommand bool // there is a command, readable or not
+	oddArgs      bool // some arguments are not words
+	takesCommand bool // there is a command, even if it can't be read
 	cwd, dir     string
 	paths, urls  []string
 	partial      bool
-	beside       bool // a shell is given more than its command
+	beside       bool // a shell gets more than its command
 
-	guesses bool // nobody knows the tool's members
+	guesses bool // the tool's members are unknown
 	maybe   guessed
 }
 
-// read takes every member: if several could be meant, a guard must see all.
+// read reads all members: if several could be meant, a guard must see them all.
 func (m *members) read(o Object) { m.readWithin(o, maxCallNesting) }
 
-// readWithin is read; depth is how deep objects with commands may be nested.
+// readWithin is read with a limit for the nesting of objects with commands.
 func (m *members) readWithin(o Object, depth int) {
 	for name, v := range o.All() {
 		if v.Kind() == 'n' {
@@ -124,7 +124,7 @@ func (m *members) readWithin(o Object, depth int) {
 	}
 }
 
-// readAs reads the value of a member with a role.
+// readAs reads the value of a member with the given role.
 func (m *members) readAs(as role, v jsontext.Value, depth int) {
 	switch as {
 	case commandRole:
@@ -162,8 +162,8 @@ func (m *members) readAs(as role, v jsontext.Value, depth int) {
 	}
 }
 
-// plain reports whether a value beside a command changes nothing: it is empty, or the name
-// of a shell like bash.
+// plain reports whether a value next to a command has no effect: it is empty, or the name of a
+// shell like bash.
 func plain(v jsontext.Value) bool {
 	switch v.Kind() {
 	case '{', '[':
@@ -175,7 +175,7 @@ func plain(v jsontext.Value) bool {
 	return v.Kind() != '0'
 }
 
-// sandboxed reports whether a member that may lift the agent's sandbox leaves it as it is.
+// sandboxed reports whether a member that may disable the agent's sandbox keeps it.
 func sandboxed(v jsontext.Value) bool {
 	switch v.Kind() {
 	case 'f':
@@ -190,7 +190,8 @@ func sandboxed(v jsontext.Value) bool {
 	}
 }
 
-// only keeps the first of what there can be one of, and notes a second.
+// only keeps the first of several values where there can be only one. A different second value
+// makes the input partial.
 func (m *members) only(have string, v jsontext.Value) string {
 	text, err := unquote(v)
 	if err != nil || have != "" && have != text {
@@ -202,13 +203,13 @@ func (m *members) only(have string, v jsontext.Value) string {
 	return text
 }
 
-// collect appends a text or a list of texts; with deeper also the paths of objects.
+// collect appends a text or a list of texts; with deeper, also the paths in objects.
 func (m *members) collect(to *[]string, v jsontext.Value, deeper bool) {
 	switch v.Kind() {
 	case '"':
 		text, err := unquote(v)
 		m.add(to, text)
-		m.add(to, strings.TrimFunc(text, isSpace)) // some agents take blanks off a path
+		m.add(to, strings.TrimFunc(text, isSpace)) // some agents trim paths
 		m.partial = m.partial || err != nil
 	case '[':
 		for e := range elements(v) {
@@ -231,7 +232,7 @@ func (m *members) collect(to *[]string, v jsontext.Value, deeper bool) {
 	}
 }
 
-// nested reads the paths of an object, or of those in a list, and goes no deeper.
+// nested collects the paths of an object or of the objects in a list, without recursion.
 func (m *members) nested(v jsontext.Value) {
 	if v.Kind() == '[' {
 		for e := range elements(v) {
@@ -253,7 +254,7 @@ func (m *members) nested(v jsontext.Value) {
 	}
 }
 
-// add keeps the bound, and says where it is reached.
+// add appends a text up to the limit, and marks the input as partial beyond it.
 func (m *members) add(to *[]string, text string) {
 	switch {
 	case text == "" || slices.Contains(*to, text):

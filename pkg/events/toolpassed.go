@@ -8,21 +8,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxPassedNesting is how deep the objects and lists of an input may stand in one another
-// that are looked through for calls.
+// maxPassedNesting is the maximum nesting of objects and lists that are searched for calls.
 const maxPassedNesting = 8
 
-// passed looks through the input of a tool that runs nothing itself, such as one for
-// sub-agents: whoever gets the input may run what it holds.
+// passed searches the input of a tool that runs nothing itself, such as one for sub-agents: the
+// recipient of the input may run what it contains.
 type passed struct {
 	name   string // of the tool
-	slash  bool   // its own command is one of the agent
+	slash  bool   // its command is a slash command of the agent
 	calls  []toolCall
 	unread bool
 }
 
-// passedOn reads the calls and commands that stand anywhere in the input. unread says that
-// there are others.
+// passedOn returns the calls and commands anywhere in the input. unread reports that there are
+// others.
 func (c toolCall) passedOn(slash bool) (calls []toolCall, unread bool) {
 	p := passed{name: c.name, slash: slash}
 	if c.input.object.raw != nil {
@@ -83,7 +82,7 @@ func (p *passed) value(v jsontext.Value, depth int) {
 	}
 }
 
-// byName reads calls of the form {"Bash":{"command":…}}.
+// byName reads calls in the form {"Bash":{"command":…}}.
 func (p *passed) byName(v jsontext.Value) {
 	o, ok := objectOf(v)
 	if !ok {
@@ -96,10 +95,11 @@ func (p *passed) byName(v jsontext.Value) {
 	}
 }
 
-// slashCommand is a command of an agent, such as /review: no program stands in the root directory.
+// slashCommand matches a command of an agent, such as /review. Programs are not in the root
+// directory.
 var slashCommand = regexp.MustCompile(`^/[\w:.-]+(\s[^;&|<>$` + "`" + `]*)?$`)
 
-// command notes an object that has a command of its own.
+// command records an object that has a command of its own.
 func (p *passed) command(o Object, depth int) {
 	takes := false
 	for member, v := range o.All() {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// patchMembers hold the text of a patch: patchText is OpenCode's, patch Amplifier's,
-// input VS Code's, command that of Codex's hooks, diff that of a single change.
+// patchMembers are the members with the text of a patch: patchText for OpenCode, patch for
+// Amplifier, input for VS Code, command for Codex's hooks, diff for a single change.
 var patchMembers = []string{"patchText", "patch_text", "patch", "input", "command", "diff"}
 
-// patchMarkers begin the lines of a patch that name files; what each does to one.
+// patchMarkers are the prefixes of lines in a patch that name files, with their operations.
 var patchMarkers = []struct {
 	text      string
 	operation ToolOperation
@@ -21,8 +21,8 @@ var patchMarkers = []struct {
 	{"*** Move to:", OperationMove},
 }
 
-// diffMarkers begin the lines of a unified diff that name files. Its own lines may begin
-// so, too: a file too many is named then, and none too few.
+// diffMarkers are the prefixes of lines in a unified diff that name files. Lines of content may
+// have them too; then a file too many is reported, but never one too few.
 var diffMarkers = []struct {
 	text      string
 	operation ToolOperation
@@ -35,17 +35,17 @@ var diffMarkers = []struct {
 	{"copy to ", OperationWrite},
 }
 
-// changeTypes are the operations of a change that names its path beside the diff.
+// changeTypes maps the type of a change that names its path next to the diff to its operation.
 var changeTypes = map[string]ToolOperation{"create_file": OperationWrite, "update_file": OperationEdit, "delete_file": OperationDelete}
 
-// reach orders operations by how far they reach, the furthest first.
+// reach orders operations by their effect, the greatest first.
 var reach = []ToolOperation{OperationDelete, OperationMove, OperationWrite, OperationEdit}
 
-// readPatch adds the paths of the patches, and the operation that reaches furthest.
+// readPatch adds the paths in the patches, and the operation with the greatest effect.
 func (c toolCall) readPatch(t *Tool) {
 	input := c.input.object
 	operations := map[ToolOperation]bool{}
-	if inner, ok := firstObject(input, []string{"operation"}); ok { // of OpenAI's own tool
+	if inner, ok := firstObject(input, []string{"operation"}); ok { // OpenAI's own tool
 		m := members{paths: t.Paths}
 		m.read(inner)
 		t.Paths, t.Partial = m.paths, t.Partial || m.partial
@@ -76,7 +76,7 @@ func (c toolCall) readPatch(t *Tool) {
 	}
 }
 
-// editorOperation: the editor of Claude's model interface has the operation as its
+// editorOperation returns the operation of Claude's text editor tool, which is in its member
 // command.
 func editorOperation(input Object) ToolOperation {
 	switch command, _ := input.GetString("command"); command {
@@ -89,7 +89,8 @@ func editorOperation(input Object) ToolOperation {
 	}
 }
 
-// readDiff adds the files of a diff that an editor is given. They stand below its path, or beside it.
+// readDiff adds the files of a diff that an editor gets. They are relative to its path or to the directory
+// of that path.
 func (c toolCall) readDiff(t *Tool) {
 	text, ok := c.input.object.GetString("diff")
 	if !ok || text == "" {
@@ -107,9 +108,9 @@ func (c toolCall) readDiff(t *Tool) {
 	t.Paths, t.Partial = m.paths, t.Partial || m.partial
 }
 
-// patch reads the lines that name files. It takes more for a line than agents do
-// (any line break, spaces before, any case), so that no file stays unseen. Agents that
-// end lines at "\n" alone take other breaks for a part of the name.
+// patch reads the lines that name files. It accepts more than agents do (any line break, leading
+// spaces, any case), so that it misses no file. Agents that end lines only at "\n" take other line
+// breaks as part of the name.
 func (m *members) patch(text string, operations map[ToolOperation]bool) {
 	for line := range strings.SplitSeq(text, "\n") {
 		m.patchLine(line, operations)
@@ -130,7 +131,7 @@ func (m *members) patchLine(line string, operations map[ToolOperation]bool) {
 	for _, marker := range patchMarkers {
 		if len(line) > len(marker.text) && strings.EqualFold(line[:len(marker.text)], marker.text) {
 			name := line[len(marker.text):]
-			for _, file := range []string{strings.TrimSpace(name), strings.TrimPrefix(name, " "), strings.TrimFunc(name, isSpace)} { // as agents differ
+			for _, file := range []string{strings.TrimSpace(name), strings.TrimPrefix(name, " "), strings.TrimFunc(name, isSpace)} { // agents differ in what they trim
 				m.add(&m.paths, file)
 			}
 			operations[marker.operation] = true
@@ -138,22 +139,22 @@ func (m *members) patchLine(line string, operations map[ToolOperation]bool) {
 	}
 }
 
-// diff reads a line of a unified diff. The directories a/ and b/ are not part of a path
-// where a program that applies it takes them off, so each is read both ways.
+// diff reads a line of a unified diff. Some programs strip the directories a/ and b/ from its paths
+// and others do not, so it adds both forms.
 func (m *members) diff(line string, operations map[ToolOperation]bool) {
 	for _, marker := range diffMarkers {
 		rest, found := strings.CutPrefix(line, marker.text)
 		if !found {
 			continue
 		}
-		rest, _, _ = strings.Cut(rest, "\t") // a date
+		rest, _, _ = strings.Cut(rest, "\t") // a date follows
 		files := []string{rest}
 		if at := strings.LastIndex(rest, " b/"); marker.text == "diff --git " && at >= 0 {
 			files = []string{rest[:at], rest[at+1:]}
 		}
 		for _, file := range files {
 			file = strings.TrimSpace(file)
-			if strings.HasPrefix(file, `"`) && strings.Contains(file, `\`) { // git quotes as C does
+			if strings.HasPrefix(file, `"`) && strings.Contains(file, `\`) { // git quotes like C
 				plain, err := strconv.Unquote(file)
 				m.partial = m.partial || err != nil
 				file = plain

@@ -7,24 +7,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ToolInput is the input of the tool call in an event's data, wherever its agent put
-// it: the object, the zero Object for none; or the text, where the tool takes one.
+// ToolInput returns the input of the tool call in an event's data, from whichever member holds it:
+// the object, or the zero Object; or the text, for tools that take one.
 func (o Object) ToolInput() (input Object, text string) {
 	call := callOf(o)
 	return call.input.object, call.input.text
 }
 
-// ToolResult is what the tool of an event's data gave back, wherever its agent put it;
-// nil for nothing.
+// ToolResult returns the tool's result in an event's data, from whichever member holds it; nil if
+// there is none.
 func (o Object) ToolResult() jsontext.Value { return firstOf(o, resultMembers) }
 
-// resultMembers are where agents put the result, the standard place first.
+// resultMembers are the members in which agents put the result, the standard one first.
 var resultMembers = []string{"tool_result", "toolResult", "tool_response", "toolResponse", "tool_output", "result", "output"}
 
-// Unpacked is the list or object that stands as JSON in the text of a member, which some servers of
-// MCP take for that: whoever judges a call must see both. It is nil for other values, and for members
-// with what a file or a message consists of. unread says that some readers find one in the text, and
-// not all find the same.
+// Unpacked returns the list or object that a member holds as JSON in a string, since some MCP
+// servers decode it: guards must judge both forms. It is nil for other values, and for members that
+// hold the content of a file or a message. unread reports that some parsers accept the text and
+// others do not, or decode it differently.
 func Unpacked(member string, v jsontext.Value) (inner jsontext.Value, unread bool) {
 	if v.Kind() != '"' || contentMember.MatchString(member) {
 		return nil, false
@@ -41,8 +41,8 @@ func Unpacked(member string, v jsontext.Value) (inner jsontext.Value, unread boo
 	return nil, inner.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// contentMember matches what holds a text that may well be JSON.
+// contentMember matches members whose text may well be JSON.
 var contentMember = regexp.MustCompile(`(?i)(content|text|body|message|code)s?$|^(old|new)_?str(ing)?$`)
 
-// notNumber matches what Python reads as numbers, too.
+// notNumber matches numbers that Python accepts and JSON does not.
 var notNumber = regexp.MustCompile(`-?\b(NaN|Infinity)\b`)

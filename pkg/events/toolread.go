@@ -7,15 +7,15 @@ import (
 	"unicode"
 )
 
-// tool makes the normal form of a call.
+// tool returns the normal form of a call.
 func (c toolCall) tool() Tool {
 	t := Tool{Name: c.name, Partial: c.input.broken || c.name == "" && !c.hasShape || len(c.others) > 0}
 	kind, known := c.classify(&t)
 	m := members{guesses: kind.class == ClassMCP || !known}
-	if action, ok := firstObject(c.input.object, []string{"action"}); ok && kind == shellKind { // of OpenAI's local_shell
+	if action, ok := firstObject(c.input.object, []string{"action"}); ok && kind == shellKind { // OpenAI's local_shell
 		if c.input.object.Len() == 1 {
 			c.input.object = action
-		} else { // nobody knows which one counts
+		} else { // it is unknown which one counts
 			m.step(action.Bytes(), maxCallNesting)
 		}
 	}
@@ -64,7 +64,7 @@ func (c toolCall) tool() Tool {
 	case finder:
 		c.readNames(&t)
 	case script:
-		t.Partial = true // nothing here reads its language
+		t.Partial = true // its language is not analyzed
 	case bundle:
 		t.Partial = true
 	}
@@ -76,8 +76,8 @@ func (c toolCall) tool() Tool {
 	return t
 }
 
-// classify says what the call is for, as far as that is certain, and fills in whose
-// tool it is.
+// classify returns the kind of the call, and whether it is certain. It also sets t's MCP server and
+// tool.
 func (c toolCall) classify(t *Tool) (kind toolKind, known bool) {
 	server, tool, ok := mcpName(c.name)
 	if !ok && c.isMCP {
@@ -101,9 +101,9 @@ func (c toolCall) classify(t *Tool) (kind toolKind, known bool) {
 	return kindOf(c.name)
 }
 
-// mcpName takes the name of an MCP server's tool apart: mcp__server__tool (Claude
-// Code, Codex), MCP:tool (Cursor), mcp_server_tool (Gemini CLI, VS Code). In the last
-// one a server with '_' in its name can't be told from the tool.
+// mcpName splits the name of an MCP server's tool: mcp__server__tool (Claude Code, Codex), MCP:tool
+// (Cursor), mcp_server_tool (Gemini CLI, VS Code). In the last form, '_' in a server's name is
+// ambiguous.
 func mcpName(name string) (server, tool string, ok bool) {
 	if len(name) < len("mcp_") || !strings.EqualFold(name[:len("mcp")], "mcp") {
 		return "", "", false
@@ -121,20 +121,20 @@ func mcpName(name string) (server, tool string, ok bool) {
 	return "", "", false
 }
 
-// What ends a program that runs in a shell, and types nothing.
+// Input that only ends a program running in a shell.
 const (
 	interrupt  = "\x03"
 	endOfInput = "\x04"
 )
 
-// readShell fills the command in. A shell without one, or with arguments that are not
-// words, is partial.
+// readShell sets the command. A shell without a command, or with arguments that are not words, is
+// partial.
 func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 	commands := m.commands
 	if kind.form == typed {
 		for _, text := range c.typed(t) {
 			commands = append(commands, text)
-			t.Partial = true // the line that it ends, the directory and the program that reads it are not known
+			t.Partial = true // the line that it completes, the directory and the program that reads it are unknown
 		}
 	}
 	if c.input.text != "" {
@@ -149,8 +149,8 @@ func (c toolCall) readShell(t *Tool, kind toolKind, m members) {
 	}
 }
 
-// typed is all that may be typed into a shell that runs, besides what ends a program. Which
-// member its tool reads, only the agent knows.
+// typed returns all texts that may be typed into a running shell, except those that only end a
+// program. Only the agent knows which member its tool uses.
 func (c toolCall) typed(t *Tool) (texts []string) {
 	for name, v := range c.input.object.All() {
 		if !slices.Contains(typedMembers, keyOf(name)) || v.Kind() == 'n' {
@@ -159,19 +159,20 @@ func (c toolCall) typed(t *Tool) (texts []string) {
 		text, err := unquote(v)
 		t.Partial = t.Partial || err != nil
 		if text != "" && text != interrupt && text != endOfInput {
-			texts = append(texts, strings.ReplaceAll(text, "{enter}", "\n")) // as Copilot CLI has it
+			texts = append(texts, strings.ReplaceAll(text, "{enter}", "\n")) // Copilot CLI's notation
 		}
 	}
 	return texts
 }
 
-// typedMembers hold what is typed, as [appendKey] makes them: chars is Codex', input Copilot CLI's.
+// typedMembers are the members with typed text, in the form of [appendKey]: chars for Codex, input
+// for Copilot CLI.
 var typedMembers = []string{"chars", "input", "text", "keys", "data"}
 
-// readURLs: the fetch of Gemini CLI has its addresses in the prompt.
+// readURLs adds the addresses in the prompt, where the fetch tool of Gemini CLI has them.
 func (c toolCall) readURLs(t *Tool) {
 	prompt, _ := c.input.object.GetString("prompt")
-	if len(t.URLs) == 0 || strings.Contains(c.name, "_") { // Claude Code's WebFetch reads none in its prompt
+	if len(t.URLs) == 0 || strings.Contains(c.name, "_") { // Claude Code's WebFetch ignores addresses in its prompt
 		m := members{urls: t.URLs}
 		for word := range strings.FieldsFuncSeq(prompt, func(r rune) bool { return isSpace(r) || r < ' ' || strings.ContainsRune(`"'<>()[]{}`, r) }) {
 			if at := indexURL(word); at >= 0 {
@@ -183,10 +184,10 @@ func (c toolCall) readURLs(t *Tool) {
 	t.Partial = t.Partial || len(t.URLs) == 0
 }
 
-// isSpace reports whether Go or JavaScript take a character for a blank.
+// isSpace reports whether Go or JavaScript treats a character as white space.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
-// indexURL is where an address begins in a word, or -1.
+// indexURL returns the index of an address in a word, or -1.
 func indexURL(word string) int {
 	end := strings.Index(word, "://")
 	for _, scheme := range []string{"https", "http", "file"} {
@@ -199,7 +200,8 @@ func indexURL(word string) int {
 
 func takesText(kind toolKind) bool { return kind.class == ClassShell || kind.form == patch }
 
-// lacksPath: only a list and a search have a default place.
+// lacksPath reports whether a tool for files needs a path and has none. Only list and search have a
+// default directory.
 func lacksPath(t Tool) bool {
 	needs := []ToolOperation{OperationRead, OperationWrite, OperationEdit, OperationDelete, OperationMove}
 	return t.Class == ClassFile && len(t.Paths) == 0 && slices.Contains(needs, t.Operation)

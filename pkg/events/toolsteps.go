@@ -10,7 +10,7 @@ func (m *members) arguments(v jsontext.Value) {
 	}
 }
 
-// lines reads a command or a list of commands: texts, lists of words, or objects.
+// lines reads a command or a list of commands. Each is a text, a list of words, or an object.
 func (m *members) lines(v jsontext.Value, depth int) {
 	if v.Kind() != '[' {
 		m.line(v, depth)
@@ -21,7 +21,7 @@ func (m *members) lines(v jsontext.Value, depth int) {
 	}
 }
 
-// line reads one of them.
+// line reads one command.
 func (m *members) line(v jsontext.Value, depth int) {
 	if v.Kind() == '{' {
 		m.step(v, depth)
@@ -36,7 +36,7 @@ func (m *members) command(v jsontext.Value) {
 	m.partial = m.partial || !ok
 }
 
-// steps reads the commands of the objects in a list; other elements are not commands.
+// steps reads the commands of the objects in a list and ignores other elements.
 func (m *members) steps(v jsontext.Value, depth int) {
 	if v.Kind() == '{' {
 		m.step(v, depth)

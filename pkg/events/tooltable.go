@@ -2,27 +2,27 @@ package events
 
 import "sync"
 
-// toolKind is what a tool's name says about it.
+// toolKind is what a tool's name implies.
 type toolKind struct {
 	class     ToolClass
 	operation ToolOperation
 	form      inputForm
 }
 
-// inputForm says how the input of a tool is read, where its class doesn't.
+// inputForm is how to read a tool's input if its class does not determine that.
 type inputForm int
 
 const (
 	usual  inputForm = iota
-	typed            // what is typed into a shell that runs; may be nothing
-	quiet            // asks a shell that runs, or ends it: there is no command
-	globs            // include names files; elsewhere it only narrows a search
-	finder           // its pattern is for the names of files
-	script           // code in another language than a shell's
-	patch            // the paths stand in a patch
-	editor           // command is the operation
-	bundle           // calls of other tools, which the form doesn't tell
-	slash            // command is one of the agent, or a skill
+	typed            // text typed into a running shell; may be empty
+	quiet            // queries or ends a running shell: there is no command
+	globs            // the member include names files; elsewhere it only narrows a search
+	finder           // the pattern is for file names
+	script           // code in a language other than a shell's
+	patch            // the paths are in a patch
+	editor           // the member command is the operation
+	bundle           // calls of other tools, which the normal form does not show
+	slash            // the member command is a slash command of the agent, or a skill
 )
 
 var (
@@ -51,16 +51,15 @@ var (
 	slashKind    = toolKind{class: ClassOther, form: slash}
 )
 
-// toolRow is tools of one kind.
+// toolRow lists tools of one kind.
 type toolRow struct {
 	kind  toolKind
 	names []string
 }
 
-// toolVendors is the table of names, vendor by vendor. Names are compared without
-// regard to case, '_', '-' and spaces; a name means the same at every vendor that
-// has it, since an event doesn't tell its vendor. A comment says where a vendor
-// documents its tools: look there when it has new ones.
+// toolVendors lists tools by vendor. Names are compared ignoring case, '_', '-' and spaces. A name
+// means the same for all vendors, since an event does not identify its vendor. Comments name the
+// documentation of a vendor's tools.
 var toolVendors = []struct {
 	vendor string
 	rows   []toolRow
@@ -81,7 +80,7 @@ var toolVendors = []struct {
 		{todoKind, []string{"TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList"}},
 		{otherKind, []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "ToolSearch"}},
 		{slashKind, []string{"Skill", "SlashCommand"}},
-		{editorKind, []string{"str_replace_editor", "str_replace_based_edit_tool"}}, // of the model's interface
+		{editorKind, []string{"str_replace_editor", "str_replace_based_edit_tool"}}, // of the model's API
 	}},
 	// Hooks page; openai/codex codex-rs/tools/src/local_tool.rs and codex-rs/protocol/src/models.rs.
 	{"Codex CLI", []toolRow{
@@ -115,7 +114,8 @@ var toolVendors = []struct {
 		{todoKind, []string{"write_todos", "tracker_create_task", "tracker_update_task", "tracker_get_task", "tracker_list_tasks", "tracker_add_dependency", "tracker_visualize"}},
 		{otherKind, []string{"save_memory", "ask_user", "activate_skill", "get_internal_docs", "enter_plan_mode", "exit_plan_mode", "update_topic", "complete_task"}},
 	}},
-	// QwenLM/qwen-code packages/core/src/tools/tool-names.ts. What its tool_call calls, hooks see in its place.
+	// QwenLM/qwen-code packages/core/src/tools/tool-names.ts. Hooks see the tools that its
+	// tool_call calls instead of it.
 	{"Qwen Code", []toolRow{
 		{shellKind, []string{"run_shell_command", "monitor"}},
 		{codeKind, []string{"exec"}},
@@ -165,7 +165,7 @@ var toolVendors = []struct {
 		{agentKind, []string{"runSubagent"}},
 		{todoKind, []string{"manage_todo_list"}},
 	}},
-	// cursor.com/docs/hooks; the second spelling of a tool is that of older releases.
+	// cursor.com/docs/hooks. Second spellings are those of older releases.
 	{"Cursor", []toolRow{
 		{shellKind, []string{"Shell", "run_terminal_cmd"}},
 		{readKind, []string{"Read", "read_file", "TabRead"}},
@@ -213,7 +213,8 @@ var toolVendors = []struct {
 		{agentKind, []string{"task", "delegate"}},
 		{todoKind, []string{"todo"}},
 	}},
-	// block/goose crates/goose-mcp/src/developer and its platform extensions; the prefix is the extension's name.
+	// block/goose crates/goose-mcp/src/developer and its platform extensions; the prefix is the
+	// extension's name.
 	{"Goose", []toolRow{
 		{shellKind, []string{"shell", "developer__shell"}},
 		{editorKind, []string{"text_editor", "developer__text_editor"}},
@@ -222,7 +223,7 @@ var toolVendors = []struct {
 		{listKind, []string{"tree", "developer__tree"}},
 		{todoKind, []string{"todo__todo_write"}},
 	}},
-	// Names that agents of one's own like to use.
+	// Names that custom agents often use.
 	{"others", []toolRow{
 		{shellKind, []string{"sh", "zsh", "cmd", "terminal", "execute_command", "run_command", "run_shell", "execute_bash"}},
 		{writeKind, []string{"write_to_file"}},
@@ -233,26 +234,25 @@ var toolVendors = []struct {
 	}},
 }
 
-// cursorEvents are events of Cursor that name no tool: the event says which it is,
-// and the input stands in the data itself.
+// cursorEvents maps events of Cursor that name no tool to its kind. Their data is the input.
 var cursorEvents = map[string]toolKind{
 	"beforeShellExecution": shellKind, "afterShellExecution": shellKind,
 	"beforeReadFile": readKind, "beforeTabFileRead": readKind,
 	"afterFileEdit": editKind, "afterTabFileEdit": editKind,
 }
 
-// cursorMCPEvents name a tool of an MCP server without saying so in the name.
+// cursorMCPEvents are events about tools of MCP servers whose names do not show that.
 var cursorMCPEvents = map[string]bool{"beforeMCPExecution": true, "afterMCPExecution": true}
 
-// resourceTools are tools of agents (Claude Code, Codex CLI) that read what MCP servers
-// offer beside their tools, by [keyOf], and what they would be called as tools of the server, which
-// the input names.
+// resourceTools maps tools of agents (Claude Code, Codex CLI) that read the resources of an MCP
+// server to names for them as tools of the server that the input names. Keys are in the form of
+// [keyOf].
 var resourceTools = map[string]string{
 	"listmcpresourcestool": "list_resources", "listmcpresources": "list_resources", "listmcpresourcetemplates": "list_resource_templates",
 	"readmcpresourcetool": "read_resource", "readmcpresource": "read_resource",
 }
 
-// toolKinds is toolVendors by name, made when the first tool is looked up.
+// toolKinds maps names in the form of [keyOf] to kinds. It is built on the first lookup.
 var toolKinds = sync.OnceValue(func() map[string]toolKind {
 	kinds := map[string]toolKind{}
 	for _, v := range toolVendors {
@@ -265,7 +265,7 @@ var toolKinds = sync.OnceValue(func() map[string]toolKind {
 	return kinds
 })
 
-// toolNames are the names of a vendor's tools, or of all, as they are spelled.
+// toolNames maps vendors to the exact names of their tools, and "" to those of all vendors.
 var toolNames = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{"": {}}
 	for _, v := range toolVendors {
@@ -279,11 +279,11 @@ var toolNames = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// maxKeyLen is longer than any name of the tables is.
+// maxKeyLen exceeds the length of all names in the tables.
 const maxKeyLen = 64
 
-// appendKey appends what names are compared by. Of a long name it is the beginning,
-// which is longer than any name of the tables.
+// appendKey appends the form in which names are compared. It truncates names that are longer than
+// all names in the tables.
 func appendKey(key []byte, name string) []byte {
 	for i := 0; i < len(name) && len(key) <= maxKeyLen; i++ {
 		switch c := name[i]; {
@@ -297,18 +297,18 @@ func appendKey(key []byte, name string) []byte {
 	return key
 }
 
-// keyOf is what a name is compared by.
+// keyOf returns the form in which names are compared.
 func keyOf(name string) string { return string(appendKey(nil, name)) }
 
-// kindOf looks a tool's name up.
+// kindOf looks up the kind of a tool's name.
 func kindOf(name string) (toolKind, bool) {
 	var buf [maxKeyLen + 1]byte
 	kind, ok := toolKinds()[string(appendKey(buf[:0], name))]
 	return kind, ok
 }
 
-// resourceToolOf is what a tool that reads resources would be called on the server; empty for any
-// other.
+// resourceToolOf returns the server tool's name for a tool that reads resources; empty for other
+// tools.
 func resourceToolOf(name string) string {
 	var buf [maxKeyLen + 1]byte
 	return resourceTools[string(appendKey(buf[:0], name))]

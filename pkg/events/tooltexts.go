@@ -6,9 +6,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ToolTexts are the texts in the input of the tool call in an event's data, at any depth and in their
-// order: commands, addresses, and what a tool writes. The text that an edit replaces is not among
-// them. Of a call with several inputs they are the texts of all. nil for none.
+// ToolTexts returns the texts in the input of the tool call in an event's data, at any depth and in
+// order: commands, addresses, and what a tool writes. It leaves out the text that an edit replaces.
+// If the call has several inputs, it returns the texts of all; nil if there are none.
 func (o Object) ToolTexts() []string {
 	call := callOf(o)
 	texts := call.input.texts(nil)
@@ -25,7 +25,7 @@ func (in toolInput) texts(texts []string) []string {
 	return appendTexts(texts, in.object.raw)
 }
 
-// appendTexts appends the texts of a value that was parsed before, so its depth is bounded.
+// appendTexts appends the texts of a parsed value, whose depth is bounded.
 func appendTexts(texts []string, v jsontext.Value) []string {
 	switch v.Kind() {
 	case '"':
@@ -47,7 +47,8 @@ func appendTexts(texts []string, v jsontext.Value) []string {
 	return texts
 }
 
-// isReplaced reports whether a member of an edit holds what was there before: old_string, oldText.
+// isReplaced reports whether a member of an edit holds the text to be replaced: old_string,
+// oldText.
 func isReplaced(name string) bool {
 	return name == "old" || strings.HasPrefix(keyOf(name), "oldstr") || strings.HasPrefix(keyOf(name), "oldtext")
 }

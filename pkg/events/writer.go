@@ -6,9 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ObjectWriter appends the members of one JSON object to a buffer: what is written
-// for each event is written without reflection. A member whose value is the
-// default is left out. It is used by one goroutine.
+// ObjectWriter appends the members of one JSON object to a buffer, without reflection. Text and
+// Flag omit zero values. It is not safe for concurrent use.
 type ObjectWriter struct{ buf []byte }
 
 // NewObjectWriter begins an object at the end of buf, which may be nil.
@@ -24,26 +23,26 @@ func (w *ObjectWriter) name(name string) {
 	w.buf = append(append(append(w.buf, '"'), name...), '"', ':')
 }
 
-// Raw writes a member whose value is JSON already.
+// Raw writes a member whose value is JSON.
 func (w *ObjectWriter) Raw(name string, value []byte) {
 	w.name(name)
 	w.buf = append(w.buf, value...)
 }
 
-// Text writes a member unless its value is empty. What is not UTF-8 is replaced.
+// Text writes a member unless its value is empty. Invalid UTF-8 is replaced.
 func (w *ObjectWriter) Text(name, value string) {
 	if value != "" {
 		w.String(name, value)
 	}
 }
 
-// String writes a member even where its value is empty.
+// String writes a member even if its value is empty. Invalid UTF-8 is replaced.
 func (w *ObjectWriter) String(name, value string) {
 	w.name(name)
-	w.buf, _ = jsontext.AppendQuote(w.buf, value) // the error says that it was no UTF-8
+	w.buf, _ = jsontext.AppendQuote(w.buf, value) // the error only reports invalid UTF-8
 }
 
-// Texts writes a list, even an empty one.
+// Texts writes a list, even if it is empty.
 func (w *ObjectWriter) Texts(name string, values []string) {
 	w.name(name)
 	w.buf = append(w.buf, '[')
@@ -56,14 +55,14 @@ func (w *ObjectWriter) Texts(name string, values []string) {
 	w.buf = append(w.buf, ']')
 }
 
-// Flag writes true, and nothing for false.
+// Flag writes true, or nothing for false.
 func (w *ObjectWriter) Flag(name string, value bool) {
 	if value {
 		w.Raw(name, []byte("true"))
 	}
 }
 
-// Int writes a whole number.
+// Int writes an integer.
 func (w *ObjectWriter) Int(name string, value int64) {
 	w.name(name)
 	w.buf = strconv.AppendInt(w.buf, value, 10)
@@ -75,7 +74,7 @@ func (w *ObjectWriter) Number(name string, value float64) {
 	w.buf = strconv.AppendFloat(w.buf, value, 'g', -1, 64)
 }
 
-// Object writes an object, even an empty one; its members are written by write.
+// Object writes an object, even if it is empty. write writes its members.
 func (w *ObjectWriter) Object(name string, write func(w *ObjectWriter)) {
 	w.name(name)
 	w.buf = append(w.buf, '{')
@@ -83,7 +82,7 @@ func (w *ObjectWriter) Object(name string, write func(w *ObjectWriter)) {
 	w.buf = append(w.buf, '}')
 }
 
-// Objects writes a list of n objects, the i-th written by write.
+// Objects writes a list of n objects. write writes the members of the i-th.
 func (w *ObjectWriter) Objects(name string, n int, write func(i int, w *ObjectWriter)) {
 	w.name(name)
 	w.buf = append(w.buf, '[')

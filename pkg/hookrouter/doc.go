@@ -2,8 +2,7 @@
 //
 // # Usage
 //
-// [Connect] once. Everything else is created from the [Client], and shares its
-// connection:
+// [Connect] once, and create everything else from the [Client], which shares its connection:
 //
 //	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url})
 //	...
@@ -17,11 +16,10 @@
 // The connection reconnects forever. While it is down, requests fail at once with
 // [ErrDisconnected] and nothing is buffered.
 //
-// A request that no router can serve at the moment is retried for up to
-// Options.Patience, since nothing happened yet. An error reply of a router, or of a
-// hook, is an [*Error] with a [Code] of the wire protocol. Where the connection is
-// lost while a reply is awaited, the error is [ErrConnectionLost], and the request may
-// have taken effect.
+// A request that no router can serve at the moment has had no effect, and is retried for up to
+// Options.Patience. An error reply of a router or a hook is an [*Error] with a [Code] of the wire
+// protocol. If the connection is lost while waiting for a reply, the error is [ErrConnectionLost],
+// and the request may have taken effect.
 //
 // # Concurrency
 //

@@ -23,14 +23,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// Options configure a bus. The zero Options are right for most tests.
+// Options configure a bus. The zero value suits most tests.
 type Options struct {
-	// Listen makes the server listen on a free port of loopback, so that other
-	// processes can connect to [Bus.URL]; else only this process can.
+	// Listen makes the server listen on a free loopback port, so that other processes can connect
+	// to [Bus.URL]. If false, only this process can connect.
 	Listen bool
 	// Prefix of the subjects; empty means "hooks".
 	Prefix string
-	// TTL is how long a hook lives without renewing; 0 means the router's 15 s.
+	// TTL is how long a hook stays registered without renewal; 0 means the router's 15 s.
 	TTL time.Duration
 	// ChainTimeout bounds a chain; 0 means the router's 30 s.
 	ChainTimeout time.Duration
@@ -38,7 +38,7 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// closeTimeout bounds how long the end of a test waits for what is under way.
+// closeTimeout bounds the wait for requests in flight at the end of a test.
 const closeTimeout = 10 * time.Second
 
 // Bus is a NATS server and a router, both in this process.
@@ -48,13 +48,13 @@ type Bus struct {
 	server  *embedded.Server
 	bus     *natsx.Conn // the router's
 	cancel  context.CancelFunc
-	done    chan error // gets what the router's Run returned
+	done    chan error // gets the result of the router's Run
 	once    sync.Once  // guards closing
-	failed  error      // of closing
+	failed  error      // result of closing
 }
 
-// Start starts a bus that ends with the test, which fails if it can't. At most
-// one Options is used.
+// Start starts a bus that is closed at the end of the test. The test fails if it can't start. At
+// most one Options is used.
 func Start(t testing.TB, options ...Options) *Bus {
 	t.Helper()
 	b, err := New(t.Context(), first(options))
@@ -69,8 +69,8 @@ func Start(t testing.TB, options ...Options) *Bus {
 	return b
 }
 
-// New starts a bus if there is no test to end it: in an Example, in a
-// TestMain. ctx bounds the start only. Close it.
+// New starts a bus without a test, as for an Example or a TestMain. ctx bounds the start only. Call
+// [Bus.Close].
 func New(ctx context.Context, o Options) (*Bus, error) {
 	dir, err := os.MkdirTemp(memdir.Parent(), "hooktest-")
 	if err != nil {
@@ -118,9 +118,8 @@ func (b *Bus) start(ctx context.Context) error {
 	}
 }
 
-// Close ends the bus: the router answers what it took, then the server stops and
-// its files are removed. Close what is connected first. A second call returns
-// what the first did.
+// Close closes the bus: the router finishes the requests that it took, then the server stops and
+// its files are removed. Close connections first. Calling Close again returns the same error.
 func (b *Bus) Close() error {
 	b.once.Do(func() { b.failed = b.close() })
 	return b.failed
@@ -144,7 +143,7 @@ func (b *Bus) close() error {
 	return nil
 }
 
-// URL is where other processes reach the server; empty unless Options.Listen.
+// URL returns the server's address for other processes; empty unless Options.Listen is set.
 func (b *Bus) URL() string {
 	if !b.options.Listen {
 		return ""
@@ -152,10 +151,10 @@ func (b *Bus) URL() string {
 	return b.server.ClientURL()
 }
 
-// Prefix is the first token of every subject.
+// Prefix returns the first token of all subjects.
 func (b *Bus) Prefix() string { return b.bus.Prefix() }
 
-// Connect connects to the server without a socket. Close the connection.
+// Connect connects to the server without a socket. The caller closes the connection.
 func (b *Bus) Connect(options ...nats.Option) (*nats.Conn, error) {
 	nc, err := nats.Connect("", append(options, nats.InProcessServer(b.server))...)
 	if err != nil {
@@ -164,7 +163,7 @@ func (b *Bus) Connect(options ...nats.Option) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// Conn is Connect for a test, which ends the connection.
+// Conn is Connect for a test. The connection is closed at the end of the test.
 func (b *Bus) Conn(t testing.TB) *nats.Conn {
 	t.Helper()
 	nc, err := b.Connect()
@@ -175,8 +174,8 @@ func (b *Bus) Conn(t testing.TB) *nats.Conn {
 	return nc
 }
 
-// Client connects a client that is closed with the test. At most one Options is used;
-// its connection and prefix are the bus's.
+// Client returns a client that is closed at the end of the test. At most one Options is used; the
+// bus sets its connection and prefix.
 func (b *Bus) Client(t testing.TB, options ...hookrouter.Options) *hookrouter.Client {
 	t.Helper()
 	o := first(options)
@@ -189,8 +188,8 @@ func (b *Bus) Client(t testing.TB, options ...hookrouter.Options) *hookrouter.Cl
 	return client
 }
 
-// Worker creates a worker on a connection of its own, which is closed with the test.
-// At most one Options is used.
+// Worker returns a worker with its own connection, closed at the end of the test. At most one
+// Options is used.
 func (b *Bus) Worker(t testing.TB, options ...worker.Options) *worker.Worker {
 	t.Helper()
 	w, err := worker.New(b.Client(t), first(options))
@@ -207,7 +206,7 @@ func (b *Bus) Worker(t testing.TB, options ...worker.Options) *worker.Worker {
 	return w
 }
 
-// first is the options that were given, or the zero ones.
+// first returns the first options, or the zero value.
 func first[O any](options []O) (o O) {
 	if len(options) > 0 {
 		return options[0]
@@ -215,8 +214,7 @@ func first[O any](options []O) (o O) {
 	return o
 }
 
-// Register registers a handler with a worker of its own, for the length of the
-// test.
+// Register registers a handler with a new worker until the end of the test.
 func (b *Bus) Register(t testing.TB, reg worker.Registration, handler worker.Handler) {
 	t.Helper()
 	if _, err := b.Worker(t).Register(t.Context(), reg, handler); err != nil {
@@ -224,7 +222,7 @@ func (b *Bus) Register(t testing.TB, reg worker.Registration, handler worker.Han
 	}
 }
 
-// Agent creates an agent of a session, empty for none, on a connection of its own.
+// Agent returns an agent for a session, empty for none, with its own connection.
 func (b *Bus) Agent(t testing.TB, session string) *agent.Agent {
 	t.Helper()
 	a, err := agent.New(b.Client(t), agent.Options{Session: session})

@@ -8,29 +8,28 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Step is one answer of a scripted model: the call of a tool, or the text that ends the
-// turn.
+// Step is one answer of a scripted model: a tool call, or the text that ends the turn.
 type Step struct {
 	Call *agent.ToolCall // nil for a text
 	Text string
 }
 
-// ScriptedOrchestrator is an agent whose model is a script: for tests of hooks against
-// whole turns. Use it from one goroutine.
+// ScriptedOrchestrator is an agent with a scripted model, for tests of hooks with whole turns. It
+// is not safe for concurrent use.
 type ScriptedOrchestrator struct {
-	// Session is where it executes its events.
+	// Session executes the events.
 	Session *agent.Session
 	// Tools by name.
 	Tools map[string]agent.Tool
-	// Steps are taken one by one, over as many turns as there are.
+	// Steps are the model's answers in order, over all turns.
 	Steps []Step
-	// Results are what the tools returned so far, as the hooks left it.
+	// Results are the results of the tools so far, as modified by the hooks.
 	Results []string
 }
 
-// Turn takes a prompt behind prompt:submit, runs the tools of the script up to the next
-// text, each behind its hooks, announces orchestrator:complete, and returns the text: DONE
-// where the script has none left. The error of a denial is an *[agent.DeniedError].
+// Turn runs one turn: it executes prompt:submit, runs the tools of the script up to the next text
+// under control of their hooks, executes orchestrator:complete, and returns the text, or DONE if
+// the script has none left. A denial is returned as an *[agent.DeniedError].
 func (o *ScriptedOrchestrator) Turn(ctx context.Context, prompt string) (string, error) {
 	x, err := o.Session.Execute(ctx, events.PromptSubmit, events.PromptSubmitData{Prompt: prompt})
 	if err == nil && !x.Permitted() {

@@ -12,17 +12,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// ScriptedApprover answers approval requests in the place of a person. See [Bus.Approve].
+// ScriptedApprover answers approval requests from a script. See [Bus.Approve].
 type ScriptedApprover struct {
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	options  []string
 	requests []approval.Request
 }
 
-// Approve starts to answer the approval requests of the bus, until the test ends: with
-// one of the options for each, in the order in which they are opened. Where no option is
-// left the approval system fails: the request's default decides, which is a denial unless
-// the hook said otherwise.
+// Approve answers the approval requests of the bus until the test ends, each with the next of
+// options, in the order in which they are opened. When no options are left, it answers that the
+// approval system failed: the request's default applies, which denies unless the hook set another.
 func (b *Bus) Approve(t testing.TB, options ...string) *ScriptedApprover {
 	t.Helper()
 	s := &ScriptedApprover{options: options}
@@ -47,7 +46,7 @@ func (b *Bus) Approve(t testing.TB, options ...string) *ScriptedApprover {
 	return s
 }
 
-// next notes a request and takes the answer to it from the script.
+// next records a request and takes its answer from the script.
 func (s *ScriptedApprover) next(r approval.Request) approval.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,24 +59,23 @@ func (s *ScriptedApprover) next(r approval.Request) approval.Answer {
 	return answer
 }
 
-// Requests are those that came so far, in their order.
+// Requests returns the requests so far, in order.
 func (s *ScriptedApprover) Requests() []approval.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
-// FakeDisplay is an [agent.Display] that keeps what it is shown. The zero FakeDisplay is
-// ready.
+// FakeDisplay is an [agent.Display] that records messages. The zero FakeDisplay is ready to use.
 type FakeDisplay struct {
-	// Err is returned by Show, which keeps the message all the same.
+	// Err is returned by Show, which records the message anyway.
 	Err error
 
 	mu    sync.Mutex // guards shown
 	shown []verdict.Display
 }
 
-// Show keeps a message.
+// Show records a message.
 func (d *FakeDisplay) Show(_ context.Context, m verdict.Display) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,22 +83,22 @@ func (d *FakeDisplay) Show(_ context.Context, m verdict.Display) error {
 	return d.Err
 }
 
-// Shown are the messages so far, in their order.
+// Shown returns the messages so far, in order.
 func (d *FakeDisplay) Shown() []verdict.Display {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.shown)
 }
 
-// FakeContext is an [agent.ContextManager] in memory that can fail. The zero FakeContext is
-// empty and ready.
+// FakeContext is an in-memory [agent.ContextManager] that can fail. The zero FakeContext is empty
+// and ready to use.
 type FakeContext struct {
 	agent.MemoryContext
-	// Err is returned by AddMessage, which then adds nothing.
+	// Err, if not nil, is returned by AddMessage, which then adds nothing.
 	Err error
 }
 
-// AddMessage appends a message, or fails.
+// AddMessage appends a message, or returns Err.
 func (c *FakeContext) AddMessage(ctx context.Context, m agent.Message) error {
 	if c.Err != nil {
 		return c.Err

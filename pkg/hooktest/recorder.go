@@ -16,49 +16,47 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Record is one event that the router took, as observers see it.
+// Record is one event that the router published for observers.
 type Record struct {
 	// Event is the event with its data as the agent sent it.
 	Event events.Event
-	// ChainID names the run of the chain.
+	// ChainID identifies the run of the chain.
 	ChainID string
-	// Outcome is what the hooks decided; nil as long as they have not, and for an
-	// event that was collected.
+	// Outcome is what the hooks decided; nil until then, and for events that were collected.
 	Outcome *Outcome
 }
 
-// Outcome is how a chain went: the body of hooks.result.<event>.
+// Outcome is the outcome of a chain: the body of hooks.result.<event>.
 type Outcome struct {
 	Action   chain.Action `json:"action"`
 	Reason   string       `json:"reason"`
-	DeniedBy string       `json:"denied_by"` // the id of the hook that denied; empty where none did
+	DeniedBy string       `json:"denied_by"` // id of the hook that denied; empty if none did
 	Hooks    []Hop        `json:"hooks"`     // in execution order
 }
 
-// Hop is what one hook of a chain did.
+// Hop is the outcome of one hook in a chain.
 type Hop struct {
 	ID         string        `json:"id"`
-	Action     chain.Action  `json:"action"` // empty where it failed
+	Action     chain.Action  `json:"action"` // empty if the hook failed
 	Micros     int64         `json:"us"`     // from the call to the answer, in microseconds
 	Failure    chain.Failure `json:"failure"`
-	FailedOpen bool          `json:"failed_open"` // it failed and was let pass
+	FailedOpen bool          `json:"failed_open"` // the hook failed and was skipped
 }
 
-// Recorder remembers every event and every result that the router publishes for
-// observers. It is safe for concurrent use.
+// Recorder records every event and result that the router publishes for observers. It is safe for
+// concurrent use.
 type Recorder struct {
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	records []Record
-	chains  map[string]int // place in records by chain id
+	chains  map[string]int // index in records by chain id
 	changed chan struct{}  // closed and replaced with every change
 }
 
-// pending is how many messages wait for the recorder before the client library
-// drops them.
+// pending is the number of messages that the client library buffers for the recorder before it
+// drops more.
 const pending = 64 << 10
 
-// Record starts to record; what is emitted from now on is seen, until the test
-// ends.
+// Record starts to record events from now on, until the test ends.
 func (b *Bus) Record(t testing.TB) *Recorder {
 	t.Helper()
 	r := &Recorder{chains: map[string]int{}, changed: make(chan struct{})}
@@ -88,7 +86,7 @@ func (b *Bus) Record(t testing.TB) *Recorder {
 	return r
 }
 
-// take remembers one message. What can't be read is no message of a router.
+// take records one message. Messages that can't be decoded are not from a router and are ignored.
 func (r *Recorder) take(subjects events.Subjects, m *nats.Msg) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,17 +116,16 @@ func (r *Recorder) take(subjects events.Subjects, m *nats.Msg) {
 	r.changed = make(chan struct{})
 }
 
-// Events returns what was recorded so far, in the order in which the router took
-// it.
+// Events returns the records so far, in the order in which the router took the events.
 func (r *Recorder) Events() []Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.records)
 }
 
-// WaitFor waits for the first record, one that is there already included, for
-// which is returns true. is sees a record again when its outcome comes. The error
-// says that ctx ended, and what was recorded until then.
+// WaitFor waits for a record for which is returns true, and returns the first one, which may exist
+// already. is is called again for a record when its outcome arrives. The error says that ctx ended,
+// and lists what was recorded until then.
 func (r *Recorder) WaitFor(ctx context.Context, is func(Record) bool) (Record, error) {
 	for {
 		r.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// Scripted is a hook that answers what a test wrote down, and remembers what it
-// was asked. It is safe for concurrent use. Its zero value answers continue.
+// Scripted is a hook with predefined answers that records its calls. It is safe for concurrent use.
+// The zero value answers continue.
 type Scripted struct {
 	steps []worker.Handler
 
@@ -17,8 +17,8 @@ type Scripted struct {
 	calls []worker.Event
 }
 
-// Script returns a hook that answers the n-th result to the n-th call, and the
-// last one to every call after that; without results, continue.
+// Script returns a hook that answers the n-th call with the n-th result, and further calls with the
+// last one. Without results it answers continue.
 func Script(results ...worker.Result) *Scripted {
 	s := &Scripted{}
 	for _, r := range results {
@@ -27,11 +27,11 @@ func Script(results ...worker.Result) *Scripted {
 	return s
 }
 
-// ScriptFunc is [Script] for a hook that is to do more than answer: fail, wait,
-// panic, look at the event.
+// ScriptFunc is like [Script] for hooks that do more than answer: fail, wait, panic, inspect the
+// event.
 func ScriptFunc(steps ...worker.Handler) *Scripted { return &Scripted{steps: steps} }
 
-// Handle is the hook: a [worker.Handler].
+// Handle is the hook's [worker.Handler].
 func (s *Scripted) Handle(ctx context.Context, ev worker.Event) (worker.Result, error) {
 	s.mu.Lock()
 	n := len(s.calls)
@@ -43,8 +43,7 @@ func (s *Scripted) Handle(ctx context.Context, ev worker.Event) (worker.Result, 
 	return s.steps[min(n, len(s.steps)-1)](ctx, ev)
 }
 
-// Calls returns the events that the hook was asked about, in the order in which
-// they came.
+// Calls returns the events that the hook was called with, in order.
 func (s *Scripted) Calls() []worker.Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,21 +8,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// Report is what the contract check of one hook found.
+// Report is the result of the contract check of one hook.
 type Report struct {
-	Hook   string        // its id
-	OK     bool          // every check passed, and there was one
-	Checks []Check       // in the order in which they were made
+	Hook   string        // the hook's id
+	OK     bool          // there was at least one check, and all passed
+	Checks []Check       // in the order in which they ran
 	Took   time.Duration // of all checks
 	text   string
 }
 
-// Check is one thing that was asked of the hook.
+// Check is one check of a hook.
 type Check struct {
-	Name   string // what the hook was given: "an empty object"
-	Event  string // the event, or the channel of a contributor; empty for a check of the hook as a whole
+	Name   string // the input of the check, such as "an empty object"
+	Event  string // the event, or a contributor's channel; empty for a check of the hook as a whole
 	OK     bool
-	Detail string        // what the hook answered, or what was wrong with it
+	Detail string        // the hook's answer, or the problem
 	Took   time.Duration // from the call to the answer
 }
 
@@ -34,7 +34,7 @@ func newReport(r contract.Report) Report {
 	return own
 }
 
-// Failed returns the checks that did not pass; nil for none.
+// Failed returns the checks that failed; nil if none did.
 func (r Report) Failed() []Check {
 	var failed []Check
 	for _, c := range r.Checks {
@@ -45,15 +45,14 @@ func (r Report) Failed() []Check {
 	return failed
 }
 
-// String is the report for a person: a line in all, one for each event, and one for
-// each check that did not pass.
+// String returns the report for people: a summary line, one line for each event, and one for each
+// failed check.
 func (r Report) String() string { return r.text }
 
-// ValidateHandler registers a handler on a bus of its own, checks that it keeps
-// the contract, and fails the test for each check that it does not pass: the hook must
-// answer valid results for every standard event it registered for, within its time-out,
-// and survive data that nobody expects. The report is for what else the test wants to
-// know.
+// ValidateHandler registers a handler on a new bus, runs the contract checks, and fails the test
+// for each check that fails. The hook must return valid results for every standard event that it
+// registered for, within its time-out, and must handle unexpected data. The report is for further
+// assertions.
 func ValidateHandler(t testing.TB, reg worker.Registration, handler worker.Handler) Report {
 	t.Helper()
 	b := Start(t)
@@ -80,8 +79,8 @@ func report(t testing.TB, b *Bus, id string) Report {
 	return r
 }
 
-// Validate checks a hook that is registered on this bus, and leaves the judgement
-// to the test. It fails the test if the hook can't be checked at all.
+// Validate runs the contract checks on a hook that is registered on this bus. The test decides what
+// the results mean; Validate fails it only if the hook can't be checked at all.
 func (b *Bus) Validate(t testing.TB, id string) Report {
 	t.Helper()
 	r, err := contract.Validate(t.Context(), contract.Options{Conn: b.Conn(t), Prefix: b.Prefix(), ID: id})

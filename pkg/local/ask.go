@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// ask turns a pending verdict into a final one. Its error is ctx's.
+// ask turns a pending verdict into a final one. It returns only errors of ctx.
 func (s *Session) ask(ctx context.Context, st *state, out chain.Outcome, ev events.Event, v verdict.Verdict) (verdict.Verdict, error) {
 	call := asking(out)
 	record := recordOf(call, ev, v.Data, time.Now())
@@ -44,14 +44,14 @@ func (s *Session) ask(ctx context.Context, st *state, out chain.Outcome, ev even
 	}
 	if approval.Remembered(d.Option) {
 		s.mu.Lock()
-		st.always[always] = q.ID // nothing, where the session has ended meanwhile
+		st.always[always] = q.ID // no effect if the session has ended
 		s.mu.Unlock()
 	}
 	v.Action, v.Approval = verdict.Continue, approvalOf(q, d)
 	return v, nil
 }
 
-// decide asks a person within the time that the hook gives.
+// decide asks a person within the hook's time to answer.
 func (s *Session) decide(ctx context.Context, record approval.Record, call chain.Call) (approval.Decision, error) {
 	asked, cancel := context.WithTimeout(ctx, approval.Timeout(call.Result.ApprovalTimeout))
 	defer cancel()
@@ -67,20 +67,20 @@ func (s *Session) decide(ctx context.Context, record approval.Record, call chain
 		answer = approval.Answer{Error: err.Error()}
 	}
 	d, err := approval.Decide(record.Request, answer, "", record.Created.Time)
-	if err != nil { // not an offered option: no permission
+	if err != nil { // not an offered option: permits nothing
 		return approval.Decision{Error: err.Error()}, nil
 	}
 	return d, nil
 }
 
-// granted is the approval request that allowed something always; empty for none.
+// granted returns the approval request that allowed this always; empty if there is none.
 func (s *Session) granted(st *state, always string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return st.always[always]
 }
 
-// asking returns the call whose hook asks: the first one.
+// asking returns the call of the first hook that asks.
 func asking(out chain.Outcome) chain.Call {
 	for _, call := range out.Calls {
 		if call.Result.Action == chain.AskUser {
@@ -107,8 +107,8 @@ func recordOf(call chain.Call, ev events.Event, data []byte, now time.Time) appr
 	}
 }
 
-// key is what an "Allow always" covers: the hook, the prompt and, if the data has a tool, what the
-// call does, or the hook's key for it.
+// key returns what an "Allow always" covers: the hook, the prompt and, if the data has a tool, the
+// tool with the content of the call or the hook's key for it.
 func key(call chain.Call, ev events.Event, data []byte) string {
 	parts := []string{call.Entry.ID, cmp.Or(call.Result.ApprovalPrompt, approval.DefaultPrompt)}
 	obj, _ := events.ParseObject(data) // was read before

@@ -1,7 +1,6 @@
-// Package local runs hooks, and a session that obeys them, within one program and without a
-// bus. Match, channels, the budget of injections, approvals and "Allow always" work as in a
-// router.
+// Package local runs hooks and a session within one program, without a bus. Match, channels, the
+// injection budget, approvals and "Allow always" work as in a router.
 //
-// It lacks what needs state or people outside of the program: pinned guards, the audit log,
-// labels, approval groups, and hooks in shadow.
+// It does not support what needs state or people outside of the program: pinned guards, the audit
+// log, labels, approval groups, and shadow hooks.
 package local

@@ -15,37 +15,36 @@ import (
 // NewRegistry returns an empty registry that compiles the match of registrations.
 func NewRegistry() *chain.Registry { return &chain.Registry{Compile: match.Condition} }
 
-// Asker asks a person and returns one of the record's options. ctx ends when the time to answer
-// is over. Then, or if it fails, the record's default applies.
+// Asker asks a person and returns one of the record's options. ctx ends with the time to answer.
+// The record's default applies then, or if Asker returns an error.
 type Asker func(ctx context.Context, asked approval.Record) (option string, err error)
 
-// Options of a session. The zero Options are a nameless session that asks nobody: questions of
-// hooks are denied.
+// Options configure a session. The zero value has no session id and denies the hooks' questions.
 type Options struct {
-	// ID of the session; empty means that of each event's data.
+	// ID of the session; empty means the session that the event's data names.
 	ID string
-	// Ask answers the questions of hooks; nil denies them. It may be called concurrently.
+	// Ask answers the hooks' questions; nil denies them. It may be called concurrently.
 	Ask Asker
-	// Limits bound what hooks inject; the zero Limits are [verdict.DefaultLimits].
+	// Limits bound injections; zero fields mean those of [verdict.DefaultLimits].
 	Limits verdict.Limits
 }
 
-// Session is one run of an agent, or several that their events' data names, each with its
-// injection budget and what is always allowed. It is safe for concurrent use, and there is nothing
-// to close.
+// Session runs the events of one session, or of all sessions that the events' data names. It keeps
+// the injection budget and the "Allow always" of each. It is safe for concurrent use, and there is
+// nothing to close.
 type Session struct {
 	hooks   *chain.Registry
 	options Options
 
-	mu     sync.Mutex        // guards what follows, and the states
-	states map[string]*state // by session, until it ends
+	mu     sync.Mutex        // guards states and their contents
+	states map[string]*state // by session id, until the session ends
 }
 
-// state is what one session leaves to its next event.
+// state is the state of one session between events.
 type state struct {
-	prompted bool              // a prompt:submit began this turn and no execution:start followed yet
-	used     int               // tokens of the turn
-	always   map[string]string // the approval requests that are always allowed, by what they are for
+	prompted bool              // prompt:submit began this turn, and execution:start has not followed yet
+	used     int               // tokens of this turn
+	always   map[string]string // ids of the approval requests that allowed always, by key
 }
 
 // NewSession makes a session with the hooks of a registry.
@@ -53,12 +52,12 @@ func NewSession(hooks *chain.Registry, o Options) *Session {
 	return &Session{hooks: hooks, options: o, states: map[string]*state{}}
 }
 
-// Execute runs the hooks of an event over data, which must marshal to a JSON object, asks
-// where a hook asks, and returns a verdict whose action is continue or deny. Only continue
-// is a permission: an error is none, and means that nothing was decided.
+// Execute runs the hooks of an event over data, which must marshal to a JSON object, asks a person
+// if a hook requires it, and returns a verdict: continue or deny. Only continue is a permission. An
+// error permits nothing and means that nothing was decided.
 //
-// A turn begins as with a router: at prompt:submit, and at execution:start unless a
-// prompt:submit began it. After session:end the session is as new.
+// Turns begin as in a router: at prompt:submit, and at execution:start unless prompt:submit has
+// begun the turn. After session:end the session starts afresh.
 func (s *Session) Execute(ctx context.Context, event string, data any) (verdict.Verdict, error) {
 	out, ev, err := s.hooks.Run(ctx, s.options.ID, event, data)
 	if err != nil {
@@ -92,7 +91,7 @@ func (s *Session) compose(out chain.Outcome, ev events.Event) (verdict.Verdict, 
 	return v, st
 }
 
-// begin begins a turn if the event does.
+// begin begins a turn if the event starts one.
 func (st *state) begin(event string) {
 	switch event {
 	case events.PromptSubmit:

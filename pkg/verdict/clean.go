@@ -6,23 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Clean removes what makes a text look other than it is to a person or to a
-// model, and says how many characters (code points) that were:
+// Clean removes characters that make a text look different from what it is, to a person or a model,
+// and returns their number (code points):
 //
-//   - controls (C0, DEL, C1), but for newline and tab; CR LF becomes LF,
-//   - whole escape sequences: one that is not terminated ends with its line at
-//     the latest,
-//   - embeddings, overrides and isolates of the bidirectional algorithm, U+FEFF,
-//     U+200B, and the tag characters, those of flags too,
-//   - the joiners U+200C and U+200D, unless they stand between two letters (or
-//     marks) or emoji.
+//   - controls (C0, DEL, C1), except newline and tab; CR LF becomes LF,
+//   - whole escape sequences; an unterminated one ends with its line at the latest,
+//   - embeddings, overrides and isolates of the bidirectional algorithm, U+FEFF, U+200B, and the tag
+//     characters, including those of flags,
+//   - the joiners U+200C and U+200D, unless they are between two letters (or marks) or emoji.
 //
-// Bytes that are no UTF-8 become U+FFFD. A clean text is returned as it is,
-// without allocation; cleaning twice changes nothing more.
+// Invalid UTF-8 becomes U+FFFD. A clean text is returned unchanged, without allocation. Clean is
+// idempotent.
 func Clean(text string) (clean string, removed int) {
 	var out strings.Builder
 	kept := 0       // text[kept:i] is clean and not yet in out
-	prev := rune(0) // the last character that stays
+	prev := rune(0) // the last character that was kept
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		cut := deceiving(prev, r, text[i:], size)
@@ -49,8 +47,8 @@ func Clean(text string) (clean string, removed int) {
 	return out.String(), removed
 }
 
-// deceiving is how many bytes are to be removed at the start of rest, whose first
-// character r has the given size and would stand behind prev.
+// deceiving returns how many bytes to remove at the start of rest. Its first character r has the
+// given size and would follow prev.
 func deceiving(prev, r rune, rest string, size int) int {
 	switch {
 	case r >= ' ' && r <= '~', r == '\n', r == '\t':
@@ -73,7 +71,7 @@ const (
 	zwj  = '\u200d' // zero width joiner
 )
 
-// invisible characters are removed wherever they stand.
+// invisible holds the characters that are removed everywhere.
 var invisible = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x200b, Hi: 0x200b, Stride: 1}, // zero width space
@@ -86,10 +84,10 @@ var invisible = &unicode.RangeTable{
 	},
 }
 
-// joins reports whether a joiner beside r has a meaning: r is a letter, a mark (so
-// is the variation selector of emoji) or an emoji.
+// joins reports whether a joiner next to r has a meaning: r is a letter, a mark (such as the
+// variation selector of emoji) or an emoji.
 func joins(r rune) bool {
-	if r == utf8.RuneError { // a symbol, and what stands beyond the text's end
+	if r == utf8.RuneError { // a symbol, and also the value beyond the text's end
 		return false
 	}
 	return unicode.In(r, unicode.Letter, unicode.Mark, unicode.So) ||

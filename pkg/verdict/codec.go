@@ -15,14 +15,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ErrInvalid is wrapped by every error of [Parse]. An invalid verdict is no permission.
+// ErrInvalid is wrapped by every error of [Parse]. An invalid verdict permits nothing.
 var ErrInvalid = errors.New("invalid verdict")
 
-// MarshalJSON writes what [Verdict.Append] does. Note that encoding/json compacts and escapes
-// the output of a MarshalJSON: only Append keeps the data's bytes.
+// MarshalJSON returns the output of [Verdict.Append]. Note that encoding/json compacts and escapes
+// the output of MarshalJSON: only Append keeps the data's bytes.
 func (v Verdict) MarshalJSON() ([]byte, error) { return v.Append(nil), nil }
 
-// UnmarshalJSON reads a verdict with [Parse].
+// UnmarshalJSON decodes a verdict with [Parse].
 func (v *Verdict) UnmarshalJSON(b []byte) error {
 	parsed, err := Parse(b)
 	if err == nil {
@@ -31,8 +31,8 @@ func (v *Verdict) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// Append appends the JSON text of the verdict to buf: always the action and the tokens, other
-// fields only if they are not empty, the data byte for byte.
+// Append appends the verdict to buf as JSON: always the action and the tokens, other fields only if
+// they are not empty, data byte for byte.
 func (v Verdict) Append(buf []byte) []byte {
 	w := events.NewObjectWriter(buf)
 	w.String("action", string(v.Action))
@@ -105,10 +105,10 @@ func (a Approval) write(w *events.ObjectWriter) {
 	w.Text("data_sha256", a.DataSHA256)
 }
 
-// Parse reads the JSON text of a verdict. A verdict is invalid if it is not a JSON object, has
-// duplicate names, has no action or an unknown one, or has a known field of a wrong type or
-// value; null means that a field was omitted. Unknown fields are ignored, since a newer router
-// may send them. The verdict keeps no reference to body.
+// Parse parses the JSON text of a verdict. A verdict is invalid if it is not a JSON object, has
+// duplicate names, has no known action, or has a known field of a wrong type or value; null means
+// omitted. Unknown fields are ignored, since a newer router may send them. The verdict does not
+// refer to body.
 func Parse(body []byte) (Verdict, error) {
 	obj, err := events.ParseEnvelope(body)
 	if err != nil {
@@ -129,7 +129,7 @@ func Parse(body []byte) (Verdict, error) {
 	return v, nil
 }
 
-// What a member must be.
+// Errors about a field's value. They complete "name must be".
 var (
 	errText     = errors.New("a string")
 	errTexts    = errors.New("a list of strings")
@@ -141,7 +141,7 @@ var (
 	errApproval = errors.New("an approval")
 )
 
-// set sets one member. The error says what it must be.
+// set sets one field. The error completes "name must be".
 func (v *Verdict) set(name string, value jsontext.Value) (err error) {
 	switch name {
 	case "action":
@@ -184,7 +184,7 @@ func action(value jsontext.Value) (a Action, err error) {
 	return a, nil
 }
 
-// decode reads a value of checked JSON text. must is the error for a value of another type.
+// decode decodes a value of checked JSON text. must is the error for a value of another type.
 func decode(value jsontext.Value, into any, must error) error {
 	if jsonv2.Unmarshal(value, into) != nil {
 		return must
@@ -192,7 +192,7 @@ func decode(value jsontext.Value, into any, must error) error {
 	return nil
 }
 
-// list reads a list. complete fills in an item's defaults and reports whether it is valid.
+// list decodes a list. complete fills in an item's defaults and reports whether it is valid.
 func list[T any](value jsontext.Value, must error, complete func(*T) bool) ([]T, error) {
 	var parsed []*T // nil for null
 	if jsonv2.Unmarshal(value, &parsed) != nil {

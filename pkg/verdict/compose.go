@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Limits bound what hooks inject into an agent's context. A field that is 0 defaults to that of
+// Limits bound what hooks inject into an agent's context. Fields that are 0 mean those of
 // [DefaultLimits].
 type Limits struct {
 	Size   int // of one injection, in UTF-8 bytes
@@ -21,7 +21,7 @@ type Limits struct {
 // DefaultLimits are the limits of the protocol. Do not change them.
 var DefaultLimits = Limits{Size: 10_240, Budget: 10_000}
 
-// Lowered returns l with each limit that is lower in by. Fields of by that are 0 or negative are
+// Lowered returns l with each limit lowered to that of by. Fields of by that are 0 or negative are
 // ignored.
 func (l Limits) Lowered(by Limits) Limits {
 	l = l.withDefaults()
@@ -38,13 +38,13 @@ func (l Limits) withDefaults() Limits {
 	return Limits{Size: cmp.Or(l.Size, DefaultLimits.Size), Budget: cmp.Or(l.Budget, DefaultLimits.Budget)}
 }
 
-// Injects reports whether an outcome has injections to deliver: only then [Compose] uses the
-// turn's used tokens.
+// Injects reports whether an outcome has injections to deliver. Only then does [Compose] need the
+// tokens that the turn has used.
 func Injects(out chain.Outcome) bool { return out.Result.Action == chain.InjectContext }
 
-// Compose returns the verdict on an event, except for the approval: if a hook asks a person the
-// action is [Pending], and the caller makes the approval request. used is the number of tokens
-// that earlier events of the turn took; now is the timestamp of messages.
+// Compose returns the verdict on an event, without the approval: if a hook asks a person, the
+// action is [Pending] and the caller makes the approval request. used is the number of tokens that
+// earlier events of the turn used; now is the timestamp of messages.
 func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now time.Time) Verdict {
 	v := Verdict{Action: Continue, Data: out.Result.Data, InjectedTokens: used}
 	switch out.Result.Action {
@@ -58,7 +58,7 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 	case chain.InjectContext:
 		v.inject(out.Calls, ev, limits.withDefaults(), now)
 	}
-	for _, call := range out.Calls { // a failed call has the zero Result
+	for _, call := range out.Calls { // failed calls have the zero Result
 		if call.Result.UserMessage != "" {
 			v.Display = append(v.Display, Display{
 				Message: call.Result.UserMessage,
@@ -76,13 +76,14 @@ func Compose(out chain.Outcome, ev events.Event, limits Limits, used int, now ti
 	return v
 }
 
-// injection is one hook's text, cleaned.
+// injection is the cleaned text of one hook.
 type injection struct {
 	chain.Call
 	text string
 }
 
-// inject delivers the injections of calls within the limits, as one message and one by one.
+// inject delivers the injections of calls within the limits: merged into one message, and one by
+// one.
 func (v *Verdict) inject(calls []chain.Call, ev events.Event, limits Limits, now time.Time) {
 	var kept []injection
 	for _, call := range calls {
@@ -99,8 +100,8 @@ func (v *Verdict) inject(calls []chain.Call, ev events.Event, limits Limits, now
 	}
 }
 
-// admit cleans the injection of a call, checks it against the limits and takes its tokens from
-// the budget. It adds a warning for what it drops or removes.
+// admit cleans the injection of a call, checks it against the limits and takes its tokens from the
+// budget. It adds a warning for everything that it drops or removes.
 func (v *Verdict) admit(call chain.Call, limits Limits) (text string, ok bool) {
 	text, removed := Clean(call.Result.ContextInjection)
 	if removed > 0 {
@@ -126,7 +127,7 @@ func (v *Verdict) admit(call chain.Call, limits Limits) (text string, ok bool) {
 	return text, true
 }
 
-// discard warns about injections that a denial or an approval request overrides.
+// discard adds warnings for injections that a denial or an approval request overrides.
 func (v *Verdict) discard(calls []chain.Call, why string) {
 	for _, call := range calls {
 		if call.Result.Action == chain.InjectContext && call.Result.ContextInjection != "" {
@@ -144,7 +145,7 @@ func (v *Verdict) warn(kind string, call chain.Call, format string, args ...any)
 	v.Warnings = append(v.Warnings, Warning{Kind: kind, Hook: call.Entry.Title(), Detail: fmt.Sprintf(format, args...)})
 }
 
-// message joins the injections into one message, with the settings of the first.
+// message merges injections into one message with the settings of the first.
 func message(kept []injection, ev events.Event, now time.Time) Message {
 	first := kept[0]
 	m := Message{
@@ -171,7 +172,7 @@ func message(kept []injection, ev events.Event, now time.Time) Message {
 	return m
 }
 
-// feedback joins the texts of several injections, each under its hook's name.
+// feedback joins the texts of several injections, each below its hook's name.
 func feedback(kept []injection) string {
 	var b strings.Builder
 	b.WriteString("Hook feedback:")

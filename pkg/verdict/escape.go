@@ -2,8 +2,8 @@ package verdict
 
 import "strings"
 
-// The controls that begin or end an escape sequence (ECMA-48). Each C1 control is
-// also written as ESC and the character 0x40 below it.
+// Controls that begin or end an escape sequence (ECMA-48). Each C1 control can also be written as
+// ESC and the character 0x40 below it.
 const (
 	esc = '\x1b'
 	bel = '\a'
@@ -17,8 +17,8 @@ const (
 	apc = '\u009f' // application program command
 )
 
-// escape is the length of the escape sequence that text begins with: r, of the
-// given size, is ESC or a C1 control.
+// escape returns the length of the escape sequence at the start of text. Its first character r, of
+// the given size, is ESC or a C1 control.
 func escape(r rune, text string, size int) int {
 	if r == esc {
 		if len(text) == size {
@@ -30,7 +30,7 @@ func escape(r rune, text string, size int) int {
 			size++
 		case next >= 0x30 && next <= 0x7e:
 			return size + 1
-		default: // intermediates and a final: the choice of a character set
+		default: // intermediate bytes and a final one: selects a character set
 			size = span(text, size, 0x20, 0x2f)
 			if size < len(text) && text[size] >= 0x30 && text[size] <= 0x7e {
 				size++
@@ -54,7 +54,7 @@ func escape(r rune, text string, size int) int {
 	return size
 }
 
-// span is the end of the bytes from lo to hi that text has from start.
+// span returns the end of the run of bytes from lo to hi at start.
 func span(text string, start int, lo, hi byte) int {
 	for start < len(text) && text[start] >= lo && text[start] <= hi {
 		start++
@@ -62,9 +62,9 @@ func span(text string, start int, lo, hi byte) int {
 	return start
 }
 
-// controlString is the length of the rest of a control string: up to what ends it
-// or its line, or begins another sequence. The terminator is left: it is removed
-// as a control of its own.
+// controlString returns the length of the rest of a control string: up to its terminator, the end
+// of its line, or the begin of another sequence. The terminator is not included: it is removed as a
+// control of its own.
 func controlString(text string, belEnds bool) int {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return r == '\n' || r == esc || r == can || r == sub || r == bel && belEnds || r >= 0x80 && r <= 0x9f

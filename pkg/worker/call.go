@@ -15,43 +15,43 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Event is what a handler gets.
+// Event is the event that a handler gets.
 type Event = events.Event
 
-// Result is what a handler answers; the zero Result lets the event pass.
+// Result is a handler's answer. The zero Result lets the event pass.
 type Result = chain.Result
 
 // Registration says which events a hook wants and how it is called.
 type Registration = chain.Registration
 
-// What a hook's failure means for the event, for a registration's OnFailure.
+// The values of a registration's OnFailure.
 const (
-	FailOpen   = chain.FailOpen   // go on without the hook
-	FailClosed = chain.FailClosed // deny
+	FailOpen   = chain.FailOpen   // skip the hook
+	FailClosed = chain.FailClosed // deny the event
 )
 
-// Handler answers one event. ctx ends when the router stops waiting. An error is a failure of
-// the hook, never a denial. It is the same type as a chain.Hook.
+// Handler answers one event. ctx ends when the router stops waiting. An error is a failure of the
+// hook, never a denial. Handler has the signature of chain.Hook.
 type Handler = func(ctx context.Context, ev Event) (Result, error)
 
-// Contributor returns its value for a channel; nil for none.
+// Contributor returns its value for a channel, or nil for none.
 type Contributor = func(ctx context.Context, channel string) (any, error)
 
 // Continue lets the event pass.
 func Continue() (Result, error) { return Result{}, nil }
 
-// Deny forbids the operation. The agent is shown the reason.
+// Deny forbids the operation. The agent sees the reason.
 func Deny(format string, args ...any) (Result, error) {
 	return chain.Denial(fmt.Sprintf(format, args...)), nil
 }
 
-// Modify goes on with other data, which must marshal to a JSON object.
+// Modify replaces the event's data. data must marshal to a JSON object.
 func Modify(data any) (Result, error) { return chain.Replace(data) }
 
 // Inject adds text to the agent's context, as a system message.
 func Inject(text string) (Result, error) { return chain.Injection(text), nil }
 
-// Ask asks a person; without options they are Allow and Deny.
+// Ask asks a person. Without options it offers Allow and Deny.
 func Ask(prompt string, options ...string) (Result, error) {
 	return chain.Question(prompt, options...), nil
 }
@@ -59,8 +59,8 @@ func Ask(prompt string, options ...string) (Result, error) {
 // Call describes a call to a handler, besides the event.
 type Call struct {
 	Hook        string     // the id of the hook
-	ChainID     string     // one run of a chain, the same for all of its hooks
-	CallID      string     // this one call
+	ChainID     string     // id of the run of the chain, the same for all of its hooks
+	CallID      string     // id of this call
 	Mode        chain.Mode // enforce, shadow, observe or async
 	Traceparent string     // the W3C trace context, empty for none
 	Tracestate  string
@@ -68,7 +68,8 @@ type Call struct {
 
 type callKey struct{}
 
-// CallFrom returns the call of a handler's context; the zero Call for any other context.
+// CallFrom returns the call that a handler's context belongs to, or the zero Call for another
+// context.
 func CallFrom(ctx context.Context) Call {
 	call, _ := ctx.Value(callKey{}).(Call)
 	return call
@@ -95,10 +96,10 @@ func callContext(ctx context.Context, id string, req *service.Request) (context.
 	return ctx, cancel, nil
 }
 
-// timeOver is the cause of a call's ended context: the time that the router gave it.
+// timeOver is the cause of a context that ended with the time that the router gave the call.
 type timeOver time.Duration
 
-// Error is like "context deadline exceeded: the hook had 1.5s".
+// Error returns a text like "context deadline exceeded: the hook had 1.5s".
 func (t timeOver) Error() string {
 	return fmt.Sprintf("%v: the hook had %v", context.DeadlineExceeded, time.Duration(t))
 }
@@ -106,7 +107,7 @@ func (t timeOver) Error() string {
 // Unwrap returns [context.DeadlineExceeded].
 func (timeOver) Unwrap() error { return context.DeadlineExceeded }
 
-// answer runs a hook's handler for one request of the router.
+// answer runs a hook's handler for one request from a router.
 func answer(ctx context.Context, id string, req *service.Request, handler Handler) error {
 	ctx, cancel, err := callContext(ctx, id, req)
 	if err != nil {
@@ -130,7 +131,7 @@ func answer(ctx context.Context, id string, req *service.Request, handler Handle
 	return req.Reply(ruleHeader(result), result.Append(nil))
 }
 
-// ruleHeader names the rule that decided; nil if the handler does not say.
+// ruleHeader returns a header with the rule that decided, or nil if the handler names none.
 func ruleHeader(r Result) wire.Header {
 	if rule := chain.CleanRule(r.Rule); rule != "" {
 		return wire.Header{wire.HeaderRule: {rule}}
@@ -138,9 +139,9 @@ func ruleHeader(r Result) wire.Header {
 	return nil
 }
 
-// decode reads the event of a call. Its session is the one that the router names, whatever the
-// data says: default fields or another hook may have changed the data's session_id since the
-// event came. A manual call without ce-* headers is read like the router would.
+// decode returns the event of a call. The router's headers name its session. The session_id in the
+// data does not count: default fields or another hook may have changed it. A manual call without
+// ce-* headers is decoded as the router would.
 func decode(req *service.Request) (events.Event, error) {
 	name := wire.Get(req.Header, "ce-type")
 	if name == "" {
@@ -156,7 +157,7 @@ func decode(req *service.Request) (events.Event, error) {
 	return ev, err
 }
 
-// contribution calls a contributor for one request of the router.
+// contribution runs a contributor for one request from a router.
 func contribution(ctx context.Context, id string, req *service.Request, contribute Contributor) error {
 	ctx, cancel, err := callContext(ctx, id, req)
 	if err != nil {
@@ -184,7 +185,7 @@ func contribution(ctx context.Context, id string, req *service.Request, contribu
 	return req.Reply(nil, reply)
 }
 
-// handlerError tells an error of the handler from errors of this package.
+// handlerError converts an error of a handler to a wire error.
 func handlerError(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

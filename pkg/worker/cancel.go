@@ -15,13 +15,14 @@ import (
 // hook denied the event, or added labels. See [chain.Validates].
 var ErrInVain = errors.New("the router discarded this call: its result is no longer needed")
 
-// underWay holds the calls in flight of a hook that only validates, by id.
+// underWay holds the calls in flight of a hook that only validates, by call id.
 type underWay struct {
 	mu   sync.Mutex // guards ends
 	ends map[string]context.CancelCauseFunc
 }
 
-// cancelable lets routers cancel the calls of a hook that only validates. stop stops listening.
+// cancelable lets routers cancel the calls of a hook that only validates. stop ends the
+// subscription.
 func (w *Worker) cancelable(reg chain.Registration, handle handlerFunc) (_ handlerFunc, stop func(), err error) {
 	if reg.Effect != chain.Validates {
 		return handle, func() {}, nil
@@ -39,7 +40,7 @@ func (w *Worker) cancelable(reg chain.Registration, handle handlerFunc) (_ handl
 
 type handlerFunc = func(context.Context, *service.Request) error
 
-// begin registers a call until done.
+// begin registers a call until done is called.
 func (u *underWay) begin(ctx context.Context, id string) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	u.mu.Lock()
@@ -53,7 +54,7 @@ func (u *underWay) begin(ctx context.Context, id string) (_ context.Context, don
 	}
 }
 
-// end cancels a call if it is one of this worker's.
+// end cancels a call, if this worker runs it.
 func (u *underWay) end(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

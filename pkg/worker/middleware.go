@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Middleware wraps a handler. It may inspect or change the event and the result, or answer
-// without calling next. Set it in the Options of [New].
+// Middleware wraps a handler. It may inspect or change the event and the result, or return without
+// calling next. Set it in [Options].
 type Middleware func(next Handler) Handler
 
 // wrap applies middleware to a handler; the first is the outermost.
@@ -18,10 +18,10 @@ func wrap(handler Handler, list []Middleware) Handler {
 	return handler
 }
 
-// Typed makes a [Handler] from a function that takes the event's data as a Go type, such as one
-// of package events. Data that does not decode into T is an error of the hook, and handle is not
-// called. Integers beyond 2^53 keep their digits in an int64 or a json.RawMessage, but not in a
-// float64 or an any. [EventFrom] returns the rest of the event.
+// Typed returns a [Handler] for a function that takes the event's data as a Go type, such as those
+// of package events. Data that does not decode into T is a failure of the hook, and handle is not
+// called. Integers beyond 2^53 are exact in an int64 or a json.RawMessage, but not in a float64 or
+// an any. [EventFrom] returns the event itself.
 func Typed[T any](handle func(ctx context.Context, in T) (Result, error)) Handler {
 	return func(ctx context.Context, ev Event) (Result, error) {
 		var in T
@@ -34,8 +34,8 @@ func Typed[T any](handle func(ctx context.Context, in T) (Result, error)) Handle
 
 type eventKey struct{}
 
-// EventFrom returns the event of a [Typed] handler's context; the zero Event for any other
-// context.
+// EventFrom returns the event that a [Typed] handler's context belongs to, or the zero Event for
+// another context.
 func EventFrom(ctx context.Context) Event {
 	ev, _ := ctx.Value(eventKey{}).(Event)
 	return ev

@@ -23,12 +23,12 @@ const (
 	retryAfter = 500 * time.Millisecond
 	// maxRenewals bounds the concurrent renewals of a worker.
 	maxRenewals = 16
-	// headStart is how long to wait for a renewal before starting the next one beside it.
+	// headStart is how long a renewal runs alone before the next one starts.
 	headStart = 50 * time.Millisecond
 )
 
-// announce registers a hook and notes when to renew it. It retries until ctx ends while no
-// router can answer.
+// announce registers a hook and schedules its renewal. It retries until ctx ends while no router
+// answers.
 func (w *Worker) announce(ctx context.Context, hook *registered) error {
 	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
@@ -38,7 +38,7 @@ func (w *Worker) announce(ctx context.Context, hook *registered) error {
 	return w.send(ctx, hook, clientconn.Idempotent)
 }
 
-// send registers or renews a hook, and notes when to renew it.
+// send registers or renews a hook and schedules its next renewal.
 func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Retry) error {
 	var reply struct {
 		TTLMS   int64         `json:"ttl_ms"`
@@ -55,8 +55,8 @@ func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Re
 	return nil
 }
 
-// checkInForce reports once that the routers use another registration of a hook than this
-// worker's. inForce is nil if they use this one.
+// checkInForce reports, once, that the routers use another registration of the hook than this
+// worker's. inForce is nil if they use this worker's.
 func (w *Worker) checkInForce(hook *registered, inForce *Registration) {
 	content := ""
 	if inForce != nil {
@@ -78,8 +78,8 @@ func (w *Worker) checkInForce(hook *registered, inForce *Registration) {
 	}
 }
 
-// setDue ends a renewal, sets the time until the next one and wakes renew, which may be waiting
-// for a later one.
+// setDue ends a renewal, schedules the next one and wakes renew, which may be waiting for a later
+// one.
 func (w *Worker) setDue(hook *registered, in time.Duration) {
 	w.mu.Lock()
 	hook.due, hook.renewing = time.Now().Add(in), false
@@ -90,8 +90,8 @@ func (w *Worker) setDue(hook *registered, in time.Duration) {
 	}
 }
 
-// takeDue reports whether a hook is due for renewal, and marks it as being renewed. It skips a
-// hook that is still being registered.
+// takeDue marks a hook that is due for renewal as being renewed, and reports whether it was due. A
+// hook that is still being registered is not.
 func (w *Worker) takeDue(hook *registered, all bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,8 +106,7 @@ func uncertain(err error) bool {
 	return code == 0 || code >= hookrouter.CodeOverloaded // an earlier try may have been stored
 }
 
-// renew keeps every registration alive until ctx ends. After a reconnect it renews them all, due
-// or not.
+// renew renews registrations when they are due until ctx ends, and all of them after a reconnect.
 func (w *Worker) renew(ctx context.Context) {
 	reconnected := w.conn.Transport.Conn().StatusChanged(nats.CONNECTED)
 	defer w.conn.Transport.Conn().RemoveStatusListener(reconnected)
@@ -138,8 +137,8 @@ func (w *Worker) inOrder() []*registered {
 	return slices.SortedFunc(maps.Values(w.hooks), func(a, b *registered) int { return cmp.Compare(a.order, b.order) })
 }
 
-// untilDue is the time until the next renewal; an hour if there is none, or if a reconnect will
-// trigger it.
+// untilDue returns the time until the next renewal, or an hour if there is none or while
+// disconnected: a reconnect wakes renew.
 func (w *Worker) untilDue() time.Duration {
 	if !w.conn.Transport.Connected() {
 		return time.Hour
@@ -155,10 +154,10 @@ func (w *Worker) untilDue() time.Duration {
 	return wait
 }
 
-// renewDue starts to renew the due hooks, or all, and does not wait for the last of them. They
-// start in order, which is their order if the routers forgot them. A slow one holds up no other.
-// Without a connection it leaves them to the reconnect: they would be sent at once, in any
-// order.
+// renewDue starts the renewal of the due hooks, or of all, and does not wait for the last ones. It
+// starts them in order of registration, so that routers that lost them restore that order. A slow
+// renewal does not hold up the others. While disconnected it does nothing: the client library would
+// send them all at once after the reconnect, in any order.
 func (w *Worker) renewDue(ctx context.Context, all bool) {
 	for _, hook := range w.inOrder() {
 		if !w.conn.Transport.Connected() {
@@ -191,7 +190,7 @@ func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 	w.mu.Lock()
 	here := w.hooks[hook.id] == hook
 	w.mu.Unlock()
-	if !here { // it was unregistered meanwhile
+	if !here { // unregistered in the meantime
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -204,8 +203,8 @@ func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 	}
 }
 
-// request sends a request about a hook to a router and decodes the reply into reply, unless that
-// is nil.
+// request sends a request about a hook to a router and decodes the reply into reply unless that is
+// nil.
 func (w *Worker) request(ctx context.Context, verb, id string, retry clientconn.Retry, body, reply any) error {
 	_, err := w.conn.RequestJSON(ctx, clientconn.Request{Subject: w.conn.Transport.Of(verb, id), Retry: retry}, body, reply)
 	return err

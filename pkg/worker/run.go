@@ -8,9 +8,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Run connects to the NATS servers at url, registers one hook, and serves it until ctx ends. It
-// is all that a program with one hook needs; one with more uses [hookrouter.Connect] and [New].
-// An empty url means nats://127.0.0.1:4222. It logs to [slog.Default].
+// Run connects to the NATS servers at url, registers one hook and serves it until ctx ends.
+// Programs with more hooks use [hookrouter.Connect] and [New]. An empty url means
+// nats://127.0.0.1:4222. Run logs to [slog.Default].
 func Run(ctx context.Context, url string, reg Registration, handler Handler) error {
 	log := slog.Default()
 	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: url, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log})

@@ -18,9 +18,9 @@ import (
 // scope is the instrumentation scope of the spans.
 const scope = "github.com/hookrouter/hookrouter/pkg/worker"
 
-// begin starts the span of a call with OpenTelemetry's global tracer, below the router's, and
-// passes its trace context to the handler. A hook that only observes gets a linked trace of its
-// own, since nobody waits for it. A call without trace context gets no span.
+// begin starts the span of a call with OpenTelemetry's global tracer, as a child of the router's
+// span, and puts it into the handler's context. A hook that only observes gets a linked trace of
+// its own, since the router does not wait for it. A call without trace context gets no span.
 func begin(ctx context.Context, call Call, ev Event) (context.Context, trace.Span) {
 	if call.Traceparent == "" || len(call.Traceparent) > 128 {
 		return ctx, noop.Span{}
@@ -50,7 +50,7 @@ func begin(ctx context.Context, call Call, ev Event) (context.Context, trace.Spa
 	return otel.Tracer(scope).Start(remote, "hook "+call.Hook, append(options, trace.WithAttributes(about...))...) //nolint:spancheck // answer ends it
 }
 
-// answered ends the span of a call with the handler's answer. A denial is not an error.
+// answered records the handler's answer in the span. A denial is not an error.
 func answered(span trace.Span, result Result, err error) {
 	if !span.IsRecording() {
 		return
@@ -63,7 +63,7 @@ func answered(span trace.Span, result Result, err error) {
 	span.SetAttributes(attribute.String("hookrouter.action", string(action)))
 }
 
-// failed ends the span of a call without an answer.
+// failed records the class of a failure in the span.
 func failed(span trace.Span, err error) {
 	class := chain.FailedError
 	if errors.Is(err, context.DeadlineExceeded) {

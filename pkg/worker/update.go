@@ -9,16 +9,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Update changes the registration of a hook or a contributor that this worker serves. Its
-// handler keeps being called, under the old registration or the new one, so no call is missed.
-// When Update returns without an error, every router uses the new one for later events.
+// Update changes the registration of a hook or a contributor that this worker serves. The handler
+// keeps getting calls, under the old or the new registration, so none is missed. When Update
+// returns without an error, every router uses the new registration for later events.
 //
-// undo restores the old registration under the version of the new one, since no router accepts
-// an older version. If routers can't be reached at once, the renewals restore it; its error says
-// why.
+// undo restores the old registration under the version of the new one, since routers accept no
+// older version. If it returns an error, the renewals restore the old registration later.
 //
-// Update sets the registration's Instance. The error says what is wrong with the registration,
-// that no router answers, or that ctx ended. Then the old one stays, or is restored as by undo.
+// Update sets the registration's Instance. The error says that the registration is invalid, that no
+// router answered, or that ctx ended. The old registration then stays in force, or is restored as
+// by undo.
 func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(context.Context) error, err error) {
 	reg.Instance = w.instance
 	if err := reg.Check(); err != nil {
@@ -56,8 +56,8 @@ func (w *Worker) Update(ctx context.Context, reg chain.Registration) (undo func(
 	}, nil
 }
 
-// putBack sends a registration to replace one of the given version. It tries for one second;
-// then the renewals do. The caller holds hook.announcing.
+// putBack registers hook.reg under the given version. It tries for one second, then leaves it to
+// the renewals. The caller holds hook.announcing.
 func (w *Worker) putBack(ctx context.Context, hook *registered, version string) error {
 	hook.reg.Version = version
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -69,7 +69,7 @@ func (w *Worker) putBack(ctx context.Context, hook *registered, version string) 
 	return err
 }
 
-// answersFor returns the hook with this id once its registration was answered, or nil.
+// answersFor returns the hook with this id, or nil unless a router has confirmed its registration.
 func (w *Worker) answersFor(id string) *registered {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,30 +17,30 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Options configure a worker. The zero Options suit most programs.
+// Options configure a worker. The zero value suits most programs.
 type Options struct {
-	// Name of the program, for discovery; empty means that of the client, or else "hook-worker".
+	// Name of the program for service discovery; empty means the client's name, or "hook-worker".
 	Name string
 	// Version of the program; empty means 0.0.0. Registrations do not inherit it.
 	Version string
-	// Instance tells this process from others behind the same hooks; empty means a new random
-	// one.
+	// Instance distinguishes this process from others that serve the same hooks; empty means a
+	// random id.
 	Instance string
-	// MaxInFlight bounds the concurrent calls of one hook; 0 means 64. Further calls wait; one that
-	// has waited for all its time is not run.
+	// MaxInFlight bounds the concurrent calls of one hook; 0 means 64. Further calls wait, and are
+	// not run if their time ends first.
 	MaxInFlight int
 	// Middleware wraps every handler; the first is the outermost.
 	Middleware []Middleware
-	// OnReplaced is called when another registration replaced one of this worker's: its hook is
-	// called as inForce says, or not at all. It is called once for each such registration and
-	// must not block. Nil for none; the replacement is logged as an error in any case.
+	// OnReplaced is called when another registration replaced one of this worker's: routers now
+	// call the hook as inForce says, or not at all. It is called once for each replacement and must
+	// not block. Nil means no callback; replacements are logged as errors in any case.
 	OnReplaced func(hook string, inForce Registration)
-	// Metadata returns the worker's metadata for service discovery, besides its prefix and its
-	// instance, for each request. It must not block. Nil for none.
+	// Metadata returns metadata for service discovery, besides the prefix and the instance. It is
+	// called for each discovery request and must not block. Nil means none.
 	Metadata func() map[string]string
 }
 
-// Worker is a process that serves hooks.
+// Worker serves hooks. It is safe for concurrent use.
 type Worker struct {
 	conn        *clientconn.Conn
 	service     *service.Service
@@ -49,11 +49,11 @@ type Worker struct {
 	middleware  []Middleware
 	onReplaced  func(hook string, inForce Registration)
 	cancel      context.CancelFunc
-	renewal     sync.WaitGroup  // renew, and each renewal under way
-	limiter     service.Limiter // of renewals under way
-	wake        chan struct{}   // makes renew check for earlier due times
+	renewal     sync.WaitGroup  // renew and the renewals in flight
+	limiter     service.Limiter // of renewals in flight
+	wake        chan struct{}   // tells renew that a hook may be due earlier
 
-	mu    sync.Mutex // guards what follows, and due and renewing of each hook
+	mu    sync.Mutex // guards next, hooks, and due and renewing of each hook
 	next  uint64
 	hooks map[string]*registered
 }
@@ -61,21 +61,21 @@ type Worker struct {
 // registered is a hook that this worker serves.
 type registered struct {
 	id       string
-	order    uint64    // of registration with this worker
+	order    uint64    // of registration with this worker, from 1
 	remove   func()    // stops listening
-	due      time.Time // of the next renewal; zero until the first registration is answered
+	due      time.Time // of the next renewal; zero until a router confirmed the registration
 	renewing bool      // a renewal is in flight or about to start
 
-	// announcing is held while sending routers something about the hook, so that a renewal
-	// never overtakes its removal or an update. It guards what follows, once the registration
-	// was answered.
+	// announcing is held while the worker sends routers a message about the hook, so that a renewal
+	// never overtakes its removal or an update. It guards reg and replacedBy, once a router
+	// confirmed the registration.
 	announcing sync.Mutex
 	reg        chain.Registration
-	replacedBy string // content of the last reported registration in force; empty: its own
+	replacedBy string // content of the last reported registration in force; empty if it is this worker's
 }
 
-// New creates a worker on a client's connection. Call [Worker.Close] before closing the client,
-// or let [Worker.Run] do so.
+// New creates a worker on a client's connection. Call [Worker.Close] before closing the client;
+// [Worker.Run] does so.
 func New(client *hookrouter.Client, o Options) (*Worker, error) {
 	conn := clientconn.Of(client)
 	o.Name = cmp.Or(o.Name, conn.Name, "hook-worker")
@@ -99,17 +99,17 @@ func New(client *hookrouter.Client, o Options) (*Worker, error) {
 	return w, nil
 }
 
-// Instance tells this process from others behind the same hooks.
+// Instance returns the id that distinguishes this process from others that serve the same hooks.
 func (w *Worker) Instance() string { return w.instance }
 
 // Register starts to serve a hook. When it returns without an error, every router calls the hook
-// for later events. The returned function removes this worker from the hook, and with the last
-// worker the hook, unless it is durable; a second call does no harm.
+// for later events. unregister removes this worker from the hook. With its last worker the hook
+// itself goes, unless it is durable. Calling unregister again does nothing.
 //
-// Register sets the registration's Instance. The error says what is wrong with the registration,
-// that no router answers, or that ctx ended. If it is unknown whether the registration was
-// stored, this worker tries for one more second to remove itself from the hook; a durable hook
-// may then stay registered, as after any last worker: see [Worker.Retire].
+// Register sets the registration's Instance. The error says that the registration is invalid, that
+// no router answered, or that ctx ended. If it is unknown whether a router stored the registration,
+// Register tries for one more second to remove this worker from the hook. A durable hook may then
+// stay registered, as it does after its last worker: see [Worker.Retire].
 func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler Handler) (unregister func(context.Context) error, err error) {
 	if handler == nil {
 		return nil, fmt.Errorf("hook %q: the handler is nil", reg.ID)
@@ -120,13 +120,13 @@ func (w *Worker) Register(ctx context.Context, reg chain.Registration, handler H
 	})
 }
 
-// On is Register, under the name that the specification keeps for older programs.
+// On is Register under the name that the specification keeps for older programs.
 func (w *Worker) On(ctx context.Context, reg chain.Registration, handler Handler) (unregister func(context.Context) error, err error) {
 	return w.Register(ctx, reg, handler)
 }
 
-// RegisterContributor starts to contribute to the channels of the registration.
-// contribute returns any value that marshals to JSON; nil contributes nothing.
+// RegisterContributor starts to contribute to the channels of the registration. contribute returns
+// a value that marshals to JSON; nil contributes nothing.
 func (w *Worker) RegisterContributor(ctx context.Context, reg chain.Registration, contribute Contributor) (unregister func(context.Context) error, err error) {
 	if contribute == nil {
 		return nil, fmt.Errorf("contributor %q: the function is nil", reg.ID)
@@ -176,7 +176,7 @@ func (w *Worker) register(ctx context.Context, reg chain.Registration, handle fu
 	return func(ctx context.Context) error { return w.unregister(ctx, hook) }, nil
 }
 
-// reserve takes a hook's id, unless it is taken.
+// reserve claims the hook's id, and reports whether it was free.
 func (w *Worker) reserve(hook *registered) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +189,7 @@ func (w *Worker) reserve(hook *registered) bool {
 	return true
 }
 
-// forget releases a hook's id, and reports whether it was still the hook's.
+// forget releases the hook's id, and reports whether the hook still held it.
 func (w *Worker) forget(hook *registered) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -211,8 +211,8 @@ func (w *Worker) unregister(ctx context.Context, hook *registered) error {
 	return err
 }
 
-// silence stops listening for a hook. When it returns, the server knows, unless it
-// can't be reached.
+// silence stops listening for a hook. When it returns, the NATS server has processed that, unless
+// it can't be reached.
 func (w *Worker) silence(hook *registered) {
 	hook.remove()
 	if w.conn.Transport.Connected() {
@@ -220,12 +220,12 @@ func (w *Worker) silence(hook *registered) {
 	}
 }
 
-// leave tells the router that this worker no longer serves a hook.
+// leave tells the routers that this worker no longer serves a hook.
 func (w *Worker) leave(ctx context.Context, id string) error {
 	return w.request(ctx, "unregister", id, clientconn.Never, map[string]string{"instance": w.instance}, nil)
 }
 
-// Retire removes a hook from the bus, with every instance of it, durable or not.
+// Retire removes a hook and all of its instances from the bus, whether it is durable or not.
 func (w *Worker) Retire(ctx context.Context, id string) error {
 	if hook := w.answersFor(id); hook != nil && w.forget(hook) {
 		hook.announcing.Lock()
@@ -235,8 +235,8 @@ func (w *Worker) Retire(ctx context.Context, id string) error {
 	return w.request(ctx, "unregister", id, clientconn.Never, struct{}{}, nil)
 }
 
-// Run waits until ctx ends and then closes the worker, within the time that the longest
-// call may take, [chain.MaxTimeout].
+// Run waits until ctx ends and then closes the worker. It allows [chain.MaxTimeout] for calls in
+// flight.
 func (w *Worker) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return w.stop(ctx)
@@ -249,8 +249,8 @@ func (w *Worker) stop(ctx context.Context) error {
 	return w.Close(ctx)
 }
 
-// Close removes this worker from its hooks and answers what it has taken. ctx bounds
-// how long it waits. The client stays connected.
+// Close removes this worker from its hooks and waits for the calls in flight, bounded by ctx. The
+// client stays connected.
 func (w *Worker) Close(ctx context.Context) error {
 	w.cancel()
 	w.renewal.Wait()
@@ -259,7 +259,7 @@ func (w *Worker) Close(ctx context.Context) error {
 		if !w.forget(hook) {
 			continue
 		}
-		// It keeps listening until the service stops, which waits for received calls.
+		// The worker keeps listening until the service stops, which waits for received calls.
 		if err := w.leave(ctx, hook.id); err != nil {
 			errs = append(errs, fmt.Errorf("unregister %s: %w", hook.id, err))
 		}

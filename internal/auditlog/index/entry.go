@@ -8,7 +8,7 @@ import (
 	"sort"
 )
 
-// Denied is an id that every message with a denial has.
+// Denied is an id by which all messages with a denial are indexed.
 const Denied = "\x00denied"
 
 // partitions is the number of keys of a block.
@@ -26,7 +26,7 @@ const entrySize = 8
 
 // block indexes a run of messages.
 type block struct {
-	from, to uint64 // sequences; to is 0 for none
+	from, to uint64 // sequences; to is 0 if the block is empty
 	ids      int
 	parts    [partitions][]uint64 // hash and offset
 }
@@ -44,7 +44,7 @@ func (b *block) add(sequence uint64, ids []string) {
 	}
 }
 
-// messages is the number of messages in the block.
+// messages returns the number of messages in the block.
 func (b *block) messages() uint64 {
 	if b.to == 0 {
 		return 0
@@ -52,7 +52,7 @@ func (b *block) messages() uint64 {
 	return b.to - b.from + 1
 }
 
-// encode encodes a partition, sorted.
+// encode returns a partition, sorted and encoded.
 func (b *block) encode(part int) []byte {
 	slices.Sort(b.parts[part])
 	body := make([]byte, 0, len(b.parts[part])*entrySize)
@@ -74,7 +74,7 @@ func find(body []byte, from uint64, hash uint32) (list []uint64) {
 	return list
 }
 
-// blockKey is the key of a block's partition.
+// blockKey returns the key of a block's partition.
 func blockKey(segment, part int, from, to uint64) string {
 	return fmt.Sprintf("%s.%d-%d", partKey(segment, part), from, to)
 }

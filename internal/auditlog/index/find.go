@@ -15,7 +15,7 @@ import (
 // ErrNone means that there is no index.
 var ErrNone = errors.New("there is no index of the audit log")
 
-// Index is the index of a log, for reading.
+// Index reads the index of a log.
 type Index struct {
 	bucket *natsx.Bucket
 	store  *store.Log
@@ -96,7 +96,7 @@ func each(ctx context.Context, s store.Segment, sequences []uint64, handle func(
 	for _, sequence := range sequences {
 		msg, err := s.Get(ctx, sequence)
 		if errors.Is(err, natsx.ErrNoKey) {
-			continue // of a block that was left behind
+			continue // of a stale block
 		}
 		if err != nil {
 			return false, err
@@ -130,14 +130,14 @@ func (x *Index) blocks(ctx context.Context, segment int, covered uint64, id stri
 	return slices.Compact(list), errors.Join(err, odd)
 }
 
-// escape begins a JSON escape, which may be any letter.
+// escape begins a JSON escape, which may encode any letter.
 var escape = []byte(`\u`)
 
 // tail returns the messages with an id that no block covers yet.
 func tail(ctx context.Context, s store.Segment, from, to uint64, id string) (list []natsx.Record, err error) {
 	word := []byte(id)
 	if i := strings.IndexFunc(id, func(c rune) bool { return c < ' ' || c == '"' || c == '\\' || c == '/' || c >= 0x7f }); i >= 0 {
-		word = word[:i] // JSON may write the rest in another way
+		word = word[:i] // JSON may encode the rest differently
 	}
 	for ; from <= to && err == nil; from += page {
 		err = s.Read(ctx, "", from, min(to, from+page-1), func(msg natsx.Record) error {

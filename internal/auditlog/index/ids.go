@@ -8,11 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// maxID bounds the ids: none is longer.
+// maxID is the maximum length of an id.
 const maxID = 4 << 10
 
-// idsOf returns the distinct ids that a message of the log is found by. Malformed records have
-// none: a reader of the whole log finds those.
+// idsOf returns the distinct ids by which a message is indexed. Malformed records have none:
+// readers of the whole log find those.
 func idsOf(body []byte) (ids []string) {
 	lines, err := audit.Lines(body)
 	if err != nil {
@@ -100,7 +100,7 @@ func quoted(text []byte) (value, rest []byte, ok bool) {
 	}
 }
 
-// skip skips a value that is no string; nil if it is truncated.
+// skip skips a value that is not a string. It returns nil if the value is truncated.
 func skip(text []byte) []byte {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -127,7 +127,7 @@ func skip(text []byte) []byte {
 	return nil
 }
 
-// text decodes a JSON string; empty for none.
+// text decodes a JSON string; empty if it is invalid.
 func text(value []byte) []byte {
 	if bytes.IndexByte(value, '\\') < 0 {
 		return value[1 : len(value)-1]

@@ -13,24 +13,24 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Bounds of a block, and the writer's pace.
+// Limits of a block, and the writer's intervals.
 const (
 	maxMessages = 2048
 	maxIDs      = 64 << 10
-	page        = 100 // messages that are read together: at 256 KiB each they fit a server's pending bytes for a client
+	page        = 100 // messages read at a time: at 256 KiB each they fit into a server's buffer for a client
 	interval    = 2 * time.Second
 	openTimeout = 5 * time.Second
-	leaseLooks  = 5 // how often a standby must see the lease unrenewed before it takes it
+	leaseLooks  = 5 // number of times that a standby must see the lease unrenewed before it takes it
 )
 
-// Bucket is the configuration of the index's bucket.
+// Bucket returns the configuration of the index's bucket.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_index", Description: "where ids stand in the audit log; may be emptied", Replicas: replicas, LeaderReads: true,
 	}
 }
 
-// Indexer writes the index. [Indexer.Run] runs it.
+// Indexer writes the index. Call [Indexer.Run].
 type Indexer struct {
 	conn     *natsx.Conn
 	store    *store.Log
@@ -40,20 +40,20 @@ type Indexer struct {
 
 	bucket   *natsx.Bucket
 	lease    natsx.Entry // as last seen
-	seen     int         // how often it was seen unchanged
+	seen     int         // number of times that it was seen unchanged
 	mine     bool        // this indexer holds the lease
 	segments map[int]*progress
 }
 
 // progress is how far a segment is indexed.
 type progress struct {
-	block   block  // what was read and not written yet
-	covered uint64 // the last message that was read or written
+	block   block  // read and not written yet
+	covered uint64 // last message read or written
 	head    uint64 // revision of the head key
 	done    bool   // the segment is sealed and fully indexed
 }
 
-// NewIndexer makes an indexer of a log. id must be unique to the process.
+// NewIndexer returns an indexer for a log. id must be unique to the process.
 func NewIndexer(conn *natsx.Conn, l *store.Log, id string, replicas int, log *slog.Logger) *Indexer {
 	return &Indexer{conn: conn, store: l, id: id, replicas: replicas, log: cmp.Or(log, slog.New(slog.DiscardHandler))}
 }
@@ -80,7 +80,7 @@ func (x *Indexer) Run(ctx context.Context) {
 	}
 }
 
-// Open opens the bucket and creates a missing one.
+// Open opens the bucket, or creates a missing one.
 func (x *Indexer) Open(ctx context.Context) error {
 	if x.bucket != nil {
 		return nil
@@ -117,7 +117,7 @@ func (x *Indexer) Look(ctx context.Context) error {
 	return nil
 }
 
-// own renews the lease, or takes one that nobody renews.
+// own renews the lease, or takes an abandoned one. It reports whether this indexer holds it.
 func (x *Indexer) own(ctx context.Context) (bool, error) {
 	if !x.mine {
 		now, err := x.bucket.Get(ctx, ownerKey)
@@ -211,7 +211,7 @@ func (x *Indexer) write(ctx context.Context, segment int, p *progress) error {
 	return nil
 }
 
-// head returns the last message of a segment that blocks cover, 0 for none.
+// head returns the last message of a segment that blocks cover; 0 if there is none.
 func head(ctx context.Context, bucket *natsx.Bucket, segment int) (to, revision uint64, err error) {
 	e, err := bucket.Get(ctx, headKey(segment))
 	if errors.Is(err, natsx.ErrNoKey) {
@@ -226,7 +226,7 @@ func head(ctx context.Context, bucket *natsx.Bucket, segment int) (to, revision 
 	return to, e.Revision, nil
 }
 
-// Forget removes a removed segment from the index. It is for operators.
+// Forget drops a removed segment from the index, for operators.
 func Forget(ctx context.Context, conn *natsx.Conn, segment int) error {
 	bucket, err := conn.FindBucket(ctx, Bucket(conn.Prefix(), 0).Name)
 	if errors.Is(err, natsx.ErrNoStream) {

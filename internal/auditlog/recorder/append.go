@@ -45,7 +45,7 @@ var errAgain = errors.New("try again")
 func (w *Writer) try(ctx context.Context, lines []byte) error {
 	var next int64
 	w.out, next = audit.Number(w.out[:0], lines, w.name, w.wseq)
-	w.payload.Store(w.bus.MaxPayload()) // another server, after a reconnect, may take less
+	w.payload.Store(w.bus.MaxPayload()) // after a reconnect, another server may accept less
 	trying, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	subject := w.bus.Of("audit", "w", w.name)
@@ -64,8 +64,8 @@ func (w *Writer) try(ctx context.Context, lines []byte) error {
 	return nil
 }
 
-// stored reports whether refused lines are in the log already, from a try whose reply was lost.
-// Otherwise the writer starts over: in the next segment, or under another name if somebody else
+// stored reports whether rejected lines are in the log already, from an attempt whose reply was
+// lost. If not, the writer starts over: in the next segment, or under another name if somebody else
 // wrote under this one.
 func (w *Writer) stored(ctx context.Context, subject string, refused error) (seq uint64, there bool, err error) {
 	rec, err := w.segment.Newest(ctx, subject)

@@ -8,22 +8,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// maxBatch is the size of a message, in bytes, unless one record is larger.
+// maxBatch is the maximum size of a message, in bytes, unless a single record is larger.
 const maxBatch = 256 << 10
 
-// maxNumber is what numbers and headers add to a record, in bytes, at the most.
+// maxNumber is the maximum size that numbers and headers add to a record, in bytes.
 const maxNumber = 4 << 10
 
 // batch is a set of lines that are written together.
 type batch struct {
 	lines  []byte
 	opened time.Time
-	tried  bool          // it was sent and may be in the log: nothing may be added
-	done   chan struct{} // closed when the log has them
+	tried  bool          // it was sent and may be in the log: lines must not be added
+	done   chan struct{} // closed when the log has stored the lines
 }
 
-// fits reports whether the NATS server takes each of some lines. If it doesn't, one record tells
-// that they are lost: a message that it refuses would be tried for ever.
+// fits reports whether the NATS server accepts each line. If it does not, a record of the loss is
+// written instead, since a message that the server rejects would be retried forever.
 func (w *Writer) fits(lines []byte) bool {
 	most := w.maxPayload() - maxNumber
 	if len(lines) <= most {
@@ -42,24 +42,24 @@ func (w *Writer) fits(lines []byte) bool {
 	return false
 }
 
-// lost is a record of records that are not in the log.
+// lost returns a record about records that are not in the log.
 func lost(n int, reason string) []byte {
 	return audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: "lost", Detail: audit.Note{Reason: reason, Lost: n}}.Append(nil)
 }
 
-// room is the size of a message, in bytes, unless one record is larger.
+// room returns the maximum size of a message, in bytes, unless a single record is larger.
 func (w *Writer) room() int { return min(maxBatch, w.maxPayload()/2) }
 
-// maxPayload is the server's max_payload, as of the last message. To ask the connection each time
-// would wait for its lock, which is held while the connection writes.
+// maxPayload returns the server's max_payload as of the last message. The connection's own value
+// needs a lock that is held while the connection writes.
 func (w *Writer) maxPayload() int { return cmp.Or(int(w.payload.Load()), defaultPayload) }
 
 // defaultPayload is the default max_payload of NATS servers, in bytes.
 const defaultPayload = 1 << 20
 
-// put queues lines and returns the batch of the last of them; nil means that there was no room.
-// leads says that no batch is in flight: the caller may send the batch itself, which saves two
-// goroutine switches.
+// put queues lines and returns the batch of the last of them, or nil if there is no room. leads is
+// true if no batch is in flight and mayLead is set: the caller then sends the batch itself, which
+// saves two goroutine switches.
 func (w *Writer) put(lines []byte, mayLead bool) (b *batch, leads bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *Writer) add(lines []byte) {
 	w.waiting += len(lines)
 }
 
-// Lag is the age of the oldest unacknowledged record; 0 for none.
+// Lag returns the age of the oldest unacknowledged record; 0 if there is none.
 func (w *Writer) Lag() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,9 +13,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Bounds of the salts that a process keeps.
+// Limits of the salts in memory.
 const (
-	maxSalts   = 8192  // sessions; a forgotten one gets another salt
+	maxSalts   = 8192  // sessions; a forgotten one gets a new salt
 	maxUnsaved = 65536 // salts waiting to be stored
 )
 
@@ -24,7 +24,7 @@ type Salts struct {
 	bucket *natsx.Bucket
 	log    *slog.Logger
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	young   map[string]salt
 	old     map[string]salt // the previous generation
 	unsaved []salt
@@ -37,26 +37,26 @@ type salt struct {
 	value []byte
 }
 
-// SaltBucket is the configuration of the bucket of salts.
+// SaltBucket returns the configuration of the bucket of salts.
 func SaltBucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_salts", Description: "salts of the digests in the audit log; may be emptied", Replicas: replicas,
 	}
 }
 
-// NewSalts makes salts on their bucket. log may be nil.
+// NewSalts returns salts that are stored in bucket. log may be nil.
 func NewSalts(bucket *natsx.Bucket, log *slog.Logger) *Salts {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Salts{bucket: bucket, log: log, young: map[string]salt{}, wake: make(chan struct{}, 1)}
 }
 
-// SaltKey prefixes the keys of a session's salts in the bucket.
+// SaltKey returns the prefix of the keys of a session's salts in the bucket.
 func SaltKey(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return hex.EncodeToString(sum[:16])
 }
 
-// of returns the salt of a session, and makes a new one if it has none here.
+// of returns the salt of a session, or a new one if this process has none for it.
 func (s *Salts) of(session string) salt {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,12 +79,12 @@ func (s *Salts) of(session string) salt {
 		default:
 		}
 	}
-	s.young[strings.Clone(session)] = known // a part of the message would keep it all
+	s.young[strings.Clone(session)] = known // cloned, since a substring would keep the whole message in memory
 	return known
 }
 
-// Run stores salts until ctx ends. A salt that can't be stored leaves its digests meaningless,
-// as if it had been erased.
+// Run stores salts until ctx ends. Digests with a salt that can't be stored are meaningless, as if
+// the salt had been removed.
 func (s *Salts) Run(ctx context.Context) {
 	for {
 		select {

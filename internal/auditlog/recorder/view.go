@@ -10,24 +10,25 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Data selects what a record holds of an event's data.
+// Data is what a record holds of an event's data.
 type Data string
 
-// What a record holds besides the digest. The zero value means [Redacted].
+// The values of Data: what a record holds in addition to the digest. The zero value means
+// [Redacted].
 const (
 	Digest   Data = "digest"   // nothing
 	Redacted Data = "redacted" // the data with its secrets masked
 	Full     Data = "full"     // the data
 )
 
-// maxValue is the largest value in a record, in bytes.
+// maxValue is the maximum size of a value in a record, in bytes.
 const maxValue = 256 << 10
 
 // View renders data for records. It is safe for concurrent use.
 type View struct {
 	Data  Data          // empty means [Redacted]
 	Mask  redact.Masker // nil means [redact.Default]
-	Salts *Salts        // nil: digests have no salt
+	Salts *Salts        // nil means digests without salt
 }
 
 func (v View) masker() redact.Masker {
@@ -91,7 +92,7 @@ func (v View) TextOf(session, text string) *audit.Data {
 	return v.Of(session, raw)
 }
 
-// Changes renders a JSON Patch: nothing in [Digest] mode, or if it is too large.
+// Changes renders a JSON Patch. It returns nil in [Digest] mode, or if the patch is too large.
 func (v View) Changes(patch []byte) json.RawMessage {
 	switch {
 	case v.Data == Digest || len(patch) > maxValue:
@@ -103,7 +104,7 @@ func (v View) Changes(patch []byte) json.RawMessage {
 	return masked
 }
 
-// Text renders a sentence of a hook or a person.
+// Text renders a text of a hook or a person.
 func (v View) Text(text string) string {
 	if v.Data == Full || text == "" {
 		return text
@@ -111,8 +112,8 @@ func (v View) Text(text string) string {
 	return v.Masked(text)
 }
 
-// Registration renders a registration, which erasure does not reach; nil gives nil. A hook's
-// match may name a secret.
+// Registration renders a registration; nil gives nil. Erasure does not cover registrations, and a
+// hook's match may contain a secret.
 func (v View) Registration(raw json.RawMessage) json.RawMessage {
 	if v.Data == Full || raw == nil {
 		return raw
@@ -121,7 +122,7 @@ func (v View) Registration(raw json.RawMessage) json.RawMessage {
 	return masked
 }
 
-// Masked masks the secrets of a text for log lines, whatever records hold.
+// Masked masks the secrets of a text for log lines, independent of Data.
 func (v View) Masked(text string) string {
 	masked, _ := v.masker().Text(text)
 	return masked

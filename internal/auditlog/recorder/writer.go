@@ -15,45 +15,45 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Mode says what waits for records.
+// Mode is what waits for records.
 type Mode string
 
 // The modes. The zero value means [Strict].
 const (
 	Strict Mode = "strict" // nothing is answered before its records are acknowledged
 	Async  Mode = "async"  // records are written without waiting
-	Off    Mode = "off"    // only decisions of people are recorded
+	Off    Mode = "off"    // no records are written
 )
 
-// tryTime bounds one try to append. The next try sends the same message.
+// tryTime bounds one attempt to append. The next attempt sends the same message.
 const tryTime = 2 * time.Second
 
-// ErrUnavailable means that the log did not take records in time: do not rely on anything being
-// recorded.
+// ErrUnavailable means that the log did not store the records in time. They must be considered
+// lost.
 var ErrUnavailable = wire.Errorf(wire.Unavailable, "the audit log does not take records: nothing was decided, try again")
 
-// ErrTooLarge means that a record has more bytes than the NATS server takes in a message. It is not
-// written, and another record says so: do not answer what it is about.
+// ErrTooLarge means that a record exceeds the server's maximum message size. It is not written, and
+// another record says so. Do not answer the request that it is about.
 var ErrTooLarge = wire.Errorf(wire.TooLarge, "the audit record exceeds the NATS server's max_payload: nothing was decided; send less data, or raise max_payload")
 
-// Options configure a writer. The zero value of each field is its default.
+// Options configure a writer. Zero fields mean defaults.
 type Options struct {
-	// ID names the writer. It must be a word, new at every start of a process.
+	// ID is the id of the writer. It must be a word, and new at every start of a process.
 	ID string
-	// Mode says what waits; empty means [Strict].
+	// Mode is what waits for records; empty means [Strict].
 	Mode Mode
 	// Timeout bounds the wait for a record; 0 means 500 ms.
 	Timeout time.Duration
 	// MaxWaiting bounds the records in the queue, in bytes; 0 means 64 MiB.
 	MaxWaiting int
-	// Wrote is called with the number of records in each acknowledged message, before the
-	// waiting callers return. It must not block. Nil for none.
+	// Wrote is called with the number of records in each acknowledged message, before the waiting
+	// callers return. It must not block. Nil means no callback.
 	Wrote func(records int)
-	// Log; nil discards it.
+	// Log gets failures to write; nil discards them.
 	Log *slog.Logger
 }
 
-// Writer writes the records of one process. It is safe for concurrent use. [Writer.Run] runs it.
+// Writer writes the records of one process. It is safe for concurrent use. Call [Writer.Run].
 type Writer struct {
 	Options
 	log *store.Log
@@ -61,25 +61,25 @@ type Writer struct {
 
 	payload atomic.Int64 // the server's max_payload; 0 while unknown
 
-	mu      sync.Mutex // guards what follows; never held during I/O
+	mu      sync.Mutex // guards queue to closed; never held during I/O
 	queue   []*batch   // the first may be in flight
-	sending bool       // a batch is in flight; whoever set this owns the sender's fields below
-	spare   []byte     // room for the lines of the next batch, from one that was written; may be nil
+	sending bool       // a batch is in flight; the goroutine that set it owns the sender's fields below
+	spare   []byte     // buffer for the lines of the next batch, reused from a written one; may be nil
 	waiting int        // bytes in queue
 	lost    int        // records dropped at the limit
 	closed  bool
 	wake    chan struct{}
 
 	// The sender's fields.
-	name    string // in the log: ID, plus a number after a restart of the writer
+	name    string // ID, plus a number if the writer started over
 	names   int
 	segment store.Segment
-	last    uint64 // sequence of the last message in segment, 0 for none
-	wseq    int64  // of the next record
+	last    uint64 // sequence of the last message in segment; 0 if there is none
+	wseq    int64  // number of the next record
 	out     []byte
 }
 
-// New makes a writer.
+// New returns a writer.
 func New(b *natsx.Conn, log *store.Log, o Options) *Writer {
 	o.Mode = cmp.Or(o.Mode, Strict)
 	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
@@ -93,9 +93,9 @@ func New(b *natsx.Conn, log *store.Log, o Options) *Writer {
 	return w
 }
 
-// Record writes lines, each a record without a writer as [audit.Record.Append] makes it, and
-// waits for the log if the mode requires it. The caller may reuse lines after it returns. With an
-// error, [ErrUnavailable] or [ErrTooLarge], nothing may be answered, in whatever mode.
+// Record writes lines, which are records without a writer in the form of [audit.Record.Append], and
+// waits for the log if the mode requires it. The caller may reuse lines afterwards. After an error,
+// [ErrUnavailable] or [ErrTooLarge], nothing may be answered in any mode.
 func (w *Writer) Record(ctx context.Context, lines []byte) error {
 	switch {
 	case w.Mode == Off || len(lines) == 0:
@@ -136,7 +136,7 @@ func (w *Writer) Note(lines []byte) {
 	}
 }
 
-// Healthy reports why the log takes no records at the moment, or nil.
+// Healthy returns an error if the log takes no records at the moment.
 func (w *Writer) Healthy() error {
 	if lag := w.Lag(); lag > 2*w.Timeout {
 		return fmt.Errorf("the audit log has not taken a record for %d ms: is its disk full? Free space, then restart what runs NATS: it refuses writes until then", lag.Milliseconds())
@@ -144,7 +144,7 @@ func (w *Writer) Healthy() error {
 	return nil
 }
 
-// Run writes until ctx ends, and then the remaining records, for at most five seconds.
+// Run writes records until ctx ends, and then the remaining ones for at most five seconds.
 func (w *Writer) Run(ctx context.Context) {
 	w.drain(ctx)
 	w.mu.Lock()
@@ -161,7 +161,7 @@ func (w *Writer) Run(ctx context.Context) {
 	}
 }
 
-// drain writes batches until ctx ends, or, once the writer is closed, until none is left.
+// drain writes batches until ctx ends or, once the writer is closed, none is left.
 func (w *Writer) drain(ctx context.Context) {
 	for ctx.Err() == nil {
 		w.mu.Lock()
@@ -186,9 +186,9 @@ func (w *Writer) drain(ctx context.Context) {
 	}
 }
 
-// send writes the first batch. The caller has set sending. Callers that are ready to run add to
-// the batch first: a write costs far more than a record. It returns false if ctx ended first;
-// then the batch is still the first.
+// send writes the first batch. The caller has set sending. Other goroutines that are ready to run
+// can add to the batch first, since a write costs far more than a record. send returns false if ctx
+// ended first; the batch is then still the first.
 func (w *Writer) send(ctx context.Context, b *batch) bool {
 	runtime.Gosched()
 	w.mu.Lock()

@@ -1,6 +1,6 @@
-// Package synccheck finds out whether a NATS server keeps acknowledged writes through a power
-// failure: only one that syncs each write to disk does (sync_interval: always). Clients can't
-// see that, but the server's monitoring reports it.
+// Package synccheck checks whether a NATS server keeps acknowledged writes through a power failure.
+// It does only if it syncs each write to disk (sync_interval: always). Clients can't see that, but
+// the server's monitoring reports it.
 package synccheck
 
 import (
@@ -13,17 +13,17 @@ import (
 	"strings"
 )
 
-// ErrLazy means that a server acknowledges a write before it is on disk.
+// ErrLazy means that a server acknowledges writes before they are on disk.
 var ErrLazy = errors.New("it does not sync each write: set `jetstream { sync_interval: always }`")
 
-// errNoServers means that there is no server to ask.
+// errNoServers means that no address is given.
 var errNoServers = errors.New("no monitoring address is given")
 
-// maxAnswer is the largest answer of a server that is read, in bytes.
+// maxAnswer is the maximum size of a server's response, in bytes.
 const maxAnswer = 1 << 20
 
-// Prove asks each server at its monitoring address, such as http://nats-0:8222. nil means that
-// all sync each write, [ErrLazy] that one does not. After another error nothing is known.
+// Prove asks each server at its monitoring address, such as http://nats-0:8222. It returns nil if
+// all sync each write, and [ErrLazy] if one does not. After another error the result is unknown.
 func Prove(ctx context.Context, servers []string) error {
 	if len(servers) == 0 {
 		return errNoServers

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// ID is the token of a witness's key in subjects: its name and its hash.
+// ID returns the token for a witness's key in subjects: its name and its hash.
 func ID(key note.Verifier) string {
 	name := strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' || strings.ContainsRune(".*>", r) {
@@ -62,7 +62,7 @@ func (w *Witness) tellSigned() {
 	w.reported, w.checked = time.Now(), 0
 }
 
-// published reads what this witness published last for a segment.
+// published reads this witness's last publication for a segment.
 func (w *Witness) published(ctx context.Context, segment string) error {
 	w.own = &own{}
 	rec, err := w.store.CheckpointNotes().Newest(ctx, store.CosignedSubject(w.conn, segment, ID(w.Verifier)))
@@ -96,14 +96,14 @@ func (w *Witness) published(ctx context.Context, segment string) error {
 	return w.meetOwn(w.at.head, w.at.signed)
 }
 
-// meetOwn compares a checkpoint with what this witness published.
+// meetOwn compares a checkpoint with this witness's last publication.
 func (w *Witness) meetOwn(c audit.Checkpoint, signed []byte) error {
 	mine := w.own.head
 	switch {
 	case mine == nil || w.own.met || c.Size < mine.Size:
 		return nil
 	case w.kept != nil && w.kept.head.Origin == mine.Origin && mine.Size < w.kept.Size:
-		// The state is ahead of what was published, and continues from it.
+		// The state is ahead of the publication and continues from it.
 	case c.Size > mine.Size, c.Root != mine.Root:
 		return w.conflict(signed, "this witness has signed the root %s at size %d, and the log is another", mine.Root, mine.Size)
 	}
@@ -111,7 +111,7 @@ func (w *Witness) meetOwn(c audit.Checkpoint, signed []byte) error {
 	return nil
 }
 
-// publish publishes the saved checkpoint if that was not done.
+// publish publishes the saved checkpoint, unless that is done.
 func (w *Witness) publish(ctx context.Context) error {
 	m := w.kept
 	if w.own.head != nil && (w.own.head.Origin == m.Origin && w.own.head.Size > m.Size || w.own.head.Digest() == m.Digest) {

@@ -14,23 +14,25 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
-// ErrKey means that a checkpoint is signed with a key that the witness was not given.
+// ErrKey means that a checkpoint is signed with a key that the witness does not know.
 var ErrKey = errors.New("no known router's key has signed it: give a new router's key with --key, and keep the old ones")
 
-// Refusal is why a witness stopped signing. Its JSON form is the proof beside the state.
+// Refusal is the reason why a witness stopped signing. Its JSON form is the proof next to the
+// state.
 type Refusal struct {
 	Reason  string    `json:"reason"`
 	Time    time.Time `json:"time"`
-	Witness string    `json:"witness"` // the name of its key
+	Witness string    `json:"witness"` // name of its key
 	Origin  string    `json:"origin"`
-	// Signed is the last checkpoint that the witness signed, with its signature; empty for none.
+	// Signed is the last checkpoint that the witness signed, with its signature; empty if there is
+	// none.
 	Signed string `json:"signed,omitempty"`
 	// Found is the log's conflicting checkpoint; empty if the messages conflict.
 	Found string `json:"found,omitempty"`
-	// Size and Root are of the tree over the existing messages, as far as they were read.
+	// Size and Root are those of the tree over the existing messages that were read.
 	Size int64  `json:"size"`
 	Root string `json:"root,omitempty"`
-	// File is where the proof is kept.
+	// File is the path of the proof.
 	File string `json:"-"`
 }
 
@@ -43,7 +45,7 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("%s is not the one that was seen: %s", text, r.Reason)
 }
 
-// missing is a refusal because something is gone. On a lagging replica it may come back.
+// missing is a refusal because content is missing. On a lagging replica it may reappear.
 type missing struct {
 	refusal  *Refusal
 	revision uint64 // see [absence]
@@ -66,7 +68,7 @@ func (w *Witness) conflict(found []byte, format string, args ...any) *Refusal {
 	return r
 }
 
-// gone is conflict for content that may come back.
+// gone is conflict for content that may reappear.
 func (w *Witness) gone(found []byte, format string, args ...any) error {
 	return &missing{refusal: w.conflict(found, format, args...)}
 }

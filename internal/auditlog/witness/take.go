@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// pace is how often a witness that catches up saves its position.
+// pace is the interval at which a witness that catches up saves its position.
 const pace = 5 * time.Second
 
 // take checks the next checkpoint of any segment, and signs it if it is the newest.
@@ -41,7 +41,7 @@ func (w *Witness) take(ctx context.Context, rec natsx.Record) error {
 	if name := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]; c.Origin != audit.Origin(w.conn.Prefix(), name) {
 		return w.conflict(signed, "checkpoint %d of %s is one of another log: %s", rec.Sequence, name, c.Origin)
 	}
-	if w.at.signed == nil && number < w.at.segment.Number { // removed before this witness began
+	if w.at.signed == nil && number < w.at.segment.Number { // removed before this witness started
 		w.at.previous, w.at.unproven, w.at.revision = c.Digest(), false, rec.Sequence
 		return nil
 	}
@@ -77,12 +77,12 @@ func (e *keyError) Error() string {
 
 func (e *keyError) Unwrap() error { return ErrKey }
 
-// segmentNumber is the segment number in a checkpoint's subject.
+// segmentNumber returns the segment number in a checkpoint's subject.
 func (w *Witness) segmentNumber(subject string) (int, bool) {
 	return store.SegmentNumber(w.conn.AuditStream(), subject[strings.LastIndexByte(subject, '.')+1:])
 }
 
-// leave moves from a segment that is signed to its end to the next.
+// leave moves from a completely signed segment to the next.
 func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, signed []byte) error {
 	if number != w.at.segment.Number+1 {
 		return w.conflict(signed, "a checkpoint of %s follows one of segment %d", c.Origin, w.at.segment.Number)
@@ -175,7 +175,7 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 	return nil
 }
 
-// few is the number of messages up to which getting them one by one is faster than a
+// few is the maximum number of messages for which getting them one by one is faster than a
 // consumer.
 const few = 16
 
@@ -203,7 +203,7 @@ func (w *Witness) inspect(ctx context.Context) error {
 	}
 	state, err := w.store.State(ctx, w.at.segment)
 	if err != nil {
-		return err // if it is gone, begin reports that
+		return err // if the segment is gone, begin reports it
 	}
 	seen := w.log.Size()
 	if w.own != nil && w.own.head != nil {
@@ -220,8 +220,8 @@ func (w *Witness) inspect(ctx context.Context) error {
 	return nil
 }
 
-// reread compares a recreated stream, such as one restored from a backup, with what was
-// seen before.
+// reread compares a recreated stream, such as one restored from a backup, with what the witness
+// read before.
 func (w *Witness) reread(ctx context.Context, created time.Time) error {
 	w.say("warning", "the stream %s was made anew: reading it again from its first message", w.at.segment.Name())
 	seen := w.log

@@ -17,21 +17,21 @@ import (
 
 // Options configure a witness.
 type Options struct {
-	// Signer is the witness's key, and Verifier its public half. It must not be a router's.
+	// Signer is the witness's key, and Verifier its public half. It must not be a router's key.
 	Signer   note.Signer
 	Verifier note.Verifier
-	// Routers are the keys that checkpoints may be signed with; at least one.
+	// Routers are the keys of routers that sign checkpoints; at least one is required.
 	Routers []note.Verifier
 	// State is the witness's state file; its directory must exist.
 	State string
-	// Every is the interval of checks without a new checkpoint and of reports about signing; 0
+	// Every is the interval of checks without new checkpoints, and of reports about signing; 0
 	// means a minute.
 	Every time.Duration
 	// Grace is how long known content may be missing, as on a lagging replica; 0 means 15 s.
 	Grace time.Duration
 	// Retry is the pause after an error; 0 means 1 s.
 	Retry time.Duration
-	// Tell is called with each event; nil ignores them.
+	// Tell is called with each event; nil means no callback.
 	Tell func(Event)
 }
 
@@ -39,7 +39,7 @@ type Options struct {
 type Event struct {
 	Time   time.Time `json:"time"`
 	Kind   string    `json:"kind"` // started, signed, segment, warning, waiting, refused
-	Text   string    `json:"text"` // for a person
+	Text   string    `json:"text"` // for people
 	Origin string    `json:"origin,omitempty"`
 	Size   int64     `json:"size,omitempty"`
 	Root   string    `json:"root,omitempty"`
@@ -47,7 +47,7 @@ type Event struct {
 	Checkpoints int `json:"checkpoints,omitempty"`
 }
 
-// Witness watches one log. [Witness.Run] runs it.
+// Witness watches one log. Call [Witness.Run].
 type Witness struct {
 	Options
 	conn *natsx.Conn
@@ -55,19 +55,19 @@ type Witness struct {
 
 	store   *store.Log
 	kept    *memory    // the state file's content; nil before the first signature
-	at      position   // what is checked; at kept or ahead of it
+	at      position   // position of the check; at kept or ahead of it
 	log     *audit.Log // the log at position at
 	own     *own       // the last published checkpoint of the segment
 	missing absence    // zero if nothing is missing
 
-	saved    time.Time // when kept was, or the witness began
-	reported time.Time // when signing was
+	saved    time.Time // when kept was saved, or the witness started
+	reported time.Time // when signing was reported
 	checked  int       // checkpoints since then
 	begun    bool      // the start was reported
 	said     Event     // the last warning
 }
 
-// absence says how long something has been missing, and what can't be checked without it.
+// absence records how long content has been missing, and what can't be checked without it.
 type absence struct {
 	since    time.Time
 	revision uint64 // of the first checkpoint that can't be checked; 0 if the log itself is missing
@@ -78,24 +78,25 @@ type position struct {
 	segment  store.Segment // its Stream is nil if it was removed since
 	created  time.Time     // of its stream
 	revision uint64        // of the checkpoint
-	signed   []byte        // the checkpoint as the router signed it; nil at the beginning
+	signed   []byte        // as signed by the router; nil at the beginning
 	head     audit.Checkpoint
-	previous tlog.Hash // what the next checkpoint must name
+	previous tlog.Hash // required predecessor of the next checkpoint
 	unproven bool      // previous is unknown
 	subtrees []tlog.Hash
 }
 
-// own is what this witness published for a segment.
+// own is this witness's last publication for a segment.
 type own struct {
 	revision uint64
 	head     *audit.Checkpoint // nil if it signed nothing
-	met      bool              // it is part of the checked history
+	met      bool              // it is in the checked history
 }
 
 // ErrTwice means that another process signs with the witness's key.
 var ErrTwice = errors.New("another process signs with this witness's key: give each witness a key and a state file of its own")
 
-// New makes a witness and reads its state. The error is a [Refusal] if it refused before.
+// New returns a witness and reads its state. The error is a [Refusal] if the witness refused
+// before.
 func New(b *natsx.Conn, o Options) (*Witness, error) {
 	o.Every, o.Grace, o.Retry = cmp.Or(o.Every, time.Minute), cmp.Or(o.Grace, 15*time.Second), cmp.Or(o.Retry, time.Second)
 	if o.Tell == nil {
@@ -111,12 +112,12 @@ func New(b *natsx.Conn, o Options) (*Witness, error) {
 	return w, nil
 }
 
-// Run watches until ctx ends, and then returns nil. The error is a [Refusal], [ErrTwice] or
+// Run watches the log until ctx ends, and then returns nil. The error is a [Refusal], [ErrTwice] or
 // [ErrKey].
 func (w *Witness) Run(ctx context.Context) error { return w.run(ctx, false) }
 
-// Once processes the existing checkpoints, signs the last one and returns. The error may come
-// from NATS too.
+// Once processes the existing checkpoints, signs the last one and returns. Its error may also come
+// from NATS.
 func (w *Witness) Once(ctx context.Context) error { return w.run(ctx, true) }
 
 func (w *Witness) run(ctx context.Context, once bool) error {
@@ -128,7 +129,7 @@ func (w *Witness) run(ctx context.Context, once bool) error {
 		if err == nil {
 			return nil
 		}
-		w.log = nil // it may be at its end: begin where kept is
+		w.log = nil // it may be at its end: continue from kept
 		if gone, ok := errors.AsType[*missing](err); ok {
 			if w.missing.since.IsZero() {
 				w.missing = absence{time.Now(), gone.revision}
@@ -159,7 +160,7 @@ func ended(ctx context.Context, once bool) error {
 	return nil
 }
 
-// session watches until something fails.
+// session watches the log until something fails.
 func (w *Witness) session(ctx context.Context, once bool) (err error) {
 	w.store, err = store.Attach(ctx, w.conn)
 	if errors.Is(err, store.ErrNoLog) && w.kept != nil {
@@ -216,7 +217,7 @@ func (w *Witness) follow(ctx context.Context, once bool) (err error) {
 	return w.commit(ctx)
 }
 
-// say reports an event, but does not repeat it.
+// say reports an event, unless it repeats the last one.
 func (w *Witness) say(kind, format string, args ...any) {
 	e := Event{Time: time.Now().UTC(), Kind: kind, Text: fmt.Sprintf(format, args...)}
 	if e.Kind == w.said.Kind && e.Text == w.said.Text && e.Time.Sub(w.said.Time) < w.Every {

@@ -11,9 +11,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// discover answers PING, INFO and STATS of the NATS micro protocol. The types are the
-// library's; the answers are not, since its own service counts a request as done when its
-// handler returns, and some of these reply later.
+// discover answers PING, INFO and STATS of the NATS micro protocol. It uses the library's types but
+// not its service, which counts a request as done when its handler returns: some handlers reply
+// later.
 func (s *Service) discover() error {
 	answers := map[micro.Verb]func() any{
 		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: s.identity(), Type: micro.PingResponseType} },
@@ -71,8 +71,8 @@ func (s *Service) stats() micro.Stats {
 	return stats
 }
 
-// stats is what an endpoint did; its data counts errors by code, and the requests of the
-// whole service that were dropped for their reply subject.
+// stats returns an endpoint's statistics. Their data counts errors by code, and the requests to the
+// whole service that were dropped because of their reply subject.
 func (ep *endpoint) stats(dropped int64) *micro.EndpointStats {
 	ep.mu.Lock()
 	defer ep.mu.Unlock()

@@ -1,20 +1,20 @@
-// Package service answers requests over a connection of package natsx. It is apart from
-// natsx because programs that only send requests start faster without it.
+// Package service answers requests over a connection of package natsx. It is separate from natsx so
+// that programs that only send requests start faster.
 //
 // # Usage
 //
-// [Start] answers the discovery subjects of NATS micro, and [Service.Add] requests on an
-// [Endpoint].
+// [Start] answers the discovery subjects of NATS micro. [Service.Add] adds an [Endpoint] that
+// answers requests.
 //
 // # Backpressure
 //
-// Every request runs in a goroutine of its own. A [Limiter] bounds how many of them are
-// in flight; beyond it a request waits or is answered with 429, as its [Endpoint] says.
+// Every request runs in its own goroutine. A [Limiter] bounds the requests in flight. Beyond it, a
+// request waits or is answered with 429, as its [Endpoint] specifies.
 //
 // # Failure
 //
-// A handler's error is answered with the code that [wire.FromError] gives it. A request whose
-// reply subject is no inbox is dropped and counted.
+// A handler's error is answered with the code that [wire.FromError] returns. A request whose reply
+// subject is not an inbox is dropped and counted.
 //
 // # Concurrency
 //

@@ -19,44 +19,41 @@ type Endpoint struct {
 	Subject string
 	// Queue is the queue group; empty means that every replica gets each message.
 	Queue string
-	// Limiter bounds how many requests are in flight; endpoints may share one. Nil means
-	// no limit. When it is full, a request waits for its turn with Wait, else it is
-	// answered with 429.
+	// Limiter bounds the requests in flight; endpoints may share one. Nil means no limit. At the
+	// limit, a request waits for its turn if Wait is set, else it is answered with 429.
 	Limiter Limiter
 	Wait    bool
-	// Shares bounds what one sender has under way; endpoints may share one. Nil means no bound.
-	// A request beyond it is answered with 429.
+	// Shares bounds the requests in flight of each sender; endpoints may share one. Nil means no
+	// limit. A request beyond it is answered with 429.
 	Shares *Shares
-	// OnError is called with the code of each request that was answered with an error, by
-	// Handle or by the limiter, before that answer is sent. It must not block. Nil for
-	// nothing.
+	// OnError is called with the code of each error reply, from Handle or a limit, before it is
+	// sent. It must not block. Nil means no callback.
 	OnError func(code int)
-	// Data is what STATS of the discovery says of this endpoint besides its counts;
-	// nil for nothing.
+	// Data returns data for the endpoint's STATS, besides its counts; nil means none.
 	Data func() any
-	// Handle answers one request, in a goroutine of its own. Its error is sent as
-	// [wire.FromError] maps it; a nil error without a reply sends nothing.
+	// Handle answers one request in its own goroutine. Its error is sent as converted by
+	// [wire.FromError]. If it returns nil without a reply, nothing is sent.
 	Handle func(context.Context, *Request) error
 }
 
 // Limiter bounds the requests in flight.
 type Limiter chan struct{}
 
-// NewLimiter makes a limiter for n requests.
+// NewLimiter returns a limiter for n requests.
 func NewLimiter(n int) Limiter { return make(Limiter, n) }
 
-// endpoint is an [Endpoint] that is served, and what it did.
+// endpoint is an [Endpoint] that is being served, with its statistics.
 type endpoint struct {
 	spec     Endpoint
 	sub      *nats.Subscription
-	waiting  chan struct{} // a place for each request that waits for its turn
+	waiting  chan struct{} // one element for each request that waits for its turn
 	requests atomic.Int64
 	nanos    atomic.Int64
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	errors int
 	last   string
-	byCode map[int]int // errors
+	byCode map[int]int // number of errors
 }
 
 // acquire reports whether a request may run now.
@@ -72,7 +69,7 @@ func (ep *endpoint) acquire() bool {
 	}
 }
 
-// turn waits until a request may run, and reports whether it may: ctx may end first.
+// turn waits until a request may run. It returns false if ctx ended first.
 func (ep *endpoint) turn(ctx context.Context) bool {
 	select {
 	case ep.spec.Limiter <- struct{}{}:
@@ -88,7 +85,8 @@ func (ep *endpoint) release() {
 	}
 }
 
-// count runs before an error is sent: whoever receives it finds it counted.
+// count counts a request. It runs before an error is sent, so that the receiver can rely on the
+// count.
 func (ep *endpoint) count(start time.Time, e *wire.Error) {
 	ep.requests.Add(1)
 	ep.nanos.Add(int64(time.Since(start)))

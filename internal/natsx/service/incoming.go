@@ -16,13 +16,13 @@ type Request struct {
 	Subject string
 	Header  wire.Header
 	Data    []byte
-	Waited  time.Duration // for its turn, see [Endpoint.Wait]; somebody may no longer expect the answer
+	Waited  time.Duration // for its turn: see [Endpoint.Wait]; the sender may have stopped waiting
 
 	msg  *nats.Msg
-	echo wire.Header // what every reply repeats
+	echo wire.Header // headers that every reply repeats
 	conn *natsx.Conn
 
-	read   bool // sender and hidden are those of the request
+	read   bool // sender and hidden are set
 	sender Sender
 	hidden error
 }
@@ -31,17 +31,17 @@ func newRequest(m *nats.Msg, c *natsx.Conn) *Request {
 	return &Request{Subject: m.Subject, Header: m.Header, Data: m.Data, msg: m, echo: wire.Echo(m.Header), conn: c}
 }
 
-// WithoutData is the request without its headers and data: enough to reply later.
+// WithoutData returns the request without its headers and data, to reply later.
 func (r *Request) WithoutData() *Request {
 	return &Request{Subject: r.Subject, msg: &nats.Msg{Subject: r.Subject, Reply: r.msg.Reply}, echo: r.echo, conn: r.conn}
 }
 
-// WantsReply reports whether somebody waits for a reply.
+// WantsReply reports whether the request has a reply subject.
 func (r *Request) WantsReply() bool { return r.msg.Reply != "" }
 
-// Reply answers, and may add to header; without a reply subject it does nothing. It
-// echoes what binds the reply to the request. The error has the code [wire.TooLarge] if
-// the answer is too large for the server.
+// Reply sends a reply with header, to which it may add, and body. Without a reply subject it does
+// nothing. It repeats the headers that bind the reply to the request. The error has the code
+// [wire.TooLarge] if the reply exceeds the server's maximum size.
 func (r *Request) Reply(header wire.Header, body []byte) error {
 	if !r.WantsReply() {
 		return nil
@@ -58,7 +58,7 @@ func (r *Request) Reply(header wire.Header, body []byte) error {
 	return err
 }
 
-// SetReplyHeader adds a header to every reply to the request, one with an error too.
+// SetReplyHeader adds a header to every reply to the request, including error replies.
 func (r *Request) SetReplyHeader(name, value string) {
 	if r.echo == nil {
 		r.echo = wire.Header{}

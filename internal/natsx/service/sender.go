@@ -9,19 +9,19 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// headerRequestInfo is what the server adds to a request through a service import.
+// headerRequestInfo is the header that the server adds to a request through a service import.
 const headerRequestInfo = "Nats-Request-Info"
 
-// leastInfo is the size of the shortest such header, without the name of the account.
+// leastInfo is the size of the shortest such header, without the account's name.
 const leastInfo = len(headerRequestInfo + `: {"acc":""}` + "\r\n\r\n")
 
-// Sender is who sent a request through a service import of another account.
+// Sender identifies the sender of a request through a service import of another account.
 type Sender struct {
 	Account string `json:"acc"`
-	User    string `json:"user"` // empty where the account does not share it
+	User    string `json:"user"` // empty if the account does not share it
 }
 
-// String is like "nats AGENTS/coder"; empty where nobody is known.
+// String returns a text like "nats AGENTS/coder"; empty for the zero Sender.
 func (s Sender) String() string {
 	if s.Account == "" {
 		return ""
@@ -29,18 +29,18 @@ func (s Sender) String() string {
 	return strings.TrimSuffix("nats "+s.Account+"/"+s.User, "/")
 }
 
-// Sender is who sent a request through a service import of another account, as the
-// server says; the zero Sender is nobody, for a request from the router's own account. Two
-// conditions make it trustworthy: the server made the reply subject, and the name of its header
-// occurs once in all headers, in any case. A sender can smuggle a header of the same name past the
-// server: beside the server's own, before a bare blank line that hides it, or before a line
-// without an end that it becomes part of. Then nobody can say who sent the request, and the
-// error has code 403: a sender must not become nobody, who is in no freeze and has no labels.
+// Sender returns the sender of a request through a service import of another account, as reported
+// by the server in a header. It is zero for a request from the router's own account. The header is
+// trusted under two conditions: the server made the reply subject, and the header's name occurs
+// exactly once in all headers, in any case. A sender can smuggle in a header of that name: next to
+// the server's own, before a bare blank line that hides the server's, or before an unterminated
+// line that absorbs it. The sender is then unknown, and the error has code 403. It must not be
+// treated as zero, which no freeze covers and which has no labels.
 //
-// What a message does not show of itself is two bytes for each header: a blank and a carriage
-// return that the sender may have left out. A request with so many headers that these could be
-// the server's header is refused too. shortest is the length of the shortest name of an account:
-// with 1 that is 16 headers, with the 56 of a public key 44.
+// A message does not reveal two bytes for each header: a blank and a carriage return that the
+// sender may have left out. A request with so many headers that these bytes could be the server's
+// header is rejected too. shortest is the length of the shortest account name: with 1 the limit is
+// 16 headers, with the 56 of a public key 44.
 func (r *Request) Sender(shortest int) (Sender, error) {
 	if !r.read {
 		r.read = true
@@ -69,8 +69,8 @@ func (r *Request) readSender(shortest int) (s Sender, err error) {
 	return s, nil
 }
 
-// mentions counts the header's name in a text, in any case. It looks for the first dash of the
-// name, which is rarer than its letters.
+// mentions counts the occurrences of the header's name in a text, in any case. It searches for the
+// first dash of the name, which is rarer than its letters.
 func mentions(text string) (n int) {
 	const dash = len("Nats")
 	for {
@@ -85,8 +85,8 @@ func mentions(text string) (n int) {
 	}
 }
 
-// parseSender reads the server's JSON. What it writes of an account that shares nothing
-// begins with the account, and needs no decoder.
+// parseSender parses the server's JSON. That for an account that shares nothing begins with the
+// account, and is parsed without a decoder.
 func parseSender(text string) (s Sender) {
 	if rest, ok := strings.CutPrefix(text, `{"acc":"`); ok {
 		if account, rest, ok := strings.Cut(rest, `","rtt":`); ok && !strings.ContainsAny(account, `"\\`) && !strings.Contains(rest, ",") {
@@ -99,9 +99,9 @@ func parseSender(text string) (s Sender) {
 	return s
 }
 
-// hidden is the most that may follow, in bytes, behind the headers that could be parsed:
-// the size of the message less the least that those take. A status in the first line is
-// parsed as headers, which it is much shorter than.
+// hidden returns the maximum number of bytes that may follow the headers that were parsed: the size
+// of the message less their minimum size. A status in the first line is parsed into headers that
+// are much longer than itself.
 func hidden(m *nats.Msg) int {
 	left := m.Size() - len(m.Subject) - len(m.Reply) - len(m.Data) - len("NATS/1.0\n\n")
 	for name, values := range m.Header {

@@ -15,14 +15,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// What may wait on one subscription before it is received: the client library drops what
-// exceeds it and reports that.
+// Limits of the messages that wait on one subscription. The client library drops messages beyond
+// them, and reports it.
 const (
 	pendingMessages = 64 << 10
 	pendingBytes    = 128 << 20
 )
 
-// Service answers on endpoints and to the discovery of NATS micro.
+// Service serves endpoints and answers the discovery of NATS micro.
 type Service struct {
 	conn     *natsx.Conn
 	id       string
@@ -33,38 +33,38 @@ type Service struct {
 	ctx      context.Context // of the handlers; ends with Stop
 	cancel   context.CancelFunc
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	endpoints []*endpoint
-	draining  []*nats.Subscription // of removed endpoints, which may still have requests waiting
+	draining  []*nats.Subscription // of removed endpoints that may still have waiting requests
 
 	discovery []*nats.Subscription
 	inFlight  sync.WaitGroup
 	dropped   atomic.Int64
-	more      atomic.Pointer[func() map[string]string] // metadata of the moment; nil for none
+	more      atomic.Pointer[func() map[string]string] // returns additional metadata; nil for none
 
-	// A goroutine that is done with a request waits for the next one: its stack has grown
-	// already.
+	// Goroutines that have finished a request wait for another one, since their stacks have already
+	// grown.
 	next    chan job
-	idle    chan struct{} // a place for each that waits
+	idle    chan struct{} // one element for each idle goroutine
 	workers sync.WaitGroup
 }
 
-// job is one request that was received.
+// job is a received request.
 type job struct {
 	ep     *endpoint
 	req    *Request
-	sender Sender // whose share it took
+	sender Sender // whose share it uses
 }
 
-// maxWaiting is how many requests of an endpoint wait for their turn in goroutines; others wait in
-// the subscription.
+// maxWaiting is the maximum number of requests of an endpoint that wait for their turn in
+// goroutines. Further ones wait in the subscription.
 const maxWaiting = 4096
 
-// maxIdle is how many goroutines of a service wait for a request.
+// maxIdle is the maximum number of idle goroutines of a service.
 const maxIdle = 128
 
-// Start starts a service without endpoints; name and version are for discovery.
-// metadata may be nil. Stop it.
+// Start starts a service without endpoints. name, version and metadata, which may be nil, are for
+// discovery. Call [Service.Stop].
 func Start(conn *natsx.Conn, name, version string, metadata map[string]string) (*Service, error) {
 	s := &Service{conn: conn, id: nuid.Next(), name: name, version: version, metadata: metadata, started: time.Now().UTC()}
 	s.next, s.idle = make(chan job), make(chan struct{}, maxIdle)
@@ -75,14 +75,14 @@ func Start(conn *natsx.Conn, name, version string, metadata map[string]string) (
 	return s, nil
 }
 
-// Describe adds what more returns to the metadata, each time that somebody asks.
+// Describe adds the result of more to the metadata, for each discovery request.
 func (s *Service) Describe(more func() map[string]string) { s.more.Store(&more) }
 
-// ID tells this service from others of the same name.
+// ID returns the id that distinguishes this service from others of the same name.
 func (s *Service) ID() string { return s.id }
 
-// Add starts to answer on an endpoint; the server knows when it returns. remove stops
-// that and waits for nothing.
+// Add starts to serve an endpoint. When it returns, the server has the subscription. remove ends it
+// without waiting.
 func (s *Service) Add(e Endpoint) (remove func(), err error) {
 	ep := &endpoint{spec: e, waiting: make(chan struct{}, maxWaiting), byCode: map[int]int{}}
 	ep.sub, err = s.conn.Conn().QueueSubscribe(e.Subject, e.Queue, func(m *nats.Msg) { s.receive(ep, m) })
@@ -110,12 +110,12 @@ func (s *Service) remove(ep *endpoint) {
 	s.endpoints = slices.DeleteFunc(s.endpoints, func(e *endpoint) bool { return e == ep })
 }
 
-// Dropped is how many messages had a reply subject that is no inbox, or one of this
-// connection's own.
+// Dropped returns the number of messages that were dropped because their reply subject is not an
+// inbox, or is one of this connection.
 func (s *Service) Dropped() int64 { return s.dropped.Load() }
 
-// receive runs in the subscription's goroutine. It waits for a handler only if [maxWaiting] requests
-// wait already.
+// receive runs in the subscription's goroutine. It blocks only if [maxWaiting] requests wait for a
+// handler.
 func (s *Service) receive(ep *endpoint, m *nats.Msg) {
 	req := newRequest(m, s.conn)
 	shares := ep.spec.Shares
@@ -147,7 +147,7 @@ func (s *Service) receive(ep *endpoint, m *nats.Msg) {
 	}
 }
 
-// overloaded gives back a request's share and says why it is not run.
+// overloaded releases a request's share and returns the error to reply with.
 func (j job) overloaded() *wire.Error {
 	j.ep.spec.Shares.release(j.sender)
 	return wire.Errorf(wire.Overloaded, "%d requests are under way, which is the limit: try again later", cap(j.ep.spec.Limiter))
@@ -158,7 +158,7 @@ func (s *Service) refuse(j job, e *wire.Error) {
 	j.req.replyError(e)
 }
 
-// wait answers a request when its turn has come.
+// wait answers a request in its turn.
 func (s *Service) wait(j job) {
 	came := time.Now()
 	select {
@@ -181,7 +181,7 @@ func (s *Service) wait(j job) {
 	})
 }
 
-// work answers a request, and then others while there is a place to wait for them.
+// work answers a request, and then further ones if it may stay idle in between.
 func (s *Service) work(j job) {
 	for {
 		s.answer(j)
@@ -212,7 +212,7 @@ func (s *Service) answer(j job) {
 	}
 }
 
-// handle returns the error to reply with, nil for none.
+// handle runs the handler and returns the error to reply with, or nil.
 func (s *Service) handle(ep *endpoint, req *Request) (e *wire.Error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -223,8 +223,8 @@ func (s *Service) handle(ep *endpoint, req *Request) (e *wire.Error) {
 	return wire.FromError(ep.spec.Handle(s.ctx, req))
 }
 
-// Stop receives nothing more, waits until what was received is answered or ctx ends, and
-// then ends the handlers' context.
+// Stop stops receiving, waits until all received requests are answered or ctx ends, and then ends
+// the handlers' context.
 func (s *Service) Stop(ctx context.Context) error {
 	defer s.cancel()
 	s.mu.Lock()
@@ -241,15 +241,15 @@ func (s *Service) Stop(ctx context.Context) error {
 	select {
 	case <-done:
 		s.cancel()
-		s.workers.Wait() // all are idle
+		s.workers.Wait() // all are idle by now
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("stop %s: requests are still under way: %w", s.name, ctx.Err())
 	}
 }
 
-// drain unsubscribes and waits until what had arrived is received. If the connection is
-// lost meanwhile, nothing can arrive any more.
+// drain unsubscribes and waits until all messages that had arrived are received, or the connection
+// is lost.
 func (s *Service) drain(ctx context.Context, subs []*nats.Subscription) error {
 	lost := s.conn.Conn().StatusChanged(nats.CLOSED, nats.DISCONNECTED, nats.RECONNECTING)
 	defer s.conn.Conn().RemoveStatusListener(lost)

@@ -7,9 +7,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// MaxRefusals is how many requests of one sender, or of all unknown senders, may be refused in a
-// second. It does not count those refused because others use up a limit. A client that reads its
-// replies stays far below it: more is a flood.
+// MaxRefusals is the number of requests of one sender, or of all unknown senders together, that may
+// be refused in a second before they count as a flood. Refusals because others use up a limit do
+// not count. Clients that read their replies stay far below it.
 const MaxRefusals = 1000
 
 // Shares bounds the requests in flight of each proven sender on the endpoints that share it, so
@@ -24,29 +24,29 @@ type Shares struct {
 	of map[Sender]*share
 }
 
-// share counts the requests of one sender that are under way, and those refused since a moment.
+// share counts the requests of one sender in flight, and those refused since a point in time.
 type share struct {
 	underWay, refused int
 	since             time.Time
 }
 
-// NewShares makes shares with a limit of requests under way for each sender; shortest is as for
-// [Request.Sender]. flooded is called with the account that exceeded [MaxRefusals], empty if it
+// NewShares returns shares with a limit for the requests in flight of each sender. shortest is as
+// for [Request.Sender]. flooded is called with the account that exceeded [MaxRefusals], empty if it
 // is unknown, and must not block.
 func NewShares(limit, shortest int, flooded func(account string)) *Shares {
 	return &Shares{limit: limit, shortest: shortest, flooded: flooded, of: map[Sender]*share{}}
 }
 
-// Own bounds the requests under way of the router's own account. Its senders, the workers, can't
-// be told apart. Call it before the shares are used.
+// Own limits the requests in flight of the router's own account as a whole, since its senders, the
+// workers, can't be distinguished. Call it before the shares are used.
 func (s *Shares) Own(limit int) {
 	if s != nil {
 		s.own = limit
 	}
 }
 
-// take takes a place for a request of a sender. The zero Sender, of the router's own account,
-// needs one only with [Shares.Own].
+// take takes a place for a sender's request. The zero Sender, for the router's own account, needs
+// one only with [Shares.Own].
 func (s *Shares) take(r *Request) (sender Sender, e *wire.Error) {
 	if s == nil {
 		return Sender{}, nil
@@ -72,7 +72,7 @@ func (s *Shares) take(r *Request) (sender Sender, e *wire.Error) {
 	return sender, nil
 }
 
-// release gives a place back.
+// release releases a place.
 func (s *Shares) release(sender Sender) {
 	if s == nil || sender == (Sender{}) && s.own == 0 {
 		return
@@ -82,7 +82,7 @@ func (s *Shares) release(sender Sender) {
 	s.of[sender].underWay--
 }
 
-// refuse counts a refusal. Those of the router's own account are not counted.
+// refuse counts a refusal, unless the sender is in the router's own account.
 func (s *Shares) refuse(sender Sender) {
 	if sender == (Sender{}) {
 		return
@@ -92,7 +92,7 @@ func (s *Shares) refuse(sender Sender) {
 	s.count(sender)
 }
 
-// count counts a refusal; the zero Sender stands for all unknown senders. The caller holds mu.
+// count counts a refusal. The zero Sender represents all unknown senders. The caller holds mu.
 func (s *Shares) count(sender Sender) {
 	of := s.share(sender)
 	if now := time.Now(); now.Sub(of.since) > time.Second {
@@ -103,7 +103,7 @@ func (s *Shares) count(sender Sender) {
 	}
 }
 
-// share returns the share of a sender, and makes a missing one. There are at most as many as
+// share returns the share of a sender, or makes a missing one. Their number is bounded by that of
 // senders, which only operators create. The caller holds mu.
 func (s *Shares) share(sender Sender) *share {
 	of := s.of[sender]

@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Auth configures who may connect. The zero Auth lets everybody in.
+// Auth configures who may connect. The zero Auth lets anybody connect.
 type Auth struct {
-	// OperatorJWT is the path of the operator's JWT; empty for no authentication.
+	// OperatorJWT is the path of the operator's JWT; empty means no authentication.
 	OperatorJWT string
 	// Accounts is the directory with a JWT for each account. The server also stores new accounts
 	// there.
@@ -51,7 +51,7 @@ func (a Auth) set(options *server.Options) error {
 	return nil
 }
 
-// moveStreams moves the streams of a store to the accounts that the server has now, so that
+// moveStreams moves the streams of a store to the accounts in the current configuration, so that
 // authentication can be turned on or off.
 func (a Auth) moveStreams(store string) error {
 	dir := func(account string) string { return filepath.Join(store, "jetstream", account, "streams") }
@@ -70,7 +70,8 @@ func (a Auth) moveStreams(store string) error {
 	})
 }
 
-// isMirror reports whether a directory holds a mirror stream: an auditor's, which stays.
+// isMirror reports whether a directory holds a mirror stream, which belongs to an auditor and is
+// not moved.
 func isMirror(dir string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, "meta.inf"))
 	if err != nil {
@@ -82,7 +83,7 @@ func isMirror(dir string) bool {
 	return json.Unmarshal(text, &stream) == nil && stream.Mirror != nil
 }
 
-// moveAll moves the streams of a directory that are in the wrong place.
+// moveAll moves the streams of a directory to where they belong.
 func moveAll(from string, to func(stream string) string) error {
 	streams, err := os.ReadDir(from)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,9 +7,9 @@ import (
 	"github.com/nats-io/jwt/v2"
 )
 
-// Hold ends a sender's connections and refuses new ones for a while. What floods the server takes
-// processors and memory before any program sees it, and only the server can stop that. Nothing is
-// stored: a restart ends it, and so do new claims of the account. The error says that there is no
+// Hold closes a sender's connections and rejects new ones for a while. A flood uses processors and
+// memory of the server before any program sees it, and only the server can stop it. Nothing is
+// stored: a restart, or new claims of the account, end the hold. The error says that there is no
 // such account.
 func (s *Server) Hold(who Sender, d time.Duration) error {
 	s.mu.Lock()
@@ -33,10 +33,10 @@ func (s *Server) letIn(who Sender) {
 		return
 	}
 	delete(s.held, who)
-	_ = s.limit(who.Account) // it was there before
+	_ = s.limit(who.Account) // the account existed when the hold began
 }
 
-// limit applies an account's stored claims, without what is on hold. The caller holds mu.
+// limit applies an account's stored claims, minus what is on hold. The caller holds mu.
 func (s *Server) limit(account string) error {
 	a, err := s.LookupAccount(account)
 	if err != nil {
@@ -54,10 +54,10 @@ func (s *Server) limit(account string) error {
 		switch {
 		case who.Account != account:
 		case who.User != "":
-			claims.RevokeAt(who.User, time.Now().AddDate(1, 0, 0)) // whatever the clock said when it was made
+			claims.RevokeAt(who.User, time.Now().AddDate(1, 0, 0)) // independent of the clock when the JWT was made
 		default:
-			// The server closes a connection that does not read only after its write deadline. Without
-			// imports, what it sends until then is delivered to nobody.
+			// The server closes a connection that does not read only after its write deadline.
+			// Without imports, messages that it sends until then are not delivered.
 			claims.Limits.Conn, claims.Imports = 0, nil
 		}
 	}
@@ -65,7 +65,7 @@ func (s *Server) limit(account string) error {
 	return nil
 }
 
-// endHolds stops what would let accounts in again.
+// endHolds stops the timers that would end holds.
 func (s *Server) endHolds() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

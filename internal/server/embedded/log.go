@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// logger forwards the server's log, and its fatal errors to whoever starts it: the server must
-// not end the process.
+// logger forwards the server's log, and passes fatal errors to Start, since the server must not
+// exit the process.
 type logger struct {
 	log   *slog.Logger
 	fatal chan string

@@ -17,31 +17,30 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// MaxPayload is the largest message the embedded server takes, in bytes. It is far above the
-// router's own limits, so that an oversized answer of a hook is reported instead of costing the
-// hook its connection.
+// MaxPayload is the maximum size of a message, in bytes. It is far above the router's own limits,
+// so that an oversized answer of a hook is reported as such and does not close the hook's
+// connection.
 const MaxPayload = 4 << 20
 
-// maxStore bounds what JetStream may put on disk, in bytes.
+// maxStore is the maximum disk usage of JetStream, in bytes.
 const maxStore = 64 << 30
 
-// Options configure the server. The zero Options do not listen and need a
-// StoreDir.
+// Options configure the server. Only StoreDir is required. The zero value of Listen does not
+// listen.
 type Options struct {
 	// Listen is host:port; empty means in-process connections only. Port 0 picks one.
 	Listen string
-	// Cert and Key are the paths of the certificate that clients see, and of its key;
-	// empty for no TLS.
+	// Cert and Key are the paths of the server's certificate and its key; empty means no TLS.
 	Cert, Key string
-	// StoreDir is where JetStream keeps its files. It is created if missing.
+	// StoreDir is the directory for JetStream's files. It is created if missing.
 	StoreDir string
-	// ServerName is for clusters and monitoring; empty means a random one.
+	// ServerName is the name for clusters and monitoring; empty means a random one.
 	ServerName string
-	// Cluster joins servers of one name; empty means a single server.
+	// Cluster joins servers of the same name; empty means a single server.
 	Cluster Cluster
-	// Auth configures who may connect; the zero Auth lets everybody in.
+	// Auth configures who may connect; the zero Auth lets anybody connect.
 	Auth Auth
-	// NoSync leaves syncing writes to the operating system: for tests that cut no power.
+	// NoSync does not sync writes to disk. It is for tests without power cuts.
 	NoSync bool
 	// Log gets the server's warnings and errors; nil discards them.
 	Log *slog.Logger
@@ -61,11 +60,11 @@ type Server struct {
 	bus  string       // public key or name of the routers' account
 
 	mu   sync.Mutex             // guards held, and changes of accounts
-	held map[Sender]*time.Timer // who is on hold, and what lets them in again; nil once stopped
+	held map[Sender]*time.Timer // senders on hold, with the timers that end the holds; nil once stopped
 }
 
-// Start starts a server and waits until it accepts connections. The error says what the operator
-// can change. The caller must stop the server.
+// Start starts a server and waits until it accepts connections. Its error includes what the
+// operator can change. Call [Server.Stop].
 func Start(o Options) (*Server, error) {
 	options := &server.Options{
 		ServerName: o.ServerName,
@@ -76,7 +75,7 @@ func Start(o Options) (*Server, error) {
 		StoreDir:   o.StoreDir,
 		SyncAlways: !o.NoSync,
 
-		AuthTimeout:        5, // seconds, as long as clients wait: with 2, the default, load disconnects them
+		AuthTimeout:        5, // seconds, as for clients: the default of 2 disconnects them under load
 		JetStreamMaxStore:  maxStore,
 		JetStreamMaxMemory: 256 << 20,
 	}
@@ -147,14 +146,14 @@ func ready(ns *server.Server, log *logger, o Options) error {
 	return errors.New("start the embedded NATS server: it is not ready after 20 s")
 }
 
-// InUseError says that another server has the address or the store directory.
+// InUseError means that another server uses the address or the store directory.
 type InUseError struct {
 	Problem string // what is in use; ends with the advice to stop the other server
 	Choose  string // how to choose another address or directory
 	Join    string // how to use the other server instead
 }
 
-// Error says what is in use, and everything that helps.
+// Error returns the problem and all remedies.
 func (e *InUseError) Error() string { return e.Problem + ", " + e.Choose + ", or " + e.Join }
 
 // explain adds the likely cause if the server could not listen.
@@ -174,8 +173,8 @@ func explain(cause string, o Options) error {
 	}
 }
 
-// lockStore creates the store directory and locks it for this process: two servers on the same
-// files would lose acknowledged writes. The lock ends with the process.
+// lockStore creates the store directory and locks it for this process, since two servers on the
+// same files would lose acknowledged writes. The lock ends with the process.
 func lockStore(dir string) (*flock.Flock, error) {
 	if dir == "" {
 		return nil, errors.New("the embedded NATS server needs a store directory")

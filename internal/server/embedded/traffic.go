@@ -16,16 +16,16 @@ const (
 	maxRead      = 4096     // connections
 )
 
-// Sender is who sends: an account, or a user of the routers' account, which workers share.
+// Sender is an account, or a user of the routers' account, which workers share.
 type Sender struct {
 	Account string
 	User    string // public key; empty for all users of the account
 }
 
-// Loudest lists the senders of more than 5,000 messages or 32 MiB a second, and at least half as much
-// as the one that sends most, among those that may be named. What users of the routers' account
-// received is subtracted: they may have answered it. It looks for a quarter of a second, or until ctx
-// ends.
+// Loudest returns the senders of more than 5,000 messages or 32 MiB a second, and of at least half
+// as much as the one that sends most, among those for which may returns true. For users of the
+// routers' account, what they received is subtracted, since they may have answered it. It samples
+// for a quarter of a second, or until ctx ends.
 func (s *Server) Loudest(ctx context.Context, may func(Sender) bool) (senders []Sender) {
 	before := map[uint64]server.ConnInfo{}
 	for _, c := range s.connections(server.ByInMsgs) {
@@ -59,8 +59,8 @@ func (s *Server) Loudest(ctx context.Context, may func(Sender) bool) (senders []
 	return senders
 }
 
-// sender is who has a connection. The server verified the JWT; what else a client says of its user is
-// a claim.
+// sender returns the sender that owns a connection. The server verified the JWT; everything else
+// that a client says about its user is a claim.
 func (s *Server) sender(c *server.ConnInfo) Sender {
 	who := Sender{Account: c.Account}
 	if c.Account != s.bus {
@@ -72,8 +72,8 @@ func (s *Server) sender(c *server.ConnInfo) Sender {
 	return who
 }
 
-// Pending returns how many bytes wait in the server for the clients of each account to read them,
-// and how many of them for the connection with the given id.
+// Pending returns, in bytes, how much data waits in the server to be read by the clients of each
+// account, and by the connection with the given id.
 func (s *Server) Pending(connection uint64) (accounts map[string]int64, own int64) {
 	accounts = map[string]int64{}
 	for _, c := range s.connections(server.ByPending) {
@@ -85,13 +85,13 @@ func (s *Server) Pending(connection uint64) (accounts map[string]int64, own int6
 	return accounts, own
 }
 
-// Listens reports whether anybody in the routers' account listens on a subject.
+// Listens reports whether there is a subscription to a subject in the routers' account.
 func (s *Server) Listens(subject string) bool {
 	account, err := s.LookupAccount(s.bus)
 	return err == nil && account.SubscriptionInterest(subject)
 }
 
-// connections lists the server's connections, sorted, and at most the first maxRead of them.
+// connections returns at most the first maxRead of the server's connections, sorted.
 func (s *Server) connections(by server.SortOpt) []*server.ConnInfo {
 	list, err := s.Connz(&server.ConnzOptions{Username: true, Limit: maxRead, Sort: by})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package otlp makes the exporters that the standard OTEL_* variables name, for
-// [telemetry.Options]. It links gRPC, OTLP and the rest of OpenTelemetry's exporters, so
-// only programs import it.
+// Package otlp makes the exporters that the standard OTEL_* variables configure, for
+// [telemetry.Options]. It links gRPC, OTLP and the other exporters of OpenTelemetry, so only
+// programs import it.
 package otlp
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
 
-// Exporters returns exporters that are set up by OTEL_TRACES_EXPORTER,
-// OTEL_METRICS_EXPORTER, OTEL_LOGS_EXPORTER and OTEL_EXPORTER_*.
+// Exporters returns exporters that OTEL_TRACES_EXPORTER, OTEL_METRICS_EXPORTER, OTEL_LOGS_EXPORTER
+// and OTEL_EXPORTER_* configure.
 func Exporters() *telemetry.Exporters {
 	return &telemetry.Exporters{
 		Spans:   func(ctx context.Context) (sdktrace.SpanExporter, error) { return autoexport.NewSpanExporter(ctx) },

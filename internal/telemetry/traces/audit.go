@@ -8,11 +8,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// FromAudit makes spans of what the log has on a chain, which has at least one record. The
-// first spans all others.
-// Calls whose start is not recorded stand one behind the other from the event's arrival
-// on, and so do hooks that were skipped. An approval request lasts until its decision, and
-// is open where the chain has none.
+// FromAudit returns the trace of a chain's records in the audit log; there must be at least one.
+// The first span covers all others. Calls whose start is not recorded, and skipped hooks, are
+// placed one after the other from the event's arrival. The span of an approval request lasts until
+// its decision, and is open if there is none.
 func FromAudit(c *query.Chain) *Trace {
 	t := &Trace{Source: SourceAudit}
 	root := rootOf(c)
@@ -20,7 +19,7 @@ func FromAudit(c *query.Chain) *Trace {
 	at := root.Start
 	for _, r := range c.Calls() {
 		s := hopOf(r, at)
-		if !r.Shadow && r.Action != "collect" { // those are called at the same time
+		if !r.Shadow && r.Action != "collect" { // those run concurrently
 			at = s.End()
 		}
 		t.Spans = append(t.Spans, s)
@@ -85,9 +84,9 @@ func hopOf(r query.Record, at time.Time) Span {
 	return s
 }
 
-// withApprovals adds the approval requests, each once, and what became of them.
+// withApprovals adds each approval request once, with its outcome.
 func (t *Trace) withApprovals(c *query.Chain) {
-	at := map[string]int{} // in Spans
+	at := map[string]int{} // index in Spans
 	for _, r := range c.Of(audit.ApprovalRequested) {
 		if _, known := at[r.ApprovalID]; known {
 			continue
@@ -122,8 +121,7 @@ func (s *Span) set(tag, value string) {
 	}
 }
 
-// micros is a duration that a record has. What is below 0, or beyond all time, is as a
-// record must not have it.
+// micros returns a duration in a record, limited to valid values.
 func micros(us int64) time.Duration {
 	return time.Duration(min(max(us, 0), maxMicros)) * time.Microsecond
 }

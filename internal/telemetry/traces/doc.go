@@ -1,20 +1,19 @@
-// Package traces reads what happened to an event as a tree of spans: from Jaeger's
-// HTTP API, or, where there is no Jaeger, as the audit log tells it.
+// Package traces reads what happened to an event as a tree of spans, from Jaeger's HTTP API or from
+// the audit log.
 //
 // # Jaeger
 //
-// [Jaeger.Chain] finds the trace in which a router made the span of a chain, and gives
-// the part of it that is about this chain: the agent's request, and all below. A trace
-// may hold a whole turn, with many chains. [Jaeger.Trace] gives all of a trace.
+// [Jaeger.Chain] finds the trace with a chain's span and returns the part of it that belongs to the
+// chain: the agent's request and everything below. A trace may contain a whole turn with many
+// chains. [Jaeger.Trace] returns a whole trace.
 //
 // # The audit log
 //
-// [FromAudit] makes spans of a chain's records, from the event's coming on. Agents and
-// workers have no spans there, and priorities are not recorded.
+// [FromAudit] makes spans from a chain's records, beginning with the event's arrival. They do not
+// include spans of agents and workers, or priorities.
 //
 // # Bounds
 //
-// What Jaeger answers is foreign: an answer is at most 32 MiB, is waited for 15 seconds,
-// and may be malformed in any way; then it is an error. Texts in spans are as they came
-// and not fit for a terminal.
+// Jaeger's responses are untrusted: they may have at most 32 MiB and take 15 seconds, and malformed
+// ones are errors. Texts in spans are not escaped for terminals.
 package traces

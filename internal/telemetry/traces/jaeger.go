@@ -14,36 +14,35 @@ import (
 	"time"
 )
 
-// ErrNone means that there is no such trace.
+// ErrNone means that Jaeger has no such trace.
 var ErrNone = errors.New("Jaeger has no trace of it")
 
-// UnavailableError means that Jaeger can't be reached, or did not answer in time.
+// UnavailableError means that Jaeger can't be reached or did not answer in time.
 type UnavailableError struct{ Err error }
 
-// Error says what failed, without a password that stood in the URL.
+// Error returns the cause, without a password from the URL.
 func (e *UnavailableError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what failed.
+// Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// The bounds of an answer.
+// Limits of a response.
 const (
 	maxAnswer = 32 << 20 // bytes
 	patience  = 15 * time.Second
 )
 
-// around is how far the router's clock and that of an id may be apart.
+// around is the maximum difference between the router's clock and the time in an id.
 const around = time.Hour
 
-// Jaeger is the HTTP API of a Jaeger. It is safe for concurrent use.
+// Jaeger is a client of Jaeger's HTTP API. It is safe for concurrent use.
 type Jaeger struct {
 	base   *url.URL
 	client *http.Client
 }
 
-// NewJaeger gives the API at a URL such as http://127.0.0.1:16686, with a path where
-// Jaeger has one. A user and a password in it are sent as HTTP has it. No connection is
-// made.
+// NewJaeger returns a client for a URL such as http://127.0.0.1:16686, which may have a path. A
+// user and password in it are sent as HTTP basic authentication. It does not connect.
 func NewJaeger(at string) (*Jaeger, error) {
 	base, err := url.Parse(at)
 	if err != nil {
@@ -58,13 +57,13 @@ func NewJaeger(at string) (*Jaeger, error) {
 	return &Jaeger{base, &http.Client{Transport: transport, Timeout: patience}}, nil
 }
 
-// String is the URL without its password.
+// String returns the URL without its password.
 func (j *Jaeger) String() string { return j.base.Redacted() }
 
-// Chain finds what is about a chain, in the spans of the routers of a service: the
-// agent's request and all below, or the router's span and all below where the agent
-// made none. began is when the chain began, about; zero leaves it to Jaeger how far back
-// it looks. The error is [ErrNone] where nothing is found.
+// Chain returns the part of a trace that belongs to a chain, among the spans of the routers of a
+// service: the agent's request and everything below, or the router's span and everything below if
+// the agent has none. began is about when the chain began; zero leaves the range of the search to
+// Jaeger. The error is [ErrNone] if nothing is found.
 func (j *Jaeger) Chain(ctx context.Context, service, id string, began time.Time) (*Trace, error) {
 	tags, err := json.Marshal(map[string]string{TagChain: id, tagMessaging: "nats"})
 	if err != nil {
@@ -88,7 +87,7 @@ func (j *Jaeger) Chain(ctx context.Context, service, id string, began time.Time)
 	return nil, ErrNone
 }
 
-// Trace is all of a trace, by its id in hex. The error is [ErrNone] where there is none.
+// Trace returns a whole trace by its id in hex. The error is [ErrNone] if there is none.
 func (j *Jaeger) Trace(ctx context.Context, id string) (*Trace, error) {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
 		return nil, fmt.Errorf("read the id of a trace %.80q: 32 digits in hex are needed", id)
@@ -116,7 +115,7 @@ func (j *Jaeger) get(ctx context.Context, query url.Values, path ...string) ([]*
 	resp, err := j.client.Do(req)
 	if err != nil {
 		if refused, ok := errors.AsType[*url.Error](err); ok {
-			err = refused.Err // which has the whole query
+			err = refused.Err // the message has the whole query
 		}
 		return nil, &UnavailableError{fmt.Errorf("ask Jaeger at %s: %w", j, err)}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answer is what Jaeger's API answers, as far as it is read.
+// answer is the part of a response of Jaeger's API that is used.
 type answer struct {
 	Data []struct {
 		TraceID   string                   `json:"traceID"`
@@ -43,11 +43,11 @@ type jaegerProcess struct {
 	Service string `json:"serviceName"`
 }
 
-// maxMicros is the largest time that is taken, in microseconds: some 285 years.
+// maxMicros is the maximum time, in microseconds: about 285 years.
 const maxMicros = 1 << 53
 
-// Parse reads what Jaeger's API answers to a search, or when it is asked for a trace:
-// the traces with all their spans. It takes any bytes.
+// Parse parses the response of Jaeger's API to a search or to a request for a trace: traces with
+// all their spans. It accepts arbitrary input.
 func Parse(body []byte) ([]*Trace, error) {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -65,7 +65,7 @@ func Parse(body []byte) ([]*Trace, error) {
 			if s.Start > maxMicros || s.Duration > maxMicros {
 				return nil, fmt.Errorf("span %.40q has an impossible time", s.SpanID)
 			}
-			if s.SpanID == "" || known[s.SpanID] { // a storage may hold a span twice
+			if s.SpanID == "" || known[s.SpanID] { // a storage may return a span twice
 				continue
 			}
 			known[s.SpanID] = true
@@ -103,7 +103,7 @@ func (j *jaegerSpan) span(trace, service string) Span {
 	return s
 }
 
-// text is a value of a tag as people write it.
+// text returns the value of a tag as text.
 func text(value jsontext.Value) string {
 	if value.Kind() != '"' {
 		return string(value)

@@ -15,27 +15,27 @@ const (
 
 // Trace is a tree of spans.
 type Trace struct {
-	Source string // where it was read: SourceJaeger or SourceAudit
-	ID     string // in hex; empty where the audit log tells it
-	Spans  []Span // in the tree's order: each below its parent, earlier ones first
+	Source string // SourceJaeger or SourceAudit
+	ID     string // in hex; empty for SourceAudit
+	Spans  []Span // in tree order: each below its parent, earlier ones first
 }
 
 // Span is one span of a tree.
 type Span struct {
-	ID, Parent string // in hex; a Parent that is not in the trace is there too
-	Depth      int    // 0 for what has no parent here
+	ID, Parent string // in hex; the parent may be missing in the trace
+	Depth      int    // 0 for spans without a parent in the trace
 	Name       string
-	Service    string // whose it is
+	Service    string // that made the span
 	Start      time.Time
 	Took       time.Duration
-	Open       bool   // it is not over yet; Took is 0
-	Failed     string // what went wrong, in a word; empty for nothing
-	// Tags are the attributes by their names: those of this product, which begin with
-	// hookrouter, and what says of which kind the span is. Never nil.
+	Open       bool   // it has not ended; Took is 0
+	Failed     string // the failure, in a word; empty if there is none
+	// Tags are the attributes by name: those that begin with "hookrouter.", and those that
+	// determine the kind of the span. Never nil.
 	Tags map[string]string
 }
 
-// Names of tags, as internal/telemetry has them.
+// Names of tags, as in internal/telemetry.
 const (
 	TagChain      = "hookrouter.chain.id"
 	TagSession    = "hookrouter.session"
@@ -57,7 +57,7 @@ const (
 	TagTimedOut   = "hookrouter.approval.timed_out"
 )
 
-// Of other conventions.
+// Tags of other conventions.
 const (
 	tagOwn       = "hookrouter."
 	tagKind      = "span.kind"
@@ -66,10 +66,10 @@ const (
 	tagStatus    = "otel.status_description"
 )
 
-// End is when a span was over.
+// End returns when the span ended.
 func (s *Span) End() time.Time { return s.Start.Add(s.Took) }
 
-// Bounds are when the first span began and the last one was over.
+// Bounds returns when the first span began and the last one ended.
 func (t *Trace) Bounds() (from, to time.Time) {
 	for i := range t.Spans {
 		s := &t.Spans[i]
@@ -83,7 +83,7 @@ func (t *Trace) Bounds() (from, to time.Time) {
 	return from, to
 }
 
-// Chain is the span of a chain, the router's; nil where it is not in the trace.
+// Chain returns the router's span of a chain; nil if it is not in the trace.
 func (t *Trace) Chain(id string) *Span {
 	for i := range t.Spans {
 		if s := &t.Spans[i]; s.Tags[TagChain] == id && s.Tags[tagKind] == "server" && s.Tags[TagHook] == "" {
@@ -93,9 +93,8 @@ func (t *Trace) Chain(id string) *Span {
 	return nil
 }
 
-// part is what of the trace is about a chain: its span or, where that is there, the
-// request of the agent that is above it, and all below. It is empty for an unknown
-// chain.
+// part returns the spans that belong to a chain: its span, or the agent's request above it if there
+// is one, and everything below. It returns nil for an unknown chain.
 func (t *Trace) part(chain string) []Span {
 	top := t.Chain(chain)
 	if top == nil {
@@ -110,8 +109,8 @@ func (t *Trace) part(chain string) []Span {
 	return ordered(t.Spans, func(s *Span) bool { return s.ID == top.ID })
 }
 
-// whole is all of the trace: what has no parent in it, and all below. What is in a
-// circle, below itself, is below nothing, and left out.
+// whole returns all spans: those without a parent in the trace, and everything below. Spans in a
+// cycle are left out.
 func (t *Trace) whole() []Span {
 	there := make(map[string]bool, len(t.Spans))
 	for i := range t.Spans {
@@ -120,9 +119,8 @@ func (t *Trace) whole() []Span {
 	return ordered(t.Spans, func(s *Span) bool { return !there[s.Parent] })
 }
 
-// ordered puts spans into the order of their tree, from those on that are at its top. Their
-// ids differ, so it comes to each once: what is at the top is below nothing, and all else
-// below one.
+// ordered returns the spans in tree order, beginning with those for which atTop returns true. It
+// visits each span at most once, since ids are unique and a span has only one parent.
 func ordered(spans []Span, atTop func(*Span) bool) []Span {
 	below := map[string][]*Span{}
 	var top []*Span
@@ -139,7 +137,7 @@ func ordered(spans []Span, atTop func(*Span) bool) []Span {
 		depth int
 	}
 	var out []Span
-	var next []entry // the next one last
+	var next []entry // the next one is last
 	push := func(list []*Span, depth int) {
 		slices.SortStableFunc(list, func(a, b *Span) int {
 			return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(a.Took, b.Took), strings.Compare(b.ID, a.ID))

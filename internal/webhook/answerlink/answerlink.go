@@ -13,18 +13,17 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Who is the name under which answers through links are recorded. Who held the link is not
-// proven.
+// Who is the name that is recorded for answers through links. It is unproven who used the link.
 const Who = "approval link"
 
-// Path is the page of the console that links lead to.
+// Path is the path of the console's page for links.
 const Path = "/answer"
 
-// Keys make and check links: the first makes them, each of them checks. The zero Keys make
-// and accept none. They are read-only.
+// Keys make and check links. The first key makes them, and each key checks them. The zero Keys make
+// and accept none. Keys are read-only.
 type Keys [][]byte
 
-// Derive makes keys of secrets that are used for something else too.
+// Derive derives keys from secrets that have another purpose.
 func Derive(secrets [][]byte) Keys {
 	keys := make(Keys, len(secrets))
 	for i, secret := range secrets {
@@ -33,18 +32,18 @@ func Derive(secrets [][]byte) Keys {
 	return keys
 }
 
-// URL is the link that answers an approval request with one of its options, below the
+// URL returns the link that answers an approval request with one of its options. console is the
 // console's address.
 func (k Keys) URL(console string, q approval.Request, option int) string {
 	return console + Path + "#" + k.token(q, option)
 }
 
-// token is "<id>.<option>.<signature>".
+// token returns "<id>.<option>.<signature>".
 func (k Keys) token(q approval.Request, option int) string {
 	return q.ID + "." + strconv.Itoa(option) + "." + base64.RawURLEncoding.EncodeToString(signature(k[0], q, option))
 }
 
-// signature signs all that the token stands for, with 128 bits.
+// signature returns the 128-bit signature over everything that the token stands for.
 func signature(key []byte, q approval.Request, option int) []byte {
 	text := strings.Join([]string{q.ID, strconv.Itoa(option), q.Options[option], q.DataSHA256, q.Expires.String()}, "\n")
 	return sign(key, text)[:16]
@@ -58,8 +57,8 @@ func sign(key []byte, text string) []byte {
 
 var form = regexp.MustCompile(`^([A-Za-z0-9_-]{1,128})\.([0-9]{1,3})\.([A-Za-z0-9_-]{22})$`)
 
-// ID is the approval request that a token names, which proves nothing yet. ok is false where
-// the token has not the form of one.
+// ID returns the id of the approval request that a token names, without checking the token. ok is
+// false if the token is malformed.
 func ID(token string) (id string, ok bool) {
 	if m := form.FindStringSubmatch(token); m != nil {
 		return m[1], true
@@ -67,14 +66,14 @@ func ID(token string) (id string, ok bool) {
 	return "", false
 }
 
-// Check returns the option that a token answers an approval request with. The error says why
-// the token does not hold.
+// Check returns the option with which a token answers an approval request. The error says why the
+// token is not valid.
 func (k Keys) Check(token string, q approval.Request, now time.Time) (option string, err error) {
 	m := form.FindStringSubmatch(token)
 	if len(m) == 0 || m[1] != q.ID {
 		return "", errNotValid
 	}
-	n, _ := strconv.Atoi(m[2]) // digits
+	n, _ := strconv.Atoi(m[2]) // only digits
 	given, err := base64.RawURLEncoding.Strict().DecodeString(m[3])
 	if err != nil || n >= len(q.Options) {
 		return "", errNotValid
@@ -95,5 +94,5 @@ var (
 	errExpired  = errors.New("the link has expired: nobody answered the approval request in time")
 )
 
-// Expired reports whether Check refused a token only because it is too late.
+// Expired reports whether Check rejected a token only because it has expired.
 func Expired(err error) bool { return errors.Is(err, errExpired) }

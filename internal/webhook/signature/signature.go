@@ -11,16 +11,15 @@ import (
 	"time"
 )
 
-// errSecret does not show what was given.
+// errSecret does not contain the secret.
 var errSecret = errors.New("the webhook secret must be whsec_ and 24 to 64 bytes in base64: " +
 	`make one with printf 'whsec_%s\n' "$(openssl rand -base64 32)"`)
 
-// Keys are the secrets that sign. The zero Keys sign nothing. They are read-only.
+// Keys are signing secrets. The zero Keys sign nothing. Keys are read-only.
 type Keys [][]byte
 
-// Parse reads one or more secrets as Standard Webhooks writes them, separated by
-// spaces: several all sign, so that receivers can change theirs one by one. The
-// error does not show what was given.
+// Parse parses secrets in the format of Standard Webhooks, separated by spaces. Each signs, so that
+// receivers can change theirs one at a time. The error does not contain the secrets.
 func Parse(text string) (Keys, error) {
 	var keys Keys
 	for word := range strings.FieldsSeq(text) {
@@ -37,8 +36,8 @@ func Parse(text string) (Keys, error) {
 	return keys, nil
 }
 
-// Set sets the three headers of a request. The id names the message, so that a
-// receiver can drop repetitions; it must be text that a header can hold.
+// Set sets the three headers of a request. id identifies the message, so that a receiver can drop
+// duplicates; it must be a valid header value.
 func (k Keys) Set(header http.Header, id string, at time.Time, body []byte) {
 	timestamp := strconv.FormatInt(at.Unix(), 10)
 	header.Set("Webhook-Id", id)
@@ -46,7 +45,7 @@ func (k Keys) Set(header http.Header, id string, at time.Time, body []byte) {
 	header.Set("Webhook-Signature", k.sign(id, timestamp, body))
 }
 
-// sign returns the value of webhook-signature: a signature for each key.
+// sign returns the value of webhook-signature, with a signature for each key.
 func (k Keys) sign(id, timestamp string, body []byte) string {
 	list := make([]string, len(k))
 	for i, key := range k {
