@@ -49,11 +49,10 @@ func (d *Dispatcher) checkKnown(ev events.Event, table *chain.Table) error {
 	if mode := d.opts.UnknownEvents; mode != WarnUnknown && mode != DenyUnknown || standard[events.Canonical(ev.Name)] || table.Named(ev.Name, ev.Session) {
 		return nil
 	}
-	meant := similar(ev.Name)
 	if d.opts.UnknownEvents == WarnUnknown {
 		if d.unknown.first(ev.Name) {
 			log := d.log.With("event", ev.Name, "session_id", ev.Session)
-			if meant != "" {
+			if meant := similar(ev.Name); meant != "" {
 				log = log.With("did_you_mean", meant)
 			}
 			log.Warn("unknown event: neither standard nor named by a hook")
@@ -61,7 +60,7 @@ func (d *Dispatcher) checkKnown(ev events.Event, table *chain.Table) error {
 		return nil
 	}
 	hint := "register a hook for it, or use a standard event"
-	if meant != "" {
+	if meant := similar(ev.Name); meant != "" {
 		hint = "did you mean " + meant + "?"
 	}
 	return wire.Errorf(wire.Malformed, "event %q is neither standard nor named by a hook: %s", ev.Name, hint)
