@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -116,8 +118,10 @@ func TestStopAnswersWhatArrived(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
-	if err := client.FlushWithContext(ctx); err != nil {
-		t.Fatal(err)
+	for _, conn := range []*nats.Conn{server.Conn(), client} {
+		if err := conn.FlushWithContext(ctx); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if n, _, err := replies.Pending(); n != requests {
 		t.Errorf("%d of %d replies are there: %v", n, requests, err)
