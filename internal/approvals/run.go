@@ -35,11 +35,11 @@ func (s *Service) Run(ctx context.Context) {
 	s.close()
 }
 
-// askTime asks for the time again, every minute.
+// askTime asks NATS for the time every minute.
 func (s *Service) askTime(ctx context.Context) {
 	for pause(ctx, time.Minute); ctx.Err() == nil; pause(ctx, time.Minute) {
 		if err := s.time.Ask(ctx, s.bucket, 0); err != nil && ctx.Err() == nil {
-			s.options.Log.Debug("NATS not asked for the time; trying again", "error", err)
+			s.options.Log.Debug("could not ask NATS for the time; trying again", "error", err)
 		}
 	}
 }

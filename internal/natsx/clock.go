@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// Clock tells the time of a NATS server, so that processes agree whose own clocks differ. Until it
-// has asked, the zero Clock tells this machine's time. It is safe for concurrent use.
+// Clock tells the time of a NATS server, so that processes with different local clocks agree. The
+// zero Clock tells the local time until Ask succeeds. It is safe for concurrent use.
 type Clock struct{ read atomic.Pointer[reading] }
 
-// reading is the server's time at a moment of this process, from which the monotonic clock counts on.
+// reading pairs a time of the server with the local time at which it held. The monotonic clock measures
+// the time since.
 type reading struct{ server, came time.Time }
 
 // Now returns the time of the server.
@@ -37,11 +38,11 @@ func (c *Clock) Ask(ctx context.Context, k *Bucket, fresh time.Duration) error {
 	return nil
 }
 
-// Set notes the server's time in the answer to a request that was sent at the given time. A slow
-// answer leaves the difference between the clocks uncertain: of the possible ones, the smallest
-// counts. So clocks that may agree do, however slow the answers are.
+// Set stores the server's time from an answer that arrived now; sent is when it was asked for. The
+// difference between the clocks is known only up to the delay of the answer. Set assumes the smallest
+// possible difference, so that a delay alone never makes clocks differ.
 func (c *Clock) Set(sent, server time.Time) {
 	came := time.Now()
-	least, most := server.Sub(came.Round(0)), server.Sub(sent.Round(0)) // by the clock of the wall
+	least, most := server.Sub(came.Round(0)), server.Sub(sent.Round(0)) // wall time
 	c.read.Store(&reading{came.Round(0).Add(max(least, min(most, 0))), came})
 }

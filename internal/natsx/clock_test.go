@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// The answer took a second: clocks that differ by less may be equal.
+// The answer took a second, so a difference of up to a second may be the delay.
 func TestASlowAnswerIsNoDifference(t *testing.T) {
 	for name, c := range map[string]struct{ server, want time.Duration }{
 		"sent at once":           {-time.Second, 0},

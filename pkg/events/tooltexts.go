@@ -1,6 +1,7 @@
 package events
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -25,26 +26,27 @@ func (in toolInput) texts(texts []string) []string {
 	return appendTexts(texts, in.object.raw)
 }
 
-// appendTexts appends the texts of a parsed value, whose depth is bounded.
+// appendTexts appends the texts of a value that was parsed before, in one pass.
 func appendTexts(texts []string, v jsontext.Value) []string {
-	switch v.Kind() {
-	case '"':
-		if text, err := unquote(v); err == nil && text != "" {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(v))
+	for {
+		token, err := dec.ReadToken()
+		if err != nil { // the end
+			return texts
+		}
+		if token.Kind() != '"' {
+			continue
+		}
+		text := token.String()
+		switch in, n := dec.StackIndex(dec.StackDepth()); {
+		case in == '{' && n%2 == 1: // the name of a member
+			if isReplaced(text) && dec.SkipValue() != nil {
+				return texts
+			}
+		case text != "":
 			texts = append(texts, text)
 		}
-	case '[':
-		for e := range elements(v) {
-			texts = appendTexts(texts, e)
-		}
-	case '{':
-		o, _ := objectOf(v)
-		for name, member := range o.All() {
-			if !isReplaced(name) {
-				texts = appendTexts(texts, member)
-			}
-		}
 	}
-	return texts
 }
 
 // isReplaced reports whether a member of an edit holds the text to be replaced: old_string,

@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,22 @@ func TestToolTexts(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, o.ToolTexts()); diff != "" {
 			t.Errorf("%s: texts (-want +got):\n%s", data, diff)
+		}
+	}
+}
+
+// BenchmarkToolTexts is of an input that nests as deep as data may: the time is in proportion to it.
+func BenchmarkToolTexts(b *testing.B) {
+	const depth = 50
+	data := `{"tool_name":"x","tool_input":{"a":` + strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat("x", 200_000) + `"` + strings.Repeat("}", depth) + `}}`
+	o, err := events.ParseObject([]byte(data))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if len(o.ToolTexts()) != 1 {
+			b.Fatal("no text")
 		}
 	}
 }

@@ -2,7 +2,6 @@ package limits
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -61,16 +60,16 @@ func (l limiter) perState(u use) (states []stateRules) {
 func (l limiter) count(ctx context.Context, of stateRules, u use) (stop chain.Result, err error) {
 	rules := of.rules
 	states := l.states.By(u.ev.Extensions[events.AttrEmitter]) // who may choose the source or the tool
-	var timeless error
+	clock, err := l.clock(ctx)                                 // before the change, which others wait for
+	if err != nil {
+		return chain.Result{}, err
+	}
 	err = states.Update(ctx, of.state, func(b *book) bool {
 		stop = chain.Result{}
 		if *b == nil {
 			*b = book{}
 		}
-		now, err := l.now(ctx)
-		if timeless = err; err != nil {
-			return false
-		}
+		now := clock()
 		counts := make([]*count, len(rules))
 		for i, r := range rules {
 			_, entry := r.key(u.ev, u.tool)
@@ -90,5 +89,5 @@ func (l limiter) count(ctx context.Context, of stateRules, u use) (stop chain.Re
 		}
 		return true
 	})
-	return stop, errors.Join(err, timeless)
+	return stop, err
 }

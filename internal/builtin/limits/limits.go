@@ -49,21 +49,23 @@ type limiter struct {
 	rules  []rule
 	prices Prices
 	states hookstate.Sessions[book]
-	now    func(context.Context) (time.Time, error)
+	clock  func(context.Context) (now func() time.Time, err error)
 	log    *slog.Logger
 }
 
 // New builds the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
 	l := limiter{prices: o.Prices, states: builtin.StateOf[book](s, "limits"), log: builtin.LogOf(s)}
-	l.now = func(ctx context.Context) (time.Time, error) {
+	l.clock = func(ctx context.Context) (now func() time.Time, err error) {
 		if t, given := kind.GivenTime(ctx); given {
-			return t, nil
+			return func() time.Time { return t }, nil
 		}
-		return l.states.Now(ctx)
+		told, err := l.states.Now(ctx)
+		came := time.Now()
+		return func() time.Time { return told.Add(time.Since(came)) }, err
 	}
 	if o.Now != nil {
-		l.now = func(context.Context) (time.Time, error) { return o.Now(), nil }
+		l.clock = func(context.Context) (func() time.Time, error) { return o.Now, nil }
 	}
 	if o.Prices.Input < 0 || o.Prices.Output < 0 {
 		return kind.Hook{}, kind.At("/prices", "a price is negative")

@@ -342,7 +342,7 @@ type timeless struct{ *hookstate.Memory }
 func (timeless) Now(context.Context) (time.Time, error) { return time.Time{}, errors.New("away") }
 
 func TestAStoreThatIsAway(t *testing.T) {
-	for _, store := range []hookstate.Store{away{}, timeless{&hookstate.Memory{}}} {
+	for _, store := range []hookstate.Store{away{&hookstate.Memory{}}, timeless{&hookstate.Memory{}}} {
 		hook, err := limits.New(kind.Section{Worker: kind.Worker{States: store}}, limits.Options{})
 		if err != nil {
 			t.Fatal(err)

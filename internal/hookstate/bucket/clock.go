@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// askAgain is how long the server's time is counted on by this process's monotonic clock.
+// askAgain is the interval after which the server is asked for the time again.
 const askAgain = 10 * time.Second
 
-// Now implements [hookstate.Store]: it is the time of the server.
+// Now implements [hookstate.Store] with the time of the server.
 func (b *Store) Now(ctx context.Context) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()
