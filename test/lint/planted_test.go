@@ -6,7 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
+	"iter"
 	"os"
 	"os/exec"
 	"path"
@@ -159,36 +159,71 @@ var callPlants = []callPlant{
 
 func TestPlantedViolations(t *testing.T) {
 	root := moduleRoot(t)
-	lint := linter(t, root)
-	tree := copyTree(t, root)
+	lint := newLinter(t, root)
 
-	t.Run("the unplanted tree is clean", func(t *testing.T) {
-		if out, clean := lint(tree, "depguard,forbidigo", "./..."); !clean {
-			t.Errorf("findings in the tree as it is:\n%s", out)
+	for batch := range batches(importPlants) {
+		t.Run("imports", func(t *testing.T) {
+			tree := emptyModule(t, root)
+			files := make([]plant, len(batch))
+			for i, p := range batch {
+				if dir, here := strings.CutPrefix(p.imp, "/"); here {
+					standIn(t, tree, dir)
+				}
+				files[i] = plant{p.file, fmt.Sprintf("import _ %q\n", p.path())}
+			}
+			for i, says := range lint.plants(t, tree, "depguard", files) {
+				p := batch[i]
+				t.Run(p.name, func(t *testing.T) {
+					expect(t, says, p.list != "", fmt.Sprintf("import '%s' is not allowed from list '%s': ", p.path(), p.list))
+				})
+			}
+		})
+	}
+
+	t.Run("calls", func(t *testing.T) {
+		files := make([]plant, len(callPlants))
+		for i, p := range callPlants {
+			files[i] = plant{p.file, fmt.Sprintf("import %s\n\nfunc planted%d() { %s }\n", p.imp, i, p.call)}
+		}
+		for i, says := range lint.plants(t, emptyModule(t, root), "forbidigo", files) {
+			p := callPlants[i]
+			t.Run(p.name, func(t *testing.T) { expect(t, says, p.says != "", p.says) })
 		}
 	})
+}
 
-	for _, p := range importPlants {
-		t.Run(p.name, func(t *testing.T) {
-			imp := p.imp
-			if strings.HasPrefix(imp, "/") {
-				standIn(t, tree, imp[1:])
-				imp = module + imp
+// batches splits plants so that no package of a batch has a plant and is imported by one, which
+// could close an import cycle: the compiler would refuse it before the linter has a look.
+func batches(plants []importPlant) iter.Seq[[]importPlant] {
+	return func(yield func([]importPlant) bool) {
+		for len(plants) > 0 {
+			var batch, rest []importPlant
+			for _, p := range plants {
+				if slices.ContainsFunc(batch, func(other importPlant) bool { return p.imports(other) || other.imports(p) }) {
+					rest = append(rest, p)
+				} else {
+					batch = append(batch, p)
+				}
 			}
-			plant(t, tree, p.file, fmt.Sprintf("import _ %q\n", imp))
-			out, clean := lint(tree, "depguard", "./"+path.Dir(p.file))
-			want := fmt.Sprintf("import '%s' is not allowed from list '%s': ", imp, p.list)
-			expect(t, out, clean, p.list != "", p.file, want)
-		})
+			if !yield(batch) {
+				return
+			}
+			plants = rest
+		}
 	}
+}
 
-	for _, p := range callPlants {
-		t.Run(p.name, func(t *testing.T) {
-			plant(t, tree, p.file, fmt.Sprintf("import %s\n\nfunc planted() { %s }\n", p.imp, p.call))
-			out, clean := lint(tree, "forbidigo", "./"+path.Dir(p.file))
-			expect(t, out, clean, p.says != "", p.file, p.says)
-		})
+// path returns the import path.
+func (p importPlant) path() string {
+	if strings.HasPrefix(p.imp, "/") {
+		return module + p.imp
 	}
+	return p.imp
+}
+
+// imports reports whether p imports the package of other.
+func (p importPlant) imports(other importPlant) bool {
+	return p.path() == module+"/"+path.Dir(other.file)
 }
 
 // TestEveryRuleIsPlanted keeps the table above complete: a rule that nobody
@@ -215,24 +250,25 @@ func TestEveryRuleIsPlanted(t *testing.T) {
 	}
 }
 
-// expect compares what the linter said with what was planted in file.
-func expect(t *testing.T, out string, clean, violation bool, file, want string) {
+// expect compares what the linter says about a planted file with what it must say.
+func expect(t *testing.T, says string, violation bool, want string) {
 	t.Helper()
 	switch {
-	case strings.Contains(out, "(typecheck)"):
-		t.Errorf("the planted file does not compile, so nothing was proved:\n%s", out)
-	case !violation && !clean:
-		t.Errorf("this is allowed, but the linter says:\n%s", out)
-	case violation && clean:
-		t.Errorf("not caught: want %q in %s", want, file)
-	case violation && !(strings.Contains(out, file) && strings.Contains(out, want)):
-		t.Errorf("caught, but not by the right rule: want %q in %s; the linter says:\n%s", want, file, out)
+	case !violation && says != "":
+		t.Errorf("this is allowed, but the linter says:\n%s", says)
+	case violation && says == "":
+		t.Errorf("not caught: want %q", want)
+	case violation && !strings.Contains(says, want):
+		t.Errorf("caught, but not by the right rule: want %q; the linter says:\n%s", want, says)
 	}
 }
 
-// linter builds the pinned golangci-lint and returns a function that runs some
-// of its linters in a tree.
-func linter(t *testing.T, root string) func(tree, only, pattern string) (out string, clean bool) {
+// linter runs some linters of golangci-lint on packages of a tree. What it returns is empty if
+// there are no findings.
+type linter func(tree, only string, patterns ...string) string
+
+// newLinter builds the pinned golangci-lint.
+func newLinter(t *testing.T, root string) linter {
 	t.Helper()
 	// The first call builds the linter, which is what makes its path known.
 	build := exec.Command("go", "tool", "-modfile=tools/go.mod", "golangci-lint", "version")
@@ -246,88 +282,93 @@ func linter(t *testing.T, root string) func(tree, only, pattern string) (out str
 	if err != nil {
 		t.Fatalf("find golangci-lint: %v", err)
 	}
-	return func(tree, only, pattern string) (string, bool) {
-		cmd := exec.Command(strings.TrimSpace(string(bin)), "run", "--enable-only", only, pattern)
+	return func(tree, only string, patterns ...string) string {
+		cmd := exec.Command(strings.TrimSpace(string(bin)), append([]string{"run", "--enable-only", only}, patterns...)...)
 		cmd.Dir = tree
 		out, err := cmd.CombinedOutput()
 		if err == nil {
-			return string(out), true
+			return ""
 		}
 		// 1 is golangci-lint's code for findings; anything else is its own trouble.
 		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
 			t.Fatalf("run golangci-lint: %v\n%s", err, out)
 		}
-		return string(out), false
+		return string(out)
 	}
 }
 
-// plant makes file the only file of its package in tree, until the end of the
-// test: the rules look at paths and imports, and a package that is otherwise
-// empty cannot close an import cycle, which the compiler would refuse before
-// the linter has a look.
-func plant(t *testing.T, tree, file, body string) {
+// A plant is a file that is added to a tree. One that ends in _test.go is an external test.
+type plant struct{ file, body string }
+
+// plants adds files to tree, runs linters on their packages at once, and returns the findings in
+// each.
+func (l linter) plants(t *testing.T, tree, only string, files []plant) []string {
 	t.Helper()
-	dir := path.Dir(file)
-	standIn(t, tree, dir)
-	name := packageName(dir)
+	var dirs []string
+	for i, p := range files {
+		dir := path.Dir(p.file)
+		if pattern := "./" + dir; !slices.Contains(dirs, pattern) {
+			dirs = append(dirs, pattern)
+			standIn(t, tree, dir) // an external test needs a package to test
+		}
+		write(t, filepath.Join(tree, numbered(i, p.file)), "package "+packageOf(p.file)+"\n\n"+p.body)
+	}
+	out := l(tree, only, dirs...)
+	if strings.Contains(out, "(typecheck)") {
+		t.Fatalf("a planted file does not compile, so nothing is proved:\n%s", out)
+	}
+	says := make([]string, len(files))
+	for line := range strings.Lines(out) {
+		for i, p := range files {
+			if strings.HasPrefix(line, numbered(i, p.file)+":") {
+				says[i] += line
+			}
+		}
+	}
+	return says
+}
+
+// numbered gives the i-th planted file a name of its own.
+func numbered(i int, file string) string {
+	return path.Join(path.Dir(file), fmt.Sprintf("plant%d%s", i, strings.TrimPrefix(path.Base(file), "planted")))
+}
+
+// packageOf returns the name of the package that a planted file declares.
+func packageOf(file string) string {
+	name := packageName(path.Dir(file))
 	if strings.HasSuffix(file, "_test.go") {
 		name += "_test"
 	}
-	write(t, filepath.Join(tree, file), "package "+name+"\n\n"+body)
+	return name
 }
 
-// standIn replaces a package in tree by an empty one until the end of the test.
-func standIn(t *testing.T, tree, dir string) {
-	t.Helper()
-	full := filepath.Join(tree, filepath.FromSlash(dir))
-	aside := filepath.Join(t.TempDir(), "aside")
-	err := os.Rename(full, aside)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	existed := err == nil
-	t.Cleanup(func() {
-		if err := os.RemoveAll(full); err != nil {
-			t.Fatal(err)
-		}
-		if !existed {
-			return
-		}
-		if err := os.Rename(aside, full); err != nil {
-			t.Fatal(err)
-		}
-	})
-	write(t, filepath.Join(full, "doc.go"), "// Package "+packageName(dir)+" stands in.\npackage "+packageName(dir)+"\n")
-}
-
-func packageName(dir string) string {
-	return strings.ReplaceAll(path.Base(dir), "-", "")
-}
-
-// copyTree copies what git tracks, and what it would, into a directory of its own.
-func copyTree(t *testing.T, root string) string {
+// emptyModule returns a directory with this module's go.mod and the linters' settings. Rules look at
+// paths and imports only, so the packages of the module are not needed.
+func emptyModule(t *testing.T, root string) string {
 	t.Helper()
 	tree, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = root
-	files, err := list.Output()
-	if err != nil {
-		t.Fatalf("list the module's files: %v", err)
-	}
-	for file := range strings.SplitSeq(strings.TrimRight(string(files), "\x00"), "\x00") {
+	for _, file := range []string{"go.mod", "go.sum", ".golangci.yml"} {
 		content, err := os.ReadFile(filepath.Join(root, file))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed, but not yet from the index
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		write(t, filepath.Join(tree, file), string(content))
 	}
 	return tree
+}
+
+// standIn adds an empty package to tree.
+func standIn(t *testing.T, tree, dir string) {
+	t.Helper()
+	name := packageName(dir)
+	write(t, filepath.Join(tree, dir, "doc.go"), "// Package "+name+" stands in.\npackage "+name+"\n")
+}
+
+func packageName(dir string) string {
+	return strings.ReplaceAll(path.Base(dir), "-", "")
 }
 
 func write(t *testing.T, file, content string) {
