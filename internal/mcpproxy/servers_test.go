@@ -108,6 +108,8 @@ func answers(mode, method, id string) []string {
 		}
 	case mode == "exttask" && method == "tasks/get":
 		return []string{result(`{"resultType":"complete","taskId":"t1","status":"completed","result":` + content + `}`)}
+	case mode == "exttask" && method == "tasks/cancel":
+		return []string{result(`{"resultType":"complete","taskId":"t1","status":"cancelled","Result":` + content + `}`)}
 	}
 	return []string{result(content)}
 }

@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
@@ -18,11 +19,15 @@ func startedTask(result events.Object) (id string) {
 	return id
 }
 
-// ended reports whether what a server says of a task holds what the tool returned.
+// ended reports whether what a server says of a task holds what the tool returned, for clients that
+// ignore case too.
 func ended(task events.Object) bool {
-	_, result := task.Get("result")
-	_, failure := task.Get("error")
-	return result || failure
+	for name := range task.All() {
+		if strings.EqualFold(name, "result") || strings.EqualFold(name, "error") {
+			return true
+		}
+	}
+	return false
 }
 
 // taskNews handles a notification about a task. Where it holds what the tool returned, that

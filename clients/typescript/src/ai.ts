@@ -4,6 +4,7 @@ import { type LanguageModelMiddleware, type ToolSet, asSchema } from "ai"
 
 import type { Agent } from "./agent.js"
 import { HookRouterError, reason } from "./errors.js"
+import { stringify } from "./json.js"
 import { require, runTool } from "./tool.js"
 import type { Execution, Message } from "./verdict.js"
 
@@ -47,7 +48,7 @@ export function guard<T extends ToolSet>(agent: Agent, tools: T, options: GuardO
         agent,
         { tool_name: name, tool_input: input, tool_call_id: about.toolCallId },
         async (given) => last(execute.call(tool, given === input ? input : await validated(name, inputSchema, given), about)),
-        { signal: about.abortSignal, onVerdict: (verdict) => context.add(verdict) },
+        { signal: about.abortSignal, onVerdict: (verdict) => context.add(verdict), shown: shownError },
       )
     guarded[name] = { ...tool, execute: asking } as ToolSet[string]
   }
@@ -63,6 +64,12 @@ async function validated(name: string, schema: Parameters<typeof asSchema>[0], i
   const checked = (await asSchema(schema).validate?.(input)) ?? { success: true, value: input }
   if (checked.success) return checked.value
   throw new HookRouterError(`a hook changed the input of ${name} into one that it does not take: ${reason(checked.error)}`)
+}
+
+/** What the SDK sends the model of an error. */
+function shownError(error: unknown): string {
+  if (error === undefined || error === null) return "unknown error"
+  return error instanceof Error || typeof error === "string" ? String(error) : stringify(error)
 }
 
 /** Waits for a result, or for the last one of a tool that gives several. */

@@ -27,6 +27,8 @@ export interface ToolCall {
 export interface RunToolOptions extends SendOptions {
   /** Gets the verdicts on tool:pre and tool:post: their messages are for the agent's context. */
   onVerdict?: (execution: Execution) => void
+  /** What the model gets of an error. Where it is given, tool:post decides about that as about a result. */
+  shown?: (error: unknown) => string
 }
 
 /**
@@ -56,14 +58,22 @@ export async function runTool<T>(agent: Agent, call: ToolCall, fn: (input: Recor
     const { name: type, message } = error instanceof Error ? error : new Error(String(error))
     // It failed already; a hook that can't be told of it changes nothing.
     await agent.execute("tool:error", { ...about, error: { type, message } }, options).catch(() => undefined)
-    throw error
+    if (options.shown === undefined) throw error
+    const told = options.shown(error)
+    const heard = await judged(told, false)
+    throw heard === told ? error : Object.assign(new Error(typeof heard === "string" ? heard : stringify(heard)), { name: "" })
   }
-  const json = JSON.parse(JSON.stringify(result) ?? "null") as unknown // what the model would get
-  const sent = isPlain(json) ? json : { output: json }
-  const took = Math.round(performance.now() - began)
-  const { tool_result: heard } = await send("tool:post", { ...about, tool_result: sent, success: true, duration_ms: took })
-  if (heard !== undefined && stringify(heard) === stringify(sent)) return result
-  return (!isPlain(json) && isPlain(heard) && "output" in heard && Object.keys(heard).length === 1 ? heard.output : heard) as T
+  return (await judged(result, true)) as T
+
+  /** Returns what tool:post makes of what the tool gave. */
+  async function judged(result: unknown, success: boolean): Promise<unknown> {
+    const json = JSON.parse(JSON.stringify(result) ?? "null") as unknown // what the model would get
+    const sent = isPlain(json) ? json : { output: json }
+    const took = Math.round(performance.now() - began)
+    const { tool_result: heard } = await send("tool:post", { ...about, tool_result: sent, success, duration_ms: took })
+    if (heard !== undefined && stringify(heard) === stringify(sent)) return result
+    return !isPlain(json) && isPlain(heard) && "output" in heard && Object.keys(heard).length === 1 ? heard.output : heard
+  }
 }
 
 /** Returns the data of a permission; DeniedError where there is none. */

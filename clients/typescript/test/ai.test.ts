@@ -191,3 +191,33 @@ test("tools that can't be stopped are refused, unless they are named", () => {
   assert.throws(() => guard(null as never, tools), TypeError)
   assert.equal(guard(null as never, tools, { ungated: ["remote"] }).tools.remote, tools.remote)
 })
+
+for (const [name, result, seen] of [
+  ["denied", () => deny("no errors"), /denied: no errors/],
+  ["changed", (event: HookEvent) => modify({ ...event.data, tool_result: { output: "MASKED" } }), /"value":"MASKED"/],
+  ["passed", () => allow(), /Error: SECRET/],
+] as [string, (event: HookEvent) => HookResult, RegExp][]) {
+  test(`the text of an error is judged as a result: ${name}`, async (t) => {
+    const router = await Router.start(t)
+    const judged: unknown[] = []
+    const hook = on("tool:post", (event) => {
+      judged.push([event.data.success, event.data.tool_result])
+      return result(event)
+    })
+    await router.guard(hook, { events: ["tool:post"] })
+    const agent = (await router.client("agent", { patience: 200 })).agent({ session: "s1" })
+    const bash = tool({
+      inputSchema: z.object({ command: z.string() }),
+      execute: async (): Promise<string> => {
+        throw new Error("SECRET")
+      },
+    })
+    const { tools, middleware } = guard(agent, { bash })
+    const model = script()
+    await generateText({ model: wrapLanguageModel({ model, middleware }), tools, prompt: "list files", stopWhen: isStepCount(5) })
+    const sent = JSON.stringify(model.doGenerateCalls[1]?.prompt)
+    assert.match(sent, seen)
+    assert.equal(sent.includes("SECRET"), name === "passed")
+    assert.deepEqual(judged, [[false, { output: "Error: SECRET" }]])
+  })
+}

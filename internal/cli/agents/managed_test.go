@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,6 +26,38 @@ func TestManagedSettingsElsewhere(t *testing.T) {
 			if said != fails {
 				t.Errorf("%s=%s: %+v; want it told: %v", variable, file, list, fails)
 			}
+		}
+	}
+}
+
+// The machine's settings count more than those that a person has connected.
+func TestMachineSwitchesHooksOff(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"hooksConfig":{"enabled":false}}`: "switches all hooks off",
+		`{"disableAllHooks":true}`:          "switches all hooks off",
+		`{"allowManagedHooksOnly":true}`:    "lets no hooks run but those of the machine",
+		`{}`:                                "",
+	} {
+		home, file := t.TempDir(), filepath.Join(t.TempDir(), "system.json")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		agent, err := find("gemini")
+		if err != nil {
+			t.Fatal(err)
+		}
+		getenv := func(name string) string {
+			return map[string]string{"HOME": home, agent.instead: file}[name]
+		}
+		var list findings
+		agent.checkHooks(filepath.Join(home, agent.paths[user]), getenv, nil, hooks{target: agent}, &list)
+		said := false
+		for _, f := range list {
+			said = said || f.State == "fail" && strings.HasPrefix(f.Text, file) && strings.Contains(f.Text, want)
+		}
+		if said != (want != "") {
+			t.Errorf("%s: %+v; want it told: %q", text, list, want)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 		t.checkFeatures(path, getenv, list)
 	}
 	if path == "/"+t.paths[managed] {
-		if other := getenv(t.instead); t.instead != "" && other != "" && other != path {
+		if other := t.machine(getenv); other != path {
 			list.say("fail", "%s is set: %s reads %s in place of %s", t.instead, t.program, other, path)
 		}
 		return // people can't switch these off
@@ -100,21 +100,32 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 		inner, _ := events.ParseObject(config)
 		enabled, _ := inner.Get("enabled")
 		disabled, _ := inner.Get("disabled")
+		only, _ := document.Get("allowManagedHooksOnly")
 		switch {
 		case string(off) == "true" || string(enabled) == "false":
 			list.say("fail", "%s switches all hooks off", file)
 		case bytes.Contains(disabled, []byte("hook-agent")): // by their commands
 			list.say("fail", "%s switches hooks of hook-agent off", file)
+		case string(only) == "true" && file == t.machine(getenv):
+			list.say("fail", "%s lets no hooks run but those of the machine: connect with --scope managed", file)
 		}
 	}
 }
 
-// switches are the settings in which people may switch hooks off.
+// machine is the file of the machine's administrator, which counts more than those of people.
+func (t target) machine(getenv func(string) string) string {
+	if other := getenv(t.instead); t.instead != "" && other != "" {
+		return other
+	}
+	return "/" + t.paths[managed]
+}
+
+// switches are the settings in which people, or the administrator, may switch hooks off.
 func (t target) switches(path string, getenv func(string) string) []string {
 	if !t.merge || t.toml || t.dialect == "codex" {
 		return nil
 	}
-	files := []string{path}
+	files := []string{path, t.machine(getenv)}
 	for _, scope := range []string{user, project} {
 		if file, err := t.path(scope, getenv); err == nil {
 			files = append(files, file, strings.TrimSuffix(file, ".json")+".local.json")

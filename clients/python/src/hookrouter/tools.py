@@ -73,10 +73,10 @@ async def before_tool(execute: Execute, call: ToolCall) -> dict[str, Any]:
     return given
 
 
-async def after_tool(execute: Execute, call: ToolCall, result: Any, seconds: float) -> Any:
-    """Report what a tool returned, and return what hooks made of it."""
+async def after_tool(execute: Execute, call: ToolCall, result: Any, seconds: float, *, success: bool = True) -> Any:
+    """Report what a tool returned, and return what hooks made of it. success tells whether it did what it should."""
     sent = result if isinstance(result, dict) else {"output": result}
-    data = {**call.data(), "tool_result": sent, "success": True, "duration_ms": round(seconds * 1000)}
+    data = {**call.data(), "tool_result": sent, "success": success, "duration_ms": round(seconds * 1000)}
     try:
         heard = (await execute(TOOL_POST, data)).require().get("tool_result")
     except (HookRouterError, ValueError) as error:

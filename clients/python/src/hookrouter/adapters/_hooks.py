@@ -28,7 +28,8 @@ Send = Callable[[str, Mapping[str, Any], Heard], Awaitable[Execution]]
 
 
 class ToolFailed(Exception):
-    """Raised by an adapter's tool in place of a result that the SDK made of an error."""
+    """Raised by an adapter's tool in place of a result that the SDK made of an error: the model gets it, if hooks let
+    it pass."""
 
     def __init__(self, result: Any, message: str) -> None:
         super().__init__(message)
@@ -106,9 +107,9 @@ class Hooks:
         """Ask whether a tool may run; for SDKs that don't let an adapter run it."""
         return await _before(self._sender(session), call)
 
-    async def after(self, session: str, outcome: Outcome, result: Any) -> Outcome:
-        """Report what the tool returned."""
-        return await _after(self._sender(session), outcome, result)
+    async def after(self, session: str, outcome: Outcome, result: Any, *, success: bool = True) -> Outcome:
+        """Report what the tool returned, or what the SDK made of its failure for the model."""
+        return await _after(self._sender(session), outcome, result, success)
 
     def remember(self, outcome: Outcome, *key: str) -> Outcome:
         """Keep what became of a call until it is reported."""
@@ -122,9 +123,9 @@ class Hooks:
         nobody = Outcome(ToolCall(name), denied=f"The result of {name} was withheld: nobody was asked about the call")
         return self._open.pop(key, nobody)
 
-    async def failed(self, session: str, outcome: Outcome, error: BaseException) -> Outcome:
-        """Report what the tool raised, or a ToolFailed."""
-        return await _failed(self._sender(session), outcome, error)
+    async def failed(self, session: str, outcome: Outcome, error: BaseException) -> None:
+        """Report what the tool raised, or a ToolFailed. What the model gets of it is for after()."""
+        await _failed(self._sender(session), outcome, error)
 
     async def prompt(self, session: str, text: str) -> Prompt:
         """Ask whether a prompt may go to the model; Denied where it may not."""
@@ -173,10 +174,11 @@ async def _tool(
             result = await result
     except signals:
         raise
+    except ToolFailed as failure:
+        await _failed(send, outcome, failure)
+        return await _after(send, outcome, failure.result, success=False)
     except Exception as error:
         await _failed(send, outcome, error)
-        if isinstance(error, ToolFailed):
-            return outcome
         raise
     return await _after(send, outcome, result)
 
@@ -192,10 +194,11 @@ async def _before(send: Send, call: Mapping[str, Any]) -> Outcome:
     return outcome
 
 
-async def _after(send: Send, outcome: Outcome, result: Any) -> Outcome:
+async def _after(send: Send, outcome: Outcome, result: Any, success: bool = True) -> Outcome:
+    took = time.monotonic() - outcome.began
     try:
         sent = plain(result)
-        heard = await after_tool(_hearing(send, outcome), outcome.call, sent, time.monotonic() - outcome.began)
+        heard = await after_tool(_hearing(send, outcome), outcome.call, sent, took, success=success)
     except Exception as error:
         outcome.denied = _denial(f"{outcome.call.tool_name} has run, and its result was withheld", error)
         return outcome
@@ -204,11 +207,8 @@ async def _after(send: Send, outcome: Outcome, result: Any) -> Outcome:
     return outcome
 
 
-async def _failed(send: Send, outcome: Outcome, error: BaseException) -> Outcome:
-    if isinstance(error, ToolFailed):
-        outcome.result = error.result
+async def _failed(send: Send, outcome: Outcome, error: BaseException) -> None:
     await after_error(_hearing(send, outcome), outcome.call, error)
-    return outcome
 
 
 def _hearing(send: Send, outcome: Outcome) -> Callable[[str, Mapping[str, Any]], Awaitable[Execution]]:

@@ -5,6 +5,8 @@ options = ClaudeAgentOptions(hooks=RouterHooks().matchers())
 
 from __future__ import annotations
 
+import re
+from collections.abc import Set
 from typing import Any
 
 from claude_agent_sdk import HookMatcher
@@ -65,7 +67,7 @@ class RouterHooks:
         if not outcome.denied:
             await self.hooks.after(session, outcome, result)
         if outcome.denied:
-            answer = _said("PostToolUse", outcome.text, updatedToolOutput=_blank(result))
+            answer = _said("PostToolUse", outcome.text, updatedToolOutput=_withheld(told["tool_name"], result))
             return {**answer, "decision": "block", "reason": outcome.denied}
         return _said("PostToolUse", outcome.text, **({"updatedToolOutput": outcome.result} if outcome.changed else {}))
 
@@ -73,7 +75,7 @@ class RouterHooks:
         """Report that a tool failed."""
         session, error = told["session_id"], told["error"]
         outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
-        outcome = await self.hooks.failed(session, outcome, ToolFailed(None, str(error)))
+        await self.hooks.failed(session, outcome, ToolFailed(None, str(error)))
         return _said("PostToolUseFailure", outcome.text)
 
 
@@ -90,10 +92,30 @@ def _said(event: str, text: str, **more: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else {}
 
 
-def _blank(value: Any) -> Any:
-    """Take every text out of a result, whose form must stay."""
+_KINDS = {"type", "mode", "status", "cellType", "cell_type", "output_type", "edit_mode", "language", "service_tier"}
+"""Members whose texts are words of a schema."""
+_WORD = re.compile(r"[A-Za-z][\w/.+-]{0,31}")
+_EMPTY_FILE = {"filePath": "", "content": "", "numLines": 0, "startLine": 1, "totalLines": 0}
+
+
+def _withheld(tool: str, value: Any) -> Any:
+    """Return a result without its texts. Claude Code shows the result itself if the form is not that of the tool."""
+    if tool.startswith("mcp__"):
+        return [{"type": "text", "text": ""}] if isinstance(value, list) else _blank(value)
+    if tool == "Read" and isinstance(value, dict):  # of an image or a document too, whose data can't be empty
+        return {"type": "text", "file": _EMPTY_FILE}
+    return _blank(value, _KINDS)
+
+
+def _blank(value: Any, kinds: Set[str] = frozenset()) -> Any:
+    """Take every text out of a result, but for words under the names of kinds."""
     if isinstance(value, str):
         return ""
     if isinstance(value, dict):
-        return {name: _blank(member) for name, member in value.items()}
-    return [_blank(one) for one in value] if isinstance(value, list) else value
+        return {
+            name: member
+            if name in kinds and isinstance(member, str) and _WORD.fullmatch(member)
+            else _blank(member, kinds)
+            for name, member in value.items()
+        }
+    return [_blank(one, kinds) for one in value] if isinstance(value, list) else value

@@ -95,12 +95,13 @@ def _session() -> str:
 
 
 def _asked(state: HookState) -> list[HumanMessage]:
-    """Return what the user said since the model spoke; a program may have put instructions behind it."""
+    """Return what the user said last; a program may have put instructions, or the beginning of an answer, after it."""
     asked: list[HumanMessage] = []
     for message in reversed(state["messages"]):
+        begun = isinstance(message, AIMessage) and not message.tool_calls and not asked
         if isinstance(message, HumanMessage):
             asked.insert(0, message)
-        elif not isinstance(message, SystemMessage):
+        elif not begun and not isinstance(message, SystemMessage):
             break
     return asked
 

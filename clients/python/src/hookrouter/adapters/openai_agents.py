@@ -41,6 +41,8 @@ class RouterHooks:
         """Return the configuration of one run, which asks about its prompt; a denied one raises Denied."""
         if options.get("call_model_input_filter") is not None:
             raise ValueError("run_config: call_model_input_filter is taken by the hooks")
+        if options.get("nest_handoff_history"):
+            raise ValueError("run_config: nest_handoff_history would repeat a prompt as it was before hooks changed it")
         options.setdefault("group_id", session or None)
         return RunConfig(call_model_input_filter=_Turn(self.hooks, session, self._changed).prepare, **options)
 
@@ -95,10 +97,9 @@ class _Turn:
         items = list(call.model_data.input)
         if last := _last(items):  # a configuration may serve several runs
             await self._ask(last)
-        if self._prompt is None:
-            return call.model_data
-        items = [self._as_changed(item) for item in items]
-        items += [{"role": _ROLES[m["role"]], "content": m["content"]} for m in self._prompt.heard]
+        items = [self._as_changed(item) for item in items]  # of a run that is resumed too
+        heard = self._prompt.heard if self._prompt else []
+        items += [{"role": _ROLES[m["role"]], "content": m["content"]} for m in heard]
         return ModelInputData(input=items, instructions=call.model_data.instructions)
 
     async def _ask(self, last: list[Any]) -> None:
@@ -119,12 +120,12 @@ class _Turn:
 
 
 def _last(items: list[Any]) -> list[Any]:
-    """Return what the user said since the model spoke; a program may have put instructions behind it."""
+    """Return what the user said last; a program may have put instructions, or the beginning of an answer, after it."""
     last: list[Any] = []
     for item in reversed(items):
         if item.get("role") == "user":
             last.insert(0, item)
-        elif item.get("role") not in ("system", "developer"):
+        elif item.get("role") not in ("system", "developer", *([] if last else ["assistant"])):
             break
     return last
 

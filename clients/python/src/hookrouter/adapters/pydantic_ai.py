@@ -9,17 +9,26 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pydantic import BaseModel, RootModel, SecretBytes, SecretStr
 from pydantic_ai import ToolReturn
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry
-from pydantic_ai.messages import ModelRequest, SystemPromptPart, UserPromptPart
+from pydantic_ai.exceptions import (
+    ApprovalRequired,
+    CallDeferred,
+    ModelRetry,
+    ToolFailed,
+    ToolFailedError,
+    ToolRetryError,
+)
+from pydantic_ai.messages import ModelRequest, SystemPromptPart, ToolReturnPart, UserPromptPart
 from pydantic_core import to_jsonable_python
 
 from ..errors import Denied
-from ._hooks import Hooks, Prompt, joined
+from ._hooks import Hooks, Outcome, Prompt, joined, plain
+from ._hooks import ToolFailed as Failure
 
 
 class HookCapability(AbstractCapability[Any]):
@@ -33,13 +42,14 @@ class HookCapability(AbstractCapability[Any]):
 
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         """Ask about the prompt."""
-        given = [ctx.prompt] if isinstance(ctx.prompt, str) else list(ctx.prompt or [])
+        prompted = ctx.prompt if ctx.prompt is not None else _waiting(ctx.messages)
+        given = [prompted] if isinstance(prompted, str) else list(prompted or [])
         asked = joined(*(one for one in given if isinstance(one, str)))
         if any(given):
             prompt = await self.hooks.prompt(_session(ctx), asked)
-            if prompt.text != asked and not isinstance(ctx.prompt, str):
+            if prompt.text != asked and not isinstance(prompted, str):
                 raise Denied("The prompt was denied: hooks changed it, and it is not one text")
-            self._prompts[ctx.run_id] = prompt
+            self._prompts[ctx.run_id] = prompted, prompt
         try:
             return await handler()
         finally:
@@ -47,20 +57,24 @@ class HookCapability(AbstractCapability[Any]):
 
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
         """Say what hooks made of the prompt, and what they added."""
-        prompt: Prompt | None = self._prompts.pop(ctx.run_id, None)
-        if prompt is not None:
-            _rewrite(request_context.messages, ctx.prompt, prompt)
+        if kept := self._prompts.pop(ctx.run_id, None):
+            _rewrite(request_context.messages, *kept)
         return request_context
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
         """Run a tool behind its hooks."""
 
+        failures: list[Exception] = []
+
         async def run(given: dict[str, Any]) -> Any:
-            return await handler(args if given == sent else _validated(ctx, call.tool_name, given))
+            given = args if given == sent else _validated(ctx, call.tool_name, given)
+            return await _caught(handler(given), failures)
 
         sent = _seen(args)
         about = {"tool_name": call.tool_name, "tool_input": sent, "tool_call_id": call.tool_call_id}
         outcome = await self.hooks.tool(_session(ctx), about, run)
+        if failures:
+            raise _judged(outcome, failures[0], ToolFailed)
         if outcome.denied:
             return outcome.refusal
         result, more = outcome.result, outcome.text
@@ -81,27 +95,50 @@ class HookCapability(AbstractCapability[Any]):
         if ctx.partial_output:
             raise ModelRetry(f"{name} runs once its input is complete")
         ran = False
+        failures: list[Exception] = []
 
         async def run(given: dict[str, Any]) -> Any:
             nonlocal ran
             if given != sent:
                 raise ModelRetry(f"The call of {name} was denied: a hook changed its input, which can't be done here")
             ran = True
-            return await handler(output)
+            return await _caught(handler(output), failures)
 
         sent = _named(output_context, _seen(output))
         about = {"tool_name": name or (call.tool_name if call else "final_result"), "tool_input": sent}
         outcome = await self.hooks.tool(
             _session(ctx), {**about, "tool_call_id": call.tool_call_id if call else ""}, run
         )
+        if failures:
+            raise _judged(outcome, failures[0], ModelRetry)
         if outcome.denied:
             raise Denied(outcome.refusal) if ran else ModelRetry(outcome.refusal)
         return outcome.result
 
     @property
-    def _prompts(self) -> dict[str, Prompt]:
-        kept: dict[str, Prompt] = self.__dict__.setdefault("_kept", {})
+    def _prompts(self) -> dict[str, tuple[Any, Prompt]]:
+        kept: dict[str, tuple[Any, Prompt]] = self.__dict__.setdefault("_kept", {})
         return kept
+
+
+async def _caught(result: Awaitable[Any], failures: list[Exception]) -> Any:
+    """Wait for a tool. An exception whose text the SDK shows the model is kept, and is a result."""
+    try:
+        return await result
+    except (ToolRetryError, ToolFailedError, ModelRetry, ToolFailed) as error:
+        failures.append(error)
+        part = getattr(error, "tool_retry", None) or getattr(error, "tool_failed", None) or error
+        raise Failure(getattr(part, "content", str(error)), str(error)) from error
+
+
+def _judged(outcome: Outcome, failure: Exception, kind: Callable[[str], Exception]) -> Exception:
+    """Return a failure as hooks let it pass."""
+    if outcome.denied:
+        return kind(outcome.refusal)
+    if not outcome.changed and not outcome.text:
+        return failure
+    text = outcome.result if isinstance(outcome.result, str) else json.dumps(plain(outcome.result))
+    return kind(joined(text, outcome.text))
 
 
 def _session(ctx: Any) -> str:
@@ -135,8 +172,23 @@ def _named(output_context: Any, value: Any) -> dict[str, Any]:
     return {next(iter(schema.get("properties", {})), "output"): value}
 
 
+def _waiting(messages: list[Any]) -> Any:
+    """Return the prompt that ends a history: a run without one of its own answers it."""
+    parts: list[Any] = []
+    for message in reversed(messages):
+        if not isinstance(message, ModelRequest):
+            break
+        if any(isinstance(part, ToolReturnPart) for part in message.parts):
+            return None  # the answer to a call, whose prompt was asked about
+        parts = [part.content for part in message.parts if isinstance(part, UserPromptPart)] + parts
+    if len(parts) == 1:
+        return parts[0]
+    return [one for part in parts for one in ([part] if isinstance(part, str) else part)]
+
+
 def _rewrite(messages: list[Any], asked: Any, prompt: Prompt) -> None:
     """Change the request in place: the history keeps it too."""
+    more = [_part(one) for one in prompt.heard]
     for message in reversed(messages):
         if not isinstance(message, ModelRequest):
             continue
@@ -144,10 +196,12 @@ def _rewrite(messages: list[Any], asked: Any, prompt: Prompt) -> None:
             if isinstance(part, UserPromptPart) and part.content == asked:
                 if isinstance(asked, str):
                     part.content = prompt.text
-                more = [_part(one) for one in prompt.heard]
                 message.parts = [*message.parts, *more]
                 return
-    raise Denied("The prompt was denied: it is not in the request, so what hooks said of it can't be done")
+    last = messages[-1] if messages else None
+    if asked != _waiting(messages) or isinstance(asked, str) or not isinstance(last, ModelRequest):
+        raise Denied("The prompt was denied: it is not in the request, so what hooks said of it can't be done")
+    last.parts = [*last.parts, *more]
 
 
 def _part(message: dict[str, Any]) -> Any:

@@ -34,7 +34,8 @@ class HookHandler(InterventionHandler):
         """Ask about the prompt."""
         if event.messages is None:
             raise Denied("The prompt was denied: structured_output does not show it; call the agent instead")
-        blocks = [block for m in event.messages if m["role"] == "user" for block in m["content"]]
+        messages = event.messages or event.agent.messages[-1:]  # without a prompt, the agent answers its last message
+        blocks = [block for m in messages if m["role"] == "user" for block in m["content"]]
         if all(_ANSWERS & block.keys() for block in blocks):
             return Proceed()
         texts = [block for block in blocks if "text" in block]
@@ -50,7 +51,7 @@ class HookHandler(InterventionHandler):
             if prompt.text != asked:
                 texts[0]["text"] = prompt.text
             if prompt.heard:
-                event.messages[-1]["content"].append({"text": prompt.heard.text})
+                messages[-1]["content"].append({"text": prompt.heard.text})
 
         return Transform(apply=apply)
 
@@ -72,11 +73,12 @@ class HookHandler(InterventionHandler):
         outcome = self.hooks.recall(event.tool_use["name"], session, event.tool_use["toolUseId"])
         content, status = result["content"], result["status"]
         texts = [block["text"] for block in content if "text" in block]
-        if event.exception is not None or status == "error":
-            failure = event.exception or ToolFailed(content, joined(*texts))
-            await self.hooks.failed(session, outcome, failure)
-        elif not outcome.denied:
-            await self.hooks.after(session, outcome, texts[0] if len(texts) == len(content) == 1 else content)
+        failed = event.exception is not None or status == "error"
+        if failed:
+            await self.hooks.failed(session, outcome, event.exception or ToolFailed(content, joined(*texts)))
+        if not outcome.denied:
+            shown = texts[0] if len(texts) == len(content) == 1 else content
+            await self.hooks.after(session, outcome, shown, success=not failed)
         if outcome.denied:
             content, status = [{"text": outcome.denied}], "error"
         elif outcome.changed:
