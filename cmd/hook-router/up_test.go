@@ -298,7 +298,7 @@ func TestUpQuotesItsPolicySafely(t *testing.T) {
 func TestUpTellsTheWarningsOfItsPolicy(t *testing.T) {
 	t.Parallel()
 	policy := filepath.Join(t.TempDir(), "worker.yaml")
-	const misspelt = "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: x}]}}\n"
+	const misspelt = "hooks:\n  - {id: a, events: ['tool:per'], on_failure: continue, cel: {rules: [{deny: x}]}}\n"
 	warning := "warning: " + policy + ":2:22: hooks[0].events[0]: there is no standard event tool:per: did you mean tool:pre?\n    2 |   - {id: a, events: ['tool:per']"
 	write := func(text string) {
 		if err := os.WriteFile(policy, []byte(text), 0o600); err != nil {

@@ -27,7 +27,7 @@ var absent = map[string]struct{ section, lacks, fault, wrong string }{
 
 func absentFile(t *testing.T, section string) string {
 	t.Helper()
-	return write(t, fmt.Sprintf("hooks:\n  - {id: freeze, events: [\"deploy:start\"], cel: {rules: [{deny: frozen}]}}\n"+
+	return write(t, fmt.Sprintf("hooks:\n  - {id: freeze, events: [\"deploy:start\"], on_failure: deny, cel: {rules: [{deny: frozen}]}}\n"+
 		"  - {id: needy, events: [\"tool:pre\"], %s}\ntests:\n  - {name: nobody deploys, event: \"deploy:start\", expect: {action: deny}}\n", section))
 }
 

@@ -155,7 +155,7 @@ func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
 	t.Parallel()
 	url := listen(t)
 	text := func(ofA, other string) string {
-		return "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: " + ofA + "}]}}\n  - {id: " + other + ", events: [x], cel: {rules: [{deny: x}]}}\n"
+		return "hooks:\n  - {id: a, events: ['tool:per'], on_failure: continue, cel: {rules: [{deny: " + ofA + "}]}}\n  - {id: " + other + ", events: [x], cel: {rules: [{deny: x}]}}\n"
 	}
 	file := write(t, text("one", "b"))
 	stderr, _ := start(t, url, file)

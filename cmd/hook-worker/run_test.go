@@ -353,7 +353,7 @@ hooks:
 
 func TestRunSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	bad := write(t, "hooks:\n  - id: guard\n    events: [tool:pre]\n    match: dta.x == 1\n    cel: {rules: [{deny: x}]}\n")
+	bad := write(t, "hooks:\n  - id: guard\n    events: [tool:pre]\n    match: dta.x == 1\n    cel: {rules: [{inject: x}]}\n")
 	for name, c := range map[string]struct {
 		args   []string
 		code   int
@@ -393,7 +393,7 @@ hooks:
   - {id: paths, builtin: path-guard}
   - {id: fewer, builtin: path-guard, events: ["tool:*"], on_failure: continue, timeout_ms: 100, match: "tool.class == 'file'"}
   - {id: todos, builtin: todo-display}
-  - {id: rules, events: [a], cel: {rules: [{deny: no}]}}
+  - {id: rules, events: [a], cel: {rules: [{inject: no}]}}
 `)
 	for _, c := range []struct {
 		args []string
@@ -429,7 +429,7 @@ hooks:
 
 func TestValidateTellsWarnings(t *testing.T) {
 	t.Parallel()
-	file := write(t, "hooks:\n  - id: a\n    events: [tool:per]\n    cel: {rules: [{deny: x}]}\n")
+	file := write(t, "hooks:\n  - id: a\n    events: [tool:per]\n    cel: {rules: [{inject: x}]}\n")
 	message := "there is no standard event tool:per: did you mean tool:pre?"
 	warning := file + ":3:14: hooks[0].events[0]: " + message
 	for arg, want := range map[string]struct{ out, err string }{
@@ -454,7 +454,7 @@ func TestValidateTellsWarnings(t *testing.T) {
 
 func TestValidateTellsWarningsOfTests(t *testing.T) {
 	t.Parallel()
-	file := write(t, "hooks:\n  - {id: a, events: ['tool:pre'], cel: {rules: [{deny: x}]}}\ntests:\n  - {name: b, event: 'tool:per', expect: {action: continue}}\n")
+	file := write(t, "hooks:\n  - {id: a, events: ['tool:pre'], cel: {rules: [{inject: x}]}}\ntests:\n  - {name: b, event: 'tool:per', expect: {action: continue}}\n")
 	var stdout, stderr bytes.Buffer
 	err := run(t.Context(), []string{"validate", file}, process{stdout: &stdout, stderr: &stderr})
 	if err != nil || !strings.Contains(stderr.String(), "warning: "+file+":4:22: tests[0].event: there is no standard event tool:per: did you mean tool:pre?") {
@@ -501,7 +501,7 @@ func TestValidateTellsProgramsWhatIsWrong(t *testing.T) {
 
 func TestValidateTellsWarningsBesideErrors(t *testing.T) {
 	t.Parallel()
-	file := write(t, "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{deny: x}]}}\n  - {id: b, evnts: [a], cel: {rules: [{deny: x}]}}\n")
+	file := write(t, "hooks:\n  - {id: a, events: ['tool:per'], cel: {rules: [{inject: x}]}}\n  - {id: b, evnts: [a], cel: {rules: [{deny: x}]}}\n")
 	for _, form := range []string{"", "--json"} {
 		args := []string{"validate", file}
 		if form != "" {

@@ -15,7 +15,7 @@ const wordy = `hooks:
   - id: a-guard-of-a-long-name-that-registers-for-more-than-one-event
     events: [tool:pre, tool:post, tool:per]
     match: has(data.tool_input) && has(data.tool_input.file_path) && data.tool_input.file_path != '/etc/hosts'
-    cel: {rules: [{deny: "it is protected, and this is the long reason why nobody gets through with it"}]}
+    cel: {rules: [{inject: "it is protected, and this is the long reason why nobody gets through with it"}]}
 tests:
   - {name: what must not pass does not pass for this reason, event: tool:pre, data: {tool_input: {file_path: x}}, expect: {action: continue}}
 `

@@ -11,15 +11,16 @@ import (
 // Whoever lacks a permission is told which credentials were used, such as those of an agent whose
 // variable is still set.
 func TestAMissingPermissionNamesTheCredentials(t *testing.T) {
-	for creds, want := range map[string]string{
-		"":            "ask whoever runs it for that permission",
-		"coder.creds": "the credentials in coder.creds do not allow it: name others with --creds or NATS_CREDS",
+	for _, c := range []struct{ creds, role, want string }{
+		{"", "", "ask whoever runs it for that permission"},
+		{"coder.creds", "", "the credentials in coder.creds do not allow it: name others with --creds or NATS_CREDS"},
+		{"admin.creds", keeper, "the credentials in admin.creds do not allow it: name a keeper's with --creds or NATS_CREDS"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		e := &Env{Connection: &Connection{Creds: creds}, Cancel: cancel}
+		e := &Env{Connection: &Connection{Creds: c.creds}, Role: c.role, Cancel: cancel}
 		e.asyncError(nil, nats.ErrPermissionViolation)
-		if err := context.Cause(ctx); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("credentials %q: %v; want %s", creds, err, want)
+		if err := context.Cause(ctx); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("credentials %q, role %q: %v; want %s", c.creds, c.role, err, c.want)
 		}
 	}
 }

@@ -152,19 +152,26 @@ func (e *Env) Agent(ctx context.Context, o agent.Options) (*agent.Agent, error) 
 	return agent.New(client, o)
 }
 
-// advice says what helps where the identity has too few rights.
-func (c *Connection) advice() string {
+// keeper is the role that reads the audit log.
+const keeper = "keeper"
+
+// advice says what helps where the identity has too few rights for a role.
+func (c *Connection) advice(role string) string {
 	if c.Creds == "" {
 		return "ask whoever runs it for that permission"
 	}
-	return fmt.Sprintf("the credentials in %s do not allow it: name others with --creds or NATS_CREDS", c.Creds)
+	others := "others"
+	if role == keeper {
+		others = "a keeper's"
+	}
+	return fmt.Sprintf("the credentials in %s do not allow it: name %s with --creds or NATS_CREDS", c.Creds, others)
 }
 
 // asyncError handles errors of the server that answer no request.
 func (e *Env) asyncError(sub *nats.Subscription, err error) {
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
-		e.Cancel(Disconnected(fmt.Errorf("use NATS: %w: %s", err, cmp.Or(e.Forbidden, e.Connection.advice()))))
+		e.Cancel(Disconnected(fmt.Errorf("use NATS: %w: %s", err, cmp.Or(e.Forbidden, e.Connection.advice(e.Role)))))
 	case errors.Is(err, nats.ErrSlowConsumer) && sub != nil:
 		e.Tell("too slow: some messages on %s are lost", sub.Subject)
 	default:

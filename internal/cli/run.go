@@ -74,7 +74,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 	}
 	defer e.Close()
 	if slices.ContainsFunc(readers, func(reader string) bool { return strings.HasPrefix(command.Command()+" ", reader+" ") }) {
-		e.Role = "keeper"
+		e.Role = keeper
 	}
 	if err := command.Run(e); err != nil {
 		return Complain(p.Stderr, Reason(ctx, err))

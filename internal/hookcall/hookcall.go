@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/dispatch"
@@ -109,6 +110,17 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max((d+time.Millisecond-1).Milliseconds(), 1), 10)
 }
 
+// late is the error of a hook that did not answer in its time.
+type late time.Duration
+
+// Error returns a text like "no answer within 1.5s".
+func (l late) Error() string {
+	return fmt.Sprintf("no answer within %v", time.Duration(l).Round(time.Millisecond))
+}
+
+// Unwrap returns [context.DeadlineExceeded].
+func (late) Unwrap() error { return context.DeadlineExceeded }
+
 // Do calls a hook with the headers of the wire protocol and returns its reply. If the hook echoes,
 // a reply without the id of the call is dropped. The reply holds the policy, if the worker named
 // one, even with an error. The error wraps [chain.ErrNoResponder] if no worker listens,
@@ -131,10 +143,11 @@ func Do(ctx context.Context, conn *natsx.Conn, call dispatch.Call, header wire.H
 		return dispatch.Reply{}, fmt.Errorf("%w: %w", dispatch.ErrConnection, err)
 	case errors.Is(err, natsx.ErrMaxPayload):
 		return dispatch.Reply{}, fmt.Errorf("%w: %w", dispatch.ErrCallTooLarge, err)
-	case code == wire.Deadline:
-		return answer, context.DeadlineExceeded
+	case code == wire.Deadline, errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, natsx.ErrPermission):
+		return answer, late(call.Timeout)
 	case code == wire.InvalidResult:
-		return answer, fmt.Errorf("%w: %w", chain.ErrInvalidResult, err)
+		said := strings.TrimPrefix(wire.FromError(err).Text, chain.ErrInvalidResult.Error()+": ")
+		return answer, fmt.Errorf("%w: %w", chain.ErrInvalidResult, wire.Errorf(code, "%s", said))
 	case err != nil:
 		return answer, err
 	case len(reply.Data) > maxReply:

@@ -64,12 +64,14 @@ func TestDo(t *testing.T) {
 		body   string
 		want   chain.Failure // empty where the reply is the body
 		code   int           // of the error, where it has one
+		says   string        // the error, where it matters
 	}{
 		"a reply is returned as it is":                 {body: `{"action": "deny"}`},
 		"so is one of exactly the largest size":        {body: strings.Repeat("x", maxReply)},
 		"a byte more is an invalid result":             {body: strings.Repeat("x", maxReply+1), want: chain.FailedInvalid},
-		"502: the hook's own program gave no result":   {header: fail(wire.InvalidResult), want: chain.FailedInvalid, code: wire.InvalidResult},
-		"504: the hook's time was over":                {header: fail(wire.Deadline), want: chain.FailedTimeout},
+		"502: the hook's own program gave no result":   {header: fail(wire.InvalidResult), want: chain.FailedInvalid, code: wire.InvalidResult, says: "invalid result: the hook says so (502)"},
+		"502: what is wrong is said once":              {header: wire.Errorf(wire.InvalidResult, "invalid result: no").Header(), want: chain.FailedInvalid, says: "invalid result: no (502)"},
+		"504: the hook's time was over":                {header: fail(wire.Deadline), want: chain.FailedTimeout, says: "no answer within 1.5s"},
 		"any other code is an error of the hook":       {header: fail(wire.Internal), want: chain.FailedError, code: wire.Internal},
 		"an overloaded worker is an error of the hook": {header: fail(wire.Overloaded), want: chain.FailedError, code: wire.Overloaded},
 	} {
@@ -78,9 +80,12 @@ func TestDo(t *testing.T) {
 			subscribe(t, worker, conn.Call(hook), func(m *nats.Msg) {
 				_ = m.RespondMsg(&nats.Msg{Header: c.header, Data: []byte(c.body)})
 			})
-			reply, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, dispatch.Call{Hook: hook, Data: []byte("{}")}, nil, maxReply)
+			reply, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, dispatch.Call{Hook: hook, Data: []byte("{}"), Timeout: 1500*time.Millisecond - 1}, nil, maxReply)
 			if got := chain.FailureOf(err); got != c.want {
 				t.Fatalf("failure %q (%v); want %q", got, err, c.want)
+			}
+			if c.says != "" && err.Error() != c.says {
+				t.Errorf("error %q; want %q", err, c.says)
 			}
 			if c.want == "" && string(reply.Body) != c.body || c.want != "" && reply.Body != nil {
 				t.Errorf("reply %q", reply)
@@ -117,7 +122,7 @@ func TestDoWithoutAReply(t *testing.T) {
 	if _, err := hookcall.Do(testkit.Within(t, testkit.Patience), conn, dispatch.Call{Hook: "nobody"}, nil, maxReply); !errors.Is(err, chain.ErrNoResponder) {
 		t.Errorf("nobody listens: %v", err)
 	}
-	if _, err := hookcall.Do(testkit.Within(t, 50*time.Millisecond), conn, dispatch.Call{Hook: "silent"}, nil, maxReply); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := hookcall.Do(testkit.Within(t, 50*time.Millisecond), conn, dispatch.Call{Hook: "silent", Timeout: 50 * time.Millisecond}, nil, maxReply); !errors.Is(err, context.DeadlineExceeded) || err.Error() != "no answer within 50ms" {
 		t.Errorf("nobody replies: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -45,6 +46,11 @@ func (l *Limits) check() error {
 	for _, action := range l.Actions {
 		if !slices.Contains([]chain.Action{chain.Modify, chain.InjectContext, chain.AskUser}, action) {
 			return fmt.Errorf("action %q: a worker may be allowed %s, %s and %s; continue and deny always are", action, chain.Modify, chain.InjectContext, chain.AskUser)
+		}
+	}
+	for _, field := range l.Fields {
+		if slices.Contains(strings.Split(field, "."), "") {
+			return fmt.Errorf("field %q: give a member of the data, such as tool_name or tool_input.command", field)
 		}
 	}
 	if len(l.Fields) > 0 && (l.Actions == nil || slices.Contains(l.Actions, chain.Modify)) {

@@ -48,10 +48,13 @@ type Options struct {
 	Creds string
 	// Token and Seed are a user's JWT and the seed of its key, as an alternative to Creds.
 	Token, Seed string
+	// CredsFromEnv takes the credentials file that NATS_CREDS names if no other option provides
+	// credentials, except of an embedded server.
+	CredsFromEnv bool
 	// Role is the identity to look up among the contexts of the nats command line if no other
 	// option provides credentials: see [natscontext.Find]. Empty means none.
 	Role string
-	// Getenv locates these contexts; nil means [os.Getenv].
+	// Getenv reads NATS_CREDS and locates these contexts; nil means [os.Getenv].
 	Getenv func(string) string
 	// NATS holds further options: user, token, TLS, inbox prefix.
 	NATS []nats.Option
@@ -89,7 +92,7 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	}
 	nc, err := dial(ctx, o.URL, o.clientOptions())
 	if err != nil {
-		return nil, fmt.Errorf("connect to NATS at %s: %w", RedactURL(o.URL), hint(err))
+		return nil, fmt.Errorf("connect to NATS at %s: %w", RedactURL(o.URL), hint(err, o.Creds))
 	}
 	c, err := New(nc, o.Prefix, o.Log)
 	if err != nil {
@@ -244,8 +247,8 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
-// hint adds the remedy to an error of connecting.
-func hint(err error) error {
+// hint adds the remedy to an error of connecting with a credentials file, or with none.
+func hint(err error, creds string) error {
 	_, isNet := errors.AsType[net.Error](err)
 	_, isFile := errors.AsType[*fs.PathError](err)
 	address, isURL := errors.AsType[*url.Error](err)
@@ -258,6 +261,9 @@ func hint(err error) error {
 		return fmt.Errorf("%w: %w: is a server running there? `hook-router up` starts one", ErrUnreachable, err)
 	case isNet, errors.Is(err, nats.ErrTimeout):
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	case creds != "" && (errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired)):
+		return fmt.Errorf("%w: %w: the server refuses those in %s: they were rotated or revoked, have expired, or are for another server",
+			ErrCredentials, err, creds)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
 		return fmt.Errorf("%w: %w: the server wants credentials: those of hookctl auth, or of the router's own server, "+
 			"which only its user can read", ErrCredentials, err)

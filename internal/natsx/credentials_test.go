@@ -121,6 +121,23 @@ func TestMissingCredentialsAreNoUnreachableServer(t *testing.T) {
 	}
 }
 
+// Credentials of another server are named as what the server refuses; without any, the error says
+// that some are needed.
+func TestRefusedCredentialsAreNamed(t *testing.T) {
+	t.Parallel()
+	url, _ := operatorServer(t)
+	_, creds := operatorServer(t)
+	file := filepath.Join(t.TempDir(), "old.creds")
+	if err := os.WriteFile(file, []byte(creds), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for creds, want := range map[string]string{file: "the server refuses those in " + file, "": "the server wants credentials"} {
+		if _, err := natsx.Connect(natsx.Options{URL: url, Creds: creds}); !errors.Is(err, natsx.ErrCredentials) || !strings.Contains(err.Error(), want) {
+			t.Errorf("credentials %q: %v; want %s", creds, err, want)
+		}
+	}
+}
+
 // An address that is none is no unreachable server either.
 func TestAnAddressThatIsNone(t *testing.T) {
 	t.Parallel()

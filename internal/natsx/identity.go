@@ -20,12 +20,15 @@ func (o *Options) identify() error {
 	if o.Getenv == nil {
 		o.Getenv = os.Getenv
 	}
-	if o.Role != "" && o.anonymous() {
-		found, ok, err := natscontext.Find(o.Getenv, o.URL, o.Role)
-		if err != nil {
-			return err
+	if anonymous, embedded := o.anonymous(); anonymous {
+		if o.CredsFromEnv && !embedded {
+			o.Creds = o.Getenv("NATS_CREDS")
 		}
-		if ok {
+		if o.Creds == "" && o.Role != "" {
+			found, _, err := natscontext.Find(o.Getenv, o.URL, o.Role)
+			if err != nil {
+				return err
+			}
 			o.Creds = found.Creds
 		}
 	}
@@ -36,16 +39,17 @@ func (o *Options) identify() error {
 	return nil
 }
 
-// anonymous reports whether the options contain no credentials.
-func (o *Options) anonymous() bool {
+// anonymous reports whether the options contain no credentials, and whether the server is embedded.
+func (o *Options) anonymous() (yes, embedded bool) {
 	if o.Creds != "" || strings.Contains(o.URL, "@") {
-		return false
+		return false, false
 	}
 	var set nats.Options
 	for _, option := range o.NATS {
 		if option(&set) != nil {
-			return false // connecting reports it
+			return false, false // connecting reports it
 		}
 	}
-	return set.User == "" && set.Token == "" && set.Nkey == "" && set.UserJWT == nil && set.TLSConfig == nil
+	yes = set.User == "" && set.Token == "" && set.Nkey == "" && set.UserJWT == nil && set.TLSConfig == nil
+	return yes, set.InProcessServer != nil
 }

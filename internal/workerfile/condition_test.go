@@ -34,8 +34,8 @@ func TestAConditionThatIsProbablyNotMeantIsAWarning(t *testing.T) {
 			text, path   string
 			line, column int
 		}{
-			{hook("    match: " + condition + "\n" + anyRule), "hooks[0].match", 4, 12},
-			{hook("    cel:\n      rules:\n        - when: " + condition + "\n          deny: no\n"), "hooks[0].cel.rules[0].when", 6, 17},
+			{hook("    match: " + condition + "\n    on_failure: deny\n" + anyRule), "hooks[0].match", 4, 12},
+			{hook("    cel:\n      rules:\n        - when: " + condition + "\n          inject: no\n"), "hooks[0].cel.rules[0].when", 6, 17},
 		} {
 			f, err := workerfile.Parse("w.yaml", []byte(place.text), basic.Kinds(kind.Worker{}))
 			if err != nil {

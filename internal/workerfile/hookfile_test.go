@@ -343,7 +343,7 @@ func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
 		"['sesion:*']":            "w.yaml:3:14: hooks[0].events[0]: there is no standard event sesion:*: did you mean session:*?",
 		"[tool:post_compile, deploy:start, 'deploy:*', tool:use, error:tool, 'tool:*', '*']": "",
 	} {
-		f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    events: "+events+"\n"+anyRule), basic.Kinds(kind.Worker{}))
+		f, err := workerfile.Parse("w.yaml", []byte("hooks:\n  - id: g\n    events: "+events+"\n    on_failure: deny\n"+anyRule), basic.Kinds(kind.Worker{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,12 +359,14 @@ func TestWhatHoldsForTooLongOrTooMuchIsAWarning(t *testing.T) {
 	t.Parallel()
 	const late = "w.yaml:4:17: hooks[0].timeout_ms: it may take 30s, and the chain ends after 30s: its on_failure is never reached, the event is refused with 504"
 	ask := func(key string) string {
-		return "    cel:\n      rules:\n        - ask: {prompt: Really?, key: '" + key + "'}\n"
+		return "    cel:\n      rules:\n        - ask: {prompt: Really?, key: '" + key + "'}\n    on_failure: deny\n"
 	}
 	for text, want := range map[string]string{
-		"    timeout_ms: 30000\n" + anyRule:                   late,
-		"    timeout_ms: 29999\n" + anyRule:                   "",
-		"    timeout_ms: 30000\n    mode: shadow\n" + anyRule: "",
+		"    timeout_ms: 30000\n    on_failure: deny\n" + anyRule: late,
+		"    timeout_ms: 29999\n    on_failure: deny\n" + anyRule: "",
+		"    on_failure: continue\n" + anyRule:                    "",
+		anyRule:                                                   "w.yaml:4:19: hooks[0].cel.rules[0]: if the hook fails, the event passes: write on_failure: deny, or on_failure: continue if it may",
+		"    timeout_ms: 30000\n    mode: shadow\n" + anyRule:     "",
 		ask("data.k"):       `w.yaml:6:39: hooks[0].cel.rules[0].ask.key: the key is the same for every call, so "Allow always" holds for all of them: write an expression in {{ }}, like {{ data.k }}`,
 		ask("{{ data.k }}"): "",
 		"    async: true\n    on_failure: deny\n    cel: {rules: [{inject: x}]}\n":     "w.yaml:5:17: hooks[0].on_failure: on_failure: deny denies nothing: with mode: async the hook is called after the answer",

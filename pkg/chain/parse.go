@@ -198,10 +198,13 @@ func texts(v jsontext.Value) ([]string, error) {
 
 // choice reads a string that must be one of values.
 func choice[T ~string](v jsontext.Value, values ...T) (T, error) {
+	got := string(v)
 	if v.Kind() == '"' {
-		if s, err := text(v); err == nil && slices.Contains(values, T(s)) {
+		s, err := text(v)
+		if err == nil && slices.Contains(values, T(s)) {
 			return T(s), nil
 		}
+		got = s
 	}
-	return "", fmt.Errorf("one of %q", values)
+	return "", fmt.Errorf("one of %q, not %.40q", values, got)
 }

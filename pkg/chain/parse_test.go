@@ -160,7 +160,7 @@ func TestParseResultRefuses(t *testing.T) {
 
 func TestParseResultSaysWhatIsWrong(t *testing.T) {
 	for reply, want := range map[string]string{
-		`{"action":"Deny"}`:        `action must be one of ["continue" "deny" "modify" "inject_context" "ask_user"]`,
+		`{"action":"Deny"}`:        `action must be one of ["continue" "deny" "modify" "inject_context" "ask_user"], not "Deny"`,
 		`{"reason":5}`:             "reason must be a string or null",
 		`{"ephemeral":1}`:          "ephemeral must be true or false",
 		`{"approval_options":[1]}`: "approval_options must be a list of strings or null",

@@ -27,8 +27,8 @@ type Options struct {
 	// Name of the program, shown by the NATS server; empty means "hookrouter".
 	Name string
 	// Creds is the path of a NATS credentials file. If it is empty, and neither URL nor NATS holds
-	// credentials, the client looks for the credentials of Role that a router with an embedded
-	// server stores for its user, as contexts of the nats command line.
+	// credentials, the client takes the file that NATS_CREDS names, or else the credentials of Role
+	// that a router with an embedded server stores for its user, as contexts of the nats command line.
 	Creds string
 	// Role selects credentials if Creds is empty; empty means [RoleAgent].
 	Role Role
@@ -77,7 +77,7 @@ func connect(ctx context.Context, o Options) (*natsx.Conn, error) {
 		return natsx.New(o.Conn, o.Prefix, o.Log)
 	}
 	name := cmp.Or(o.Name, "hookrouter")
-	return natsx.ConnectContext(ctx, natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: name, Creds: o.Creds, Role: string(cmp.Or(o.Role, RoleAgent)), NATS: o.NATS, Log: o.Log})
+	return natsx.ConnectContext(ctx, natsx.Options{URL: o.URL, Prefix: o.Prefix, Name: name, Creds: o.Creds, CredsFromEnv: true, Role: string(cmp.Or(o.Role, RoleAgent)), NATS: o.NATS, Log: o.Log})
 }
 
 // Close disconnects, unless the caller owns the connection. Calling it again does nothing.

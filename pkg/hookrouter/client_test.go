@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -87,5 +88,31 @@ func TestCloseLeavesTheCallersConnectionOpen(t *testing.T) {
 	}
 	if !own.Conn().IsClosed() {
 		t.Error("left its own connection open")
+	}
+}
+
+// NATS_CREDS names the credentials, as in every other program, unless others are given or the
+// server is embedded.
+func TestConnectTakesCredentialsFromTheEnvironment(t *testing.T) {
+	s := natstest.Listening(t)
+	t.Setenv("NATS_CREDS", filepath.Join(t.TempDir(), "none.creds"))
+	for sentence, c := range map[string]struct {
+		o    hookrouter.Options
+		want string
+	}{
+		"no others":          {hookrouter.Options{URL: s.ClientURL()}, "none.creds"},
+		"a file":             {hookrouter.Options{URL: s.ClientURL(), Creds: "other.creds"}, "other.creds"},
+		"a user":             {hookrouter.Options{URL: s.ClientURL(), NATS: []nats.Option{nats.UserInfo("me", "secret")}}, ""},
+		"an embedded server": {hookrouter.Options{NATS: []nats.Option{nats.InProcessServer(s)}}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			client, err := hookrouter.Connect(t.Context(), c.o)
+			if err == nil {
+				client.Close()
+			}
+			if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error is %v, want %q", err, c.want)
+			}
+		})
 	}
 }

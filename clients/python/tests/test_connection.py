@@ -161,6 +161,8 @@ async def test_credentials_are_found_by_role_and_name_their_router(tmp_path, mon
     try:
         with pytest.raises(Unreachable, match="credentials"):
             await connect(role="nobody", timeout=2)
+        with pytest.raises(Unreachable, match=r"none\.creds.*that is the credentials file"):
+            await connect(creds=str(tmp_path / "none.creds"), timeout=2)
         async with HookRegistry() as hooks:
             hooks.register("e", lambda e, d: HookResult(action="deny", reason="heard"))
             assert (await hooks.execute("e")).reason == "heard"

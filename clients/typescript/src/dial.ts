@@ -23,9 +23,11 @@ export async function dial(urls: string, identity: Identity, name: string): Prom
   try {
     return await connect(options)
   } catch (error) {
-    const hint = /auth/i.test(reason(error))
-      ? "the server wants credentials: those of hookctl auth, or of the router's own server, which only its user can read"
-      : "is a server running there? `hook-router up` starts one"
+    let hint = "is a server running there? `hook-router up` starts one"
+    if (/auth/i.test(reason(error)))
+      hint = identity.creds
+        ? `the server refuses the credentials in ${identity.creds}: they were rotated or revoked, have expired, or are for another server`
+        : "the server wants credentials: those of hookctl auth, or of the router's own server, which only its user can read"
     throw new UnreachableError(`connect to NATS at ${redacted(urls)}: ${reason(error)}: ${hint}`, { cause: error })
   }
 }

@@ -117,7 +117,7 @@ func TestAChangeThatTheServerDoesNotKnowOf(t *testing.T) {
 		"revoke worker":         {"the credentials of worker/worker end when the NATS server knows\n", "hookctl: the credentials are revoked, " + todo},
 	} {
 		got := f.Run(append([]string{"auth"}, strings.Fields(args)...)...)
-		if got.Code != cli.ExitDisconnected || !strings.Contains(got.Stdout, want[0]) || !strings.HasPrefix(got.Stderr, want[1]) || !strings.Contains(got.Stderr, "Left to do: hookctl auth push") {
+		if got.Code != cli.ExitDisconnected || !strings.Contains(got.Stdout, want[0]) || !strings.HasPrefix(got.Stderr, want[1]) || !strings.Contains(got.Stderr, "Left to do: hookctl auth push") || !strings.Contains(got.Stderr, "hookctl auth config") {
 			t.Errorf("auth %s: %+v\nwant %q", args, got, want)
 		}
 	}

@@ -142,7 +142,7 @@ func TestReplayOfAWorkerFile(t *testing.T) {
 	t.Parallel()
 	f, called := recorded(t)
 	file := filepath.Join(t.TempDir(), "worker.yaml")
-	text := "hooks:\n  - id: no-shell\n    events: [tool:pre]\n    cel: {rules: [{when: \"data.tool_name == 'Bash' && session_id == 's1'\", deny: \"no <shell>\"}]}\n"
+	text := "hooks:\n  - id: no-shell\n    events: [tool:pre]\n    on_failure: continue\n    cel: {rules: [{when: \"data.tool_name == 'Bash' && session_id == 's1'\", deny: \"no <shell>\"}]}\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -193,9 +193,9 @@ what would differ
 		}
 		f.Run("-s", "nats://127.0.0.1:1", "test", "--text", "--events", export, file).Want(t, cli.ExitOK, strings.NewReplacer("LOG", export, "FILE", file).Replace(`
 LOG#1  tool:pre  s1  deny by no-shell: no <shell>
-        - no-shell: deny: no <shell> (FILE:4, rules[0])
+        - no-shell: deny: no <shell> (FILE:5, rules[0])
 LOG#2  tool:pre  s1  deny by no-shell: no <shell>
-        - no-shell: deny: no <shell> (FILE:4, rules[0])
+        - no-shell: deny: no <shell> (FILE:5, rules[0])
 LOG#3  tool:pre  s1  continue
         - no-shell: continue
 3 events, 0 failed`), "")

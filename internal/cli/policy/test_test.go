@@ -21,7 +21,7 @@ func hookctl(ctx context.Context, args []string, p cli.Process) int {
 func TestTestRunsWorkerFiles(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const file = `hooks:
-  - {id: freeze, events: ["deploy:start"], cel: {rules: [{deny: "frozen \x1b[31m"}]}}
+  - {id: freeze, events: ["deploy:start"], on_failure: deny, cel: {rules: [{deny: "frozen \x1b[31m"}]}}
 tests:
   - {name: nobody deploys, event: "deploy:start", expect: {action: deny}}
 `

@@ -253,7 +253,7 @@ func (s screen) hook(h why.Hook, column int, decided bool, room int) int {
 		text += "  " + term.Micros(h.Micros)
 	}
 	s.Print("%s\n", s.Paint(color, ansi.Truncate(text, width, "…")))
-	lines := details(h, decided)
+	lines := details(h, decided, width-4)
 	for i, line := range lines {
 		if room == 0 {
 			break
@@ -268,7 +268,7 @@ func (s screen) hook(h why.Hook, column int, decided bool, room int) int {
 
 // details are what a hook said and changed, without what the head has of the one that
 // decided.
-func details(h why.Hook, decided bool) (lines []term.Cell) {
+func details(h why.Hook, decided bool, width int) (lines []term.Cell) {
 	if h.Rule != "" && !decided {
 		lines = append(lines, term.Dim.Cell(term.Printable(h.RuleText)))
 	}
@@ -276,7 +276,9 @@ func details(h why.Hook, decided bool) (lines []term.Cell) {
 		lines = append(lines, term.Dim.Cell("policy "+term.Printable(h.Policy)))
 	}
 	if h.Error != "" {
-		lines = append(lines, term.Red.Cell(term.Printable(h.Error)))
+		for _, line := range term.Wrap(term.Printable(h.Error), width) {
+			lines = append(lines, term.Red.Cell(line))
+		}
 	}
 	changes := jsonedit.DiffLines(h.Changes)
 	if h.Changed && len(changes) == 0 {

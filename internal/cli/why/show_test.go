@@ -33,6 +33,17 @@ func TestAStoryFitsTheScreen(t *testing.T) {
 	}
 }
 
+// What a hook's failure says is not cut: its end tells what was wrong.
+func TestAFailureIsSaidInFull(t *testing.T) {
+	var out bytes.Buffer
+	show(term.NewPrinter(&out, false, true, false), why.Story{Verdict: why.Denied, Hook: "guard", Hooks: []why.Hook{
+		{ID: "guard", Failure: "invalid_result", Error: "invalid result: action must be one of [" + strings.Repeat("x ", 40) + `], not "denny"`},
+	}})
+	if !strings.Contains(out.String(), `], not "denny"`+"\n") {
+		t.Errorf("the screen:\n%s", out.String())
+	}
+}
+
 // Everybody who asked is named with the rule, an answer that nobody gave is called so, and hooks
 // that are left out leave no holes in a list of numbers.
 func TestWhoAskedAndWhatIsLeftOut(t *testing.T) {

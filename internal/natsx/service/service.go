@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -216,7 +217,7 @@ func (s *Service) answer(j job) {
 func (s *Service) handle(ep *endpoint, req *Request) (e *wire.Error) {
 	defer func() {
 		if p := recover(); p != nil {
-			s.conn.Log().Error("handler panicked", "endpoint", ep.spec.Name, "panic", p)
+			s.conn.Log().Error("handler panicked", "endpoint", ep.spec.Name, "panic", p, "stack", string(debug.Stack()))
 			e = wire.Errorf(wire.Internal, "%s failed: a defect, see the log", ep.spec.Name)
 		}
 	}()

@@ -1,7 +1,10 @@
 package service_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +71,35 @@ func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 		if _, err := answers.NextMsgWithContext(ctx); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestAPanicIsLoggedWithItsPlace: whoever wrote the handler finds the line.
+func TestAPanicIsLoggedWithItsPlace(t *testing.T) {
+	s := natstest.Server(t)
+	var log bytes.Buffer
+	server, err := natsx.Connect(natsx.Options{InProcess: s, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	srv, err := service.Start(server, "test", "1.0.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := srv.Add(service.Endpoint{Name: "panics", Subject: "test.panics", Handle: func(context.Context, *service.Request) error { panic("a defect") }}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
+	defer cancel()
+	if _, err := natstest.Conn(t, s).RequestWithContext(ctx, "test.panics", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "service_test.go:") {
+		t.Errorf("the log is %s", &log)
 	}
 }
 

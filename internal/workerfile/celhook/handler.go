@@ -32,6 +32,9 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 	if s.Registration != nil && s.Registration.Observes() {
 		warnings = append(warnings, lateWarnings(s.Registration.Mode, c.Rules)...)
 	}
+	if s.Registration != nil && s.Registration.Enforced() && s.Registration.OnFailure == "" {
+		warnings = append(warnings, openWarnings(c.Rules)...)
+	}
 	return kind.Hook{Handler: handler, Warnings: warnings}, err
 }
 

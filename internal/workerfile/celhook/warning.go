@@ -45,6 +45,18 @@ func lateWarnings(mode chain.Mode, rules []Rule) (warnings []error) {
 	return warnings
 }
 
+// openWarnings warns of the first rule that denies or asks in a hook that says nothing about its
+// failure: events pass a hook that fails.
+func openWarnings(rules []Rule) []error {
+	for i, r := range rules {
+		if r.Deny != nil || r.Ask != nil {
+			at := jsontext.Pointer("/rules").AppendToken(strconv.Itoa(i))
+			return []error{kind.At(at, "if the hook fails, the event passes: write on_failure: deny, or on_failure: continue if it may")}
+		}
+	}
+	return nil
+}
+
 // keyWarnings warns of an ask's key that is no template, so that one "Allow always" holds for
 // every call.
 func keyWarnings(at jsontext.Pointer, a *Ask) []error {

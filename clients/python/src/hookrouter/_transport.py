@@ -96,8 +96,16 @@ class Transport:
             async with asyncio.timeout(timeout):
                 await self._dial()
         except (OSError, TimeoutError, nats.errors.Error) as error:
+            creds = self._identity.creds
             hint = "is a server running there? `hook-router up` starts one"
-            if "authorization" in str(error).lower():
+            if isinstance(error, OSError) and error.filename:
+                hint = "that is the credentials file, of creds= or NATS_CREDS"
+            elif creds and "authorization" in str(error).lower():
+                hint = (
+                    f"the server refuses the credentials in {creds}: they were rotated or revoked, have expired, or "
+                    "are for another server"
+                )
+            elif "authorization" in str(error).lower():
                 hint = (
                     "the server wants credentials: those of hookctl auth, or of the router's own server, which only "
                     "its user can read"
