@@ -19,7 +19,7 @@ func claudeCode() Dialect {
 			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true, Message: true},
 			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
 			{Native: "PermissionDenied", Name: events.ApprovalDenied},
-			{Native: "PostToolUse", Name: events.ToolPost, Deny: Tells, Modify: "tool_result", Inject: true, Message: true},
+			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true, withhold: withholdClaude},
 			{Native: "PostToolUseFailure", Name: events.ToolError, Inject: true, Message: true},
 			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
 			{Native: "SubagentStop", Name: events.AgentComplete, Deny: KeepsOn, Message: true, Copy: subagent},

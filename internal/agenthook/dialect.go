@@ -75,6 +75,10 @@ type Event struct {
 	// Skip names a member that must not be an empty text: otherwise the agent only
 	// repeats an event.
 	Skip string
+
+	// withhold returns what replaces a denied result in the agent's document, if the reason alone
+	// does not; nil if it does.
+	withhold func(document []byte) json.RawMessage
 }
 
 // Effect is what an agent does if a hook denies.

@@ -89,9 +89,9 @@ func (h *Hook) Answer(ctx context.Context, document []byte) Output {
 	defer cancel()
 	v, err := h.ask(ctx, in)
 	if err != nil {
-		return h.write(in.event, h.failed(in, err))
+		return h.write(in.event, document, h.failed(in, err))
 	}
-	return h.write(in.event, h.obey(in, v))
+	return h.write(in.event, document, h.obey(in, v))
 }
 
 // Decide answers an agent's document if the router of this process decides at once. accepted is
@@ -115,7 +115,7 @@ func (h *Hook) Decide(ctx context.Context, document []byte, accepted func(time.D
 	if err != nil {
 		return Output{}, err
 	}
-	return h.write(in.event, h.obey(in, v)), nil
+	return h.write(in.event, document, h.obey(in, v)), nil
 }
 
 var errUnknown = errors.New("this version does not know the event")
@@ -133,7 +133,7 @@ func (h *Hook) Refuse(document []byte, cause error) Output {
 		h.note(verdict.Display{Level: chain.LevelWarning, Source: "hook-agent", Message: reason})
 		return Output{}
 	}
-	return h.write(in.event, withoutVerdict(in.event, cause))
+	return h.write(in.event, document, withoutVerdict(in.event, cause))
 }
 
 // withoutVerdict blocks a gated event; for others it notes that no router was asked.
@@ -190,9 +190,12 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 	return a
 }
 
-// write returns an answer in the agent's form. What is for the user goes to standard error
-// if the agent shows nothing.
-func (h *Hook) write(e Event, a answer) Output {
+// write returns an answer to a document in the agent's form. What is for the user goes to standard
+// error if the agent shows nothing.
+func (h *Hook) write(e Event, document []byte, a answer) Output {
+	if a.deny && e.withhold != nil {
+		a.changed = e.withhold(document)
+	}
 	if !e.Message && a.message != "" {
 		fmt.Fprintln(h.Notes, a.message)
 		a.message = ""

@@ -29,7 +29,7 @@ func TestUnreadableIsReported(t *testing.T) {
 		strings.Repeat(" ", 64<<20) + `"x"`: {"longer than 64 MiB", ""},
 	} {
 		document := strings.Replace(whole, "RESULT", result, 1)
-		out := newCall(t, "claude-code", "PostToolUse", b.url).Run(t.Context(), strings.NewReader(document))
+		out := newCall(t, "qwen", "PostToolUse", b.url).Run(t.Context(), strings.NewReader(document))
 		if blocks(out) || !strings.Contains(string(out.Stdout), want.cause) {
 			t.Errorf("%.40q: %s; want it to pass, and told", result, out.Stdout)
 		}
@@ -68,7 +68,7 @@ func (r *told) Execute(context.Context, agenthook.Sent) (verdict.Verdict, error)
 // The same holds where the router itself reads the message, over HTTP.
 func TestUnreadableIsReportedOverHTTP(t *testing.T) {
 	t.Parallel()
-	h, r := newCall(t, "claude-code", "PostToolUse", ""), new(told)
+	h, r := newCall(t, "qwen", "PostToolUse", ""), new(told)
 	h.Router = r
 	h.Answer(t.Context(), []byte(`{"session_id":"s1","tool_response":"\ud83d"}`))
 	if len(r.events) != 1 || r.events[0].Name != agenthook.UncheckedEvent || !strings.Contains(string(r.events[0].Data), `"session_id":"s1"`) {

@@ -82,6 +82,11 @@ var scenarios = []scenario{
 		}),
 		check: redacts,
 	},
+	{
+		name: "withhold the result", command: "echo withheld > marker; printf 'SECRET-%s' WORD",
+		hook:  at(events.ToolPost, func(worker.Event) (worker.Result, error) { return worker.Deny(reason) }),
+		check: withholds,
+	},
 	{name: "ask granted", command: "echo granted > marker", hook: at(events.ToolPre, ask), check: func(l *lab) string {
 		l.asksAndGets("Allow once", false)
 		l.ran("granted")
@@ -186,6 +191,21 @@ func redacts(l *lab) string {
 		return "the model gets the result as it was"
 	}
 	l.told("MASKED-WORD")
+	if l.model.Saw("SECRET-WORD") {
+		l.t.Error("the model got the secret")
+	}
+	return ""
+}
+
+// withholds checks that the model gets the reason in place of a denied result, where the agent's
+// table says so.
+func withholds(l *lab) string {
+	l.finishes()
+	l.ran("withheld")
+	if !l.event(events.ToolPost).Gated() {
+		return "the model gets the result as it was"
+	}
+	l.told(reason)
 	if l.model.Saw("SECRET-WORD") {
 		l.t.Error("the model got the secret")
 	}
