@@ -15,8 +15,9 @@ var (
 	inChannel  = regexp.MustCompile(`^([\w./-]+)::`)
 	fromOption = regexp.MustCompile(`(?i)^(-[a-z]|--[\w-]+=)(git\+|git@|[a-z]+://)`)
 	// adding are verbs behind which an address in an option says where packages come from.
-	adding       = strings.Fields("add install i download wheel create init sync lock update upgrade")
-	channelNamed = regexp.MustCompile(`^(-c|--channel)=?(.*)$`)
+	adding = strings.Fields("add install i download wheel create init sync lock update upgrade")
+	// condaOptions name a channel.
+	condaOptions = shell.Options{Flags: "yqvkdCOm", Values: "c", Long: "--channel="}
 )
 
 // addsByOption reports whether an option of a program that adds packages has an address.
@@ -27,7 +28,6 @@ func addsByOption(c shell.Command) bool {
 // addsFromRegistry reports whether the packages of a project come from the usual registry or channel,
 // if the program is not told to run something.
 func addsFromRegistry(c shell.Command) bool {
-	args := c.Args()
 	switch verbs := c.Verbs(1); {
 	case len(verbs) > 0 && slices.Contains([]string{"run", "shell", "task"}, verbs[0]):
 		return true
@@ -36,19 +36,11 @@ func addsFromRegistry(c shell.Command) bool {
 	case !slices.Contains(ofChannel, c.Name()):
 		return true
 	}
-	for i, w := range args {
-		if m := inChannel.FindStringSubmatch(w.Text); len(m) > 0 && !channels.MatchString(m[1]) {
+	for a := range condaOptions.Each(c.Args()) {
+		switch m := inChannel.FindStringSubmatch(a.Text); {
+		case len(m) > 0 && !channels.MatchString(m[1]), !a.Takes && strings.HasPrefix(a.Name, "--channel"):
 			return false
-		}
-		m := channelNamed.FindStringSubmatch(w.Text)
-		if m == nil {
-			continue
-		}
-		value := shell.Word{Text: m[2], Known: w.Known}
-		if value.Text == "" && i+1 < len(args) {
-			value = args[i+1]
-		}
-		if !value.Known || !channels.MatchString(value.Text) {
+		case a.Takes && (!a.Value.Known || !channels.MatchString(strings.TrimPrefix(a.Value.Text, "="))):
 			return false
 		}
 	}

@@ -40,26 +40,15 @@ func safeContainerCommand(c shell.Command) bool {
 
 // elsewhereRuns reports whether docker is told, before its verb, to speak to another machine.
 func elsewhereRuns(c shell.Command) bool {
-	args := c.Args()
-	for i, w := range args {
-		option, value := optionAt(args, i)
+	for a := range (shell.Options{Long: "--host= -c= --context="}).Each(c.Args()) {
 		switch {
-		case slices.Contains(c.Verbs(1), w.Text):
+		case slices.Contains(c.Verbs(1), a.Text):
 			return false
-		case strings.HasPrefix(w.Text, "-H"), option == "--host", (option == "-c" || option == "--context") && !ownContext.MatchString(value):
+		case strings.HasPrefix(a.Text, "-H"), a.Name == "--host", a.Takes && !ownContext.MatchString(a.Value.Text):
 			return true
 		}
 	}
 	return false
-}
-
-// optionAt is an argument as an option, and its value, which may be the next one.
-func optionAt(args []shell.Word, i int) (name, value string) {
-	name, value, joined := strings.Cut(args[i].Text, "=")
-	if !joined && i+1 < len(args) {
-		value = args[i+1].Text
-	}
-	return name, value
 }
 
 // ownContext is one of docker on this machine.
@@ -72,9 +61,8 @@ func ends(c shell.Command) bool {
 
 // reaches reports whether a container is given the machine's network, where the router is.
 func reaches(c shell.Command) bool {
-	for i := range c.Args() {
-		name, value := optionAt(c.Args(), i)
-		if (name == "--network" || name == "--net") && !ownNetwork.MatchString(value) {
+	for a := range (shell.Options{Long: "--network= --net="}).Each(c.Args()) {
+		if a.Takes && !ownNetwork.MatchString(a.Value.Text) {
 			return true
 		}
 	}
@@ -91,15 +79,14 @@ func ofCluster(c shell.Command) bool {
 
 // ofOwnCluster reports whether kubectl is told to use a cluster that runs on this machine.
 func ofOwnCluster(c shell.Command) bool {
-	own, args := false, c.Args()
-	for i, w := range args {
-		value, joined := strings.CutPrefix(w.Text, "--context=")
+	own := false
+	for a := range (shell.Options{Long: "--context="}).Each(c.Args()) {
 		switch {
-		case i > 0 && args[i-1].Text == "--context", joined:
-			if own = ownCluster.MatchString(value); !own {
+		case a.Takes:
+			if own = ownCluster.MatchString(a.Value.Text); !own {
 				return false
 			}
-		case strings.HasPrefix(w.Text, "--kubeconfig"), w.Text == "-s", strings.HasPrefix(w.Text, "--server"), w.Text == "--cluster", strings.HasPrefix(w.Text, "--cluster="), !w.Known && w.Many:
+		case strings.HasPrefix(a.Text, "--kubeconfig"), a.Text == "-s", strings.HasPrefix(a.Text, "--server"), a.Name == "--cluster", !a.Known && a.Many:
 			return false
 		}
 	}

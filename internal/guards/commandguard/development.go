@@ -77,7 +77,7 @@ func targeted(c shell.Command) shell.Command {
 		return c
 	}
 	at := slices.IndexFunc(args, func(w shell.Word) bool { return w.Text == "--" })
-	if at > 0 && slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, c.Name()) && script.MatchString(args[at-1].Text) {
+	if at > 0 && slices.Contains(nodeManagers, c.Name()) && script.MatchString(args[at-1].Text) {
 		c.Words = c.Words[:at+1]
 	}
 	return c

@@ -17,65 +17,59 @@ var (
 	// nodePackages are well known, beside the programs of [programs].
 	nodePackages = regexp.MustCompile(`^(typescript|@(angular|wordpress|babel|commitlint|storybook|nestjs|vue|sveltejs|redocly|openapitools|biomejs|changesets|microsoft|playwright|tailwindcss|graphql-codegen|swc|typescript|arethetypeswrong|stoplight|mermaid-js|modelcontextprotocol|cloudflare|vercel|vitejs|react-native-community|tanstack|rollup|eslint|prettier|ionic|capacitor|expo|sentry|datadog|aws-amplify|aws-cdk)/[\w.-]+|webpack-cli|http-server|rimraf|cross-env|semver|yaml|json5|uglify-js|terser|mermaid|sass|less|js-yaml|npm|pnpm|yarn|node|markdown-toc|yo|license-checker|source-map-explorer|bundlesize|size-limit|publint|aws-cdk|@[a-z]+/cli)$`)
 
-	valued  = strings.Fields("-p --python --project --directory --extra --group --env-file -C --prefix -w --workspace --dir -F --filter")
+	valued = shell.Options{Long: "-p= --python= --project= --directory= --extra= --group= --env-file= -C= --prefix= -w= --workspace= --dir= -F= --filter="}
+	// What names a package to fetch beside the program.
+	ofNode   = shell.Options{Values: "p", Long: "--package=", Any: true}
+	ofPython = shell.Options{Long: "--with= --from="}
+
 	version = regexp.MustCompile(`([^@])(@|==|[<>=~!\[;]).*$`)
 )
 
 // knownExtras reports whether the packages that a program fetches beside the one that it runs
 // are ones that many use: uvx --with, npx --package.
 func knownExtras(c shell.Command) bool {
-	options, names := []string{"-p", "--package"}, nodePackages
-	args, verbs := c.Args(), c.Verbs(1)
+	known, fetching, names := ofNode, []string{"-p", "--package"}, nodePackages
+	verbs := c.Verbs(1)
 	switch name, verb := c.Name(), c.Verb(); {
-	case name == "uv" && slices.Contains([]string{"run", "tool", "x"}, verb):
-		options, names = []string{"--with", "--from"}, pythonPackages
-	case name == "uvx":
-		options, names, verbs = []string{"--with", "--from"}, pythonPackages, nil
-	case slices.Contains([]string{"npx", "bunx", "pnpx"}, name):
-		verbs = nil
-	case slices.Contains([]string{"exec", "x", "dlx"}, verb):
+	case name == "uvx", name == "uv" && slices.Contains([]string{"run", "tool", "x"}, verb):
+		known, fetching, names = ofPython, []string{"--with", "--from"}, pythonPackages
+	case slices.Contains(fetchers, name), slices.Contains([]string{"exec", "x", "dlx"}, verb):
 	default:
 		return true
 	}
-	for i := 0; i < len(args); i++ {
-		option, value, joined := strings.Cut(args[i].Text, "=")
-		if at := strings.IndexByte(option, 'p'); at > 0 && options[0] == "-p" && option[0] == '-' && option[1] != '-' {
-			value = strings.TrimPrefix(args[i].Text[at+1:], "=")
-			option, joined = "-p", value != ""
-		}
+	value := false // of an option, though npx takes none that begins with a dash
+	for a := range valued.With(known).Each(c.Args()) {
 		switch {
-		case slices.Contains(options, option):
-			if !joined && i+1 < len(args) {
-				i++
-				value = args[i].Text
-			}
-			for part := range strings.SplitSeq(value, ",") {
+		case slices.Contains(fetching, a.Name):
+			for part := range strings.SplitSeq(strings.TrimPrefix(a.Value.Text, "="), ",") {
 				part = version.ReplaceAllString(strings.TrimSpace(part), "$1")
-				if _, program := programs()[part]; !args[i].Known || !program && !names.MatchString(part) {
+				if _, program := programs()[part]; !a.Value.Known || !program && !names.MatchString(part) {
 					return false
 				}
 			}
-		case slices.Contains(valued, option):
-			if !joined {
-				i++
-			}
-		case !strings.HasPrefix(option, "-") && !slices.Contains(verbs, option) && !(option == "run" && c.Name() == "uv"):
+		case a.Name == "" && !value && (slices.Contains(fetchers, c.Name()) || !slices.Contains(verbs, a.Text)) && (a.Text != "run" || c.Name() != "uv"):
 			return true // the rest is the program's
 		}
+		value = a.Takes && !a.Joined
 	}
 	return true
 }
 
+// fetchers run a program of a package that they fetch.
+var fetchers = []string{"npx", "bunx", "pnpx", "uvx"}
+
 // upToProgram is npx and the like without what the program is given that it runs.
 func upToProgram(c shell.Command) shell.Command {
-	if !slices.Contains([]string{"npx", "bunx", "pnpx", "uvx"}, c.Name()) {
+	if !slices.Contains(fetchers, c.Name()) {
 		return c
 	}
-	for i, w := range c.Words[1:] {
-		if !strings.HasPrefix(w.Text, "-") && !slices.Contains(valued, c.Words[i].Text) && !slices.Contains([]string{"--package", "--with", "--from"}, c.Words[i].Text) {
-			c.Words = c.Words[:i+2]
+	value := false
+	for a := range valued.With(ofPython).With(shell.Options{Long: "--package="}).Each(c.Args()) {
+		if a.Name == "" && !value {
+			c.Words = c.Words[:len(c.Words)-len(a.Rest)]
 			break
 		}
+		value = a.Takes && !a.Joined
 	}
 	return c
 }

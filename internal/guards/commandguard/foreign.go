@@ -61,7 +61,7 @@ func wellKnown(c shell.Command) bool {
 		})
 	case name == "cargo" && (verb == "install" || verb == "binstall"):
 		return shell.Option(c, "--path") == shell.Yes || all(words, crates)
-	case slices.Contains([]string{"create", "init", "x"}, verb) && slices.Contains([]string{"npm", "pnpm", "yarn", "bun"}, name) && len(words) > 0 && (name != "npm" || verb != "x"):
+	case slices.Contains([]string{"create", "init", "x"}, verb) && slices.Contains(nodeManagers, name) && len(words) > 0 && (name != "npm" || verb != "x"):
 		return all(words[:1], initializers)
 	case name == "deno" && verb == "run":
 		return len(words) == 0 || !strings.HasPrefix(words[0].Text, "npm:") && !strings.HasPrefix(words[0].Text, "jsr:")

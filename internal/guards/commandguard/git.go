@@ -113,16 +113,12 @@ func behind(c shell.Command, verb string) shell.Command {
 // pushesHere reports of what follows git push whether it goes to the usual remote.
 func pushesHere(c shell.Command) bool {
 	var words []shell.Word
-	for args := c.Args(); len(args) > 0; args = args[1:] {
-		switch text := args[0].Text; {
-		case text == "-o" || text == "--push-option":
-			args = args[min(1, len(args)-1):]
-		case strings.HasPrefix(text, "-") && text != "--":
-			if !pushing.MatchString(text) {
-				return false
-			}
-		case text != "--":
-			words = append(words, args[0])
+	for a := range (shell.Options{Long: "-o= --push-option="}).In(c.Args()) {
+		switch {
+		case a.Name == "":
+			words = append(words, a.Word)
+		case a.Text != "--" && (!a.Takes || a.Joined) && !pushing.MatchString(a.Text):
+			return false
 		}
 	}
 	return len(words) == 0 || words[0].Text == "origin"

@@ -9,10 +9,9 @@ import (
 )
 
 var (
-	ghField  = regexp.MustCompile(`^(-[fF]=?|--(?:raw-)?field=?)(.*)$`)
-	ghMethod = regexp.MustCompile(`^(-X=?|--method=?)(.*)$`)
-	ghJoined = regexp.MustCompile(`^-[a-zA-Z]*[fFX]`)
-	mutation = regexp.MustCompile(`(?i)\bmutation\b`)
+	ghOptions = shell.Options{Values: "fFX", Long: "--field= --raw-field= --method="}
+	ghJoined  = regexp.MustCompile(`^-[a-zA-Z]*[fFX]|^--(method|field|raw-field)`)
+	mutation  = regexp.MustCompile(`(?i)\bmutation\b`)
 )
 
 // cloneOption is an option of git clone that runs a program, or sets what git runs.
@@ -38,29 +37,20 @@ func asksGitHub(c shell.Command) bool {
 		return false
 	}
 	fields, queried, get := false, false, false
-	args := c.Args()
-	value := func(i int, joined string) (string, bool) {
-		if joined != "" || i+1 == len(args) {
-			return joined, args[i].Known
-		}
-		return args[i+1].Text, args[i+1].Known
-	}
-	for i, w := range args {
-		if w.Many && !w.Known || ghJoined.MatchString(w.Text) && !ghField.MatchString(w.Text) && !ghMethod.MatchString(w.Text) {
+	for a := range ghOptions.Each(c.Args()) {
+		value := strings.TrimPrefix(a.Value.Text, "=")
+		key, text, _ := strings.Cut(value, "=")
+		switch {
+		case a.Many && !a.Known, !a.Takes && ghJoined.MatchString(a.Text):
 			return false
-		}
-		if m := ghMethod.FindStringSubmatch(w.Text); m != nil {
-			if method, _ := value(i, m[2]); method != "GET" {
+		case !a.Takes:
+		case a.Name == "-X" || a.Name == "--method":
+			if get = value == "GET"; !get {
 				return false
 			}
-			get = true
-		}
-		if m := ghField.FindStringSubmatch(w.Text); m != nil {
-			field, known := value(i, m[2])
-			key, text, _ := strings.Cut(field, "=")
-			if strings.HasPrefix(text, "@") || key == "query" && (!known || mutation.MatchString(text)) || strings.ContainsAny(text, "`") && !known || strings.Contains(text, "$(") && !known {
-				return false
-			}
+		case strings.HasPrefix(text, "@") || !a.Value.Known && (key == "query" || strings.Contains(text, "`") || strings.Contains(text, "$(")) || key == "query" && mutation.MatchString(text):
+			return false
+		default:
 			fields, queried = true, queried || key == "query"
 		}
 	}

@@ -50,9 +50,8 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 // inAgentDir judges a line as if it ran in the agent's directory: a model may name a directory that
 // its tool ignores.
 func (p policy) inAgentDir(ev events.Event, tool events.Tool) decision.Finding {
-	data, err := events.ParseObject(ev.Data)
-	cwd, _ := data.GetString("cwd")
-	if err != nil || cwd == "" || cwd == tool.Cwd {
+	cwd := decision.Root(ev)
+	if cwd == "" || cwd == tool.Cwd {
 		return decision.Finding{}
 	}
 	there := tool.Cwd

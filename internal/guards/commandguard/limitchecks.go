@@ -47,16 +47,6 @@ func freesPorts(c shell.Command) bool {
 
 var othersPort = regexp.MustCompile(`^:?(` + othersPorts + `)(/|$)`)
 
-// runsProgram reports whether env is given a command; without one it prints the environment.
-func runsProgram(c shell.Command) bool {
-	valued := false
-	return slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
-		value := valued
-		valued = slices.Contains([]string{"-u", "--unset", "-C", "--chdir"}, w.Text)
-		return !value && !strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, "=")
-	})
-}
-
 // journalChange are options of journalctl that change what it keeps.
 var journalChange = regexp.MustCompile(`^--(vac|rot|flu|relinq|smart|syn|setup|upd)`)
 

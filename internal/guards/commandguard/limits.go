@@ -43,7 +43,7 @@ var (
 var limits = map[string]func(shell.Command) bool{
 	"curl": fetchesOnly, "wget": fetchesOnly,
 	"psql": queriesOnly, "mysql": queriesOnly, "mariadb": queriesOnly, "sqlite3": queriesOnly, "duckdb": queriesOnly,
-	"env":    runsProgram,
+	"env":    shell.RunsCommand,
 	"set":    func(c shell.Command) bool { return len(c.Args()) > 0 },
 	"unset":  func(c shell.Command) bool { return !namesGuards(c) && !aimsAt(c, ofHooks) },
 	"export": declaresVariables, "declare": declaresVariables, "typeset": declaresVariables, "readonly": declaresVariables, "trap": declaresVariables,
@@ -60,7 +60,7 @@ var limits = map[string]func(shell.Command) bool{
 	"dig":     resolvesGivenNames, "nslookup": resolvesGivenNames, "host": hasLiteralArguments, "ping": hasLiteralArguments,
 	"ab": loadsLocalhost, "hey": loadsLocalhost, "wrk": loadsLocalhost, "k6": loadsLocalhost, "ffmpeg": convertsLocally, "convert": showsNoScreen, "magick": showsNoScreen,
 	"git":  safeGitCommand,
-	"http": speaksHere(httpOptions, nil), "https": speaksHere(httpOptions, nil), "xh": speaksHere(httpOptions, nil), "grpcurl": speaksHere(grpcOptions, grpcValues),
+	"http": speaksHere(httpOptions, shell.Options{}), "https": speaksHere(httpOptions, shell.Options{}), "xh": speaksHere(httpOptions, shell.Options{}), "grpcurl": speaksHere(grpcOptions, grpcValues),
 	"nc": func(c shell.Command) bool {
 		return shell.Option(c, "-z") == shell.Yes && !c.MayHave("-c", "-e")
 	},

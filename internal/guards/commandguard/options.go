@@ -1,7 +1,7 @@
 package commandguard
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
+	"cmp"
 
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
@@ -46,22 +46,12 @@ type policy struct {
 
 func compile(o Options) (policy, error) {
 	p := policy{defaults: o.Defaults == nil || *o.Defaults, development: o.Development}
-	var err error
-	for _, list := range [...]struct {
-		name string
-		from []string
-		to   *[]shell.Pattern
-	}{{"deny", o.Deny, &p.deny}, {"ask", o.Ask, &p.ask}, {"allow", o.Allow, &p.allow}} {
-		if *list.to, err = decision.Patterns(jsontext.Pointer("/"+list.name), list.from, shell.ParsePattern); err != nil {
-			return p, err
-		}
-	}
-	if p.undecidable, err = o.Undecidable.Or(decision.Ask, "/undecidable"); err != nil {
-		return p, err
-	}
-	if p.otherwise, err = o.Otherwise.Or(decision.Allow, "/otherwise"); err != nil {
-		return p, err
-	}
-	p.timeout, err = decision.Timeout(o.Timeout)
-	return p, err
+	var wrong [6]error
+	p.deny, wrong[0] = decision.Patterns("/deny", o.Deny, shell.ParsePattern)
+	p.ask, wrong[1] = decision.Patterns("/ask", o.Ask, shell.ParsePattern)
+	p.allow, wrong[2] = decision.Patterns("/allow", o.Allow, shell.ParsePattern)
+	p.undecidable, wrong[3] = o.Undecidable.Or(decision.Ask, "/undecidable")
+	p.otherwise, wrong[4] = o.Otherwise.Or(decision.Allow, "/otherwise")
+	p.timeout, wrong[5] = decision.Timeout(o.Timeout)
+	return p, cmp.Or(wrong[:]...)
 }

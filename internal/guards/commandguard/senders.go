@@ -69,15 +69,13 @@ func writesOwnRepository(c shell.Command) bool {
 	if len(told) < 2 || !slices.Contains([]string{"pr", "issue", "mr"}, told[0]) || !slices.Contains(strings.Fields("create comment edit review note update"), told[1]) {
 		return true
 	}
-	args := c.Args()
-	for i, w := range args {
-		name, value := optionAt(args, i)
+	for a := range (shell.Options{Long: "-F= --body-file="}).Each(c.Args()) {
 		switch {
-		case name == "--repo", strings.HasPrefix(w.Text, "-R"):
+		case a.Name == "--repo", strings.HasPrefix(a.Text, "-R"):
 			return false
-		case (name == "-F" || name == "--body-file") && !textFile.MatchString(value), strings.HasPrefix(name, "-F") && name != "-F":
+		case a.Takes && !textFile.MatchString(a.Value.Text), !a.Takes && strings.HasPrefix(a.Name, "-F"):
 			return false
-		case !w.Known && strings.ContainsAny(publicOutput.ReplaceAllLiteralString(w.Text, ""), "`(<"):
+		case !a.Known && strings.ContainsAny(publicOutput.ReplaceAllLiteralString(a.Text, ""), "`(<"):
 			return false
 		}
 	}

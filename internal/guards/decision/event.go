@@ -49,3 +49,14 @@ func Handler(judge func(events.Event, events.Tool) chain.Result) kind.Hook {
 		return OfEvent(ev, func(tool events.Tool) chain.Result { return judge(ev, tool) }), nil
 	}}
 }
+
+// Root is the directory where the agent works. What a call says of that counts for nothing. It is
+// empty where the event doesn't say.
+func Root(ev events.Event) string {
+	data, err := events.ParseObject(ev.Data)
+	if err != nil {
+		return ""
+	}
+	cwd, _ := data.GetString("cwd")
+	return cwd
+}

@@ -126,17 +126,13 @@ func addressed(c shell.Command) bool {
 
 // toItself reports whether curl asks this machine, with options that lead nowhere else.
 func toItself(c shell.Command) bool {
-	asked, value := false, false
-	for _, w := range c.Args() {
+	asked := false
+	for a := range ownRequest.In(c.Args()) {
 		switch {
-		case value:
-			value = false
-		case !w.Known:
+		case !a.Known:
 			return false
-		case slices.Contains(strings.Fields("-X --request -H --header -d --data --data-raw --json -o --max-time -m"), w.Text):
-			value = true
-		case slices.Contains(strings.Fields("-s -S -sS -f -i -v -I -fsS -sf -si -G --silent --fail"), w.Text):
-		case addresses.Loopback(w.Text):
+		case a.Listed && !a.Joined:
+		case addresses.Loopback(a.Text):
 			asked = true
 		default:
 			return false
@@ -144,3 +140,5 @@ func toItself(c shell.Command) bool {
 	}
 	return asked
 }
+
+var ownRequest = shell.Options{Long: "-X= --request= -H= --header= -d= --data= --data-raw= --json= -o= --max-time= -m= -s -S -sS -f -i -v -I -fsS -sf -si -G --silent --fail"}

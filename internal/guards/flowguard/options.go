@@ -1,6 +1,8 @@
 package flowguard
 
 import (
+	"cmp"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/hookrouter/hookrouter/internal/builtin"
@@ -77,25 +79,15 @@ func (o Options) compile() (g guard, err error) {
 			return g, err
 		}
 	}
-	if g.onSecret, err = o.Secret.Or(decision.Deny, "/secret"); err != nil {
-		return g, err
-	}
-	if g.onUntrusted, err = o.Untrusted.Or(decision.Ask, "/untrusted"); err != nil {
-		return g, err
-	}
-	if g.timeout, err = decision.Timeout(o.Timeout); err != nil {
-		return g, err
-	}
-	secret, err := decision.Patterns("/files/secret", o.Files.Secret, paths.Parse)
-	if err != nil {
-		return g, err
-	}
-	foreign, err := decision.Patterns("/files/untrusted", o.Files.Untrusted, paths.Parse)
-	if err != nil {
-		return g, err
-	}
-	open, err := decision.Patterns("/files/public", o.Files.Public, paths.Parse)
-	if err != nil {
+	var wrong [6]error
+	g.onSecret, wrong[0] = o.Secret.Or(decision.Deny, "/secret")
+	g.onUntrusted, wrong[1] = o.Untrusted.Or(decision.Ask, "/untrusted")
+	g.timeout, wrong[2] = decision.Timeout(o.Timeout)
+	var secret, foreign, open []paths.Pattern
+	secret, wrong[3] = decision.Patterns("/files/secret", o.Files.Secret, paths.Parse)
+	foreign, wrong[4] = decision.Patterns("/files/untrusted", o.Files.Untrusted, paths.Parse)
+	open, wrong[5] = decision.Patterns("/files/public", o.Files.Public, paths.Parse)
+	if err := cmp.Or(wrong[:]...); err != nil {
 		return g, err
 	}
 	g.secrets, g.foreign, g.outside = pathguard.Secret(secret, append(open, public...)), pathguard.Among(foreign), pathguard.Outside()

@@ -61,7 +61,7 @@ func prints(c shell.Command) bool {
 	}
 	switch c.Name() {
 	case "env":
-		if runsNothing(args) {
+		if !shell.RunsCommand(c) {
 			return true
 		}
 	case "set":
@@ -80,20 +80,6 @@ func prints(c shell.Command) bool {
 		}
 	}
 	return slices.ContainsFunc(printing, func(p shell.Pattern) bool { return p.In(c) == shell.Yes })
-}
-
-// runsNothing reports whether env is given no command, only options and variables: it prints what
-// a command would get.
-func runsNothing(args []string) bool {
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
-		case slices.Contains([]string{"-u", "--unset", "-C", "--chdir"}, arg):
-			i++
-		case !strings.HasPrefix(arg, "-") && !strings.Contains(arg, "="):
-			return false
-		}
-	}
-	return true
 }
 
 // environment is what has a program print its variables, or those of others: of ps the letter e among

@@ -41,7 +41,7 @@ func (p policy) denies(ev events.Event, tool events.Tool) bool {
 }
 
 func (p policy) touches(ev events.Event, tool events.Tool) bool {
-	p.root = root(ev)
+	p.root = paths.Resolve(decision.Root(ev), "")
 	w := newBudget(context.Background())
 	all, _ := searched(tool, ev)
 	within, whole := nested(tool, ev)

@@ -55,7 +55,7 @@ type access struct {
 
 // result judges a tool call, as far as the budget lasts.
 func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Result {
-	p.root = root(ev)
+	p.root = paths.Resolve(decision.Root(ev), "")
 	more, whole := searched(tool, ev) // what it does to other files than its paths
 	tool.Partial = tool.Partial || !whole
 	worst := decision.Finding{Decision: decision.Allow}
@@ -240,16 +240,6 @@ func (a access) strays(pattern paths.Pattern) bool {
 
 // secretEnds are of names that most secrets have, and few other files.
 var secretEnds = strings.Fields(".env .pem .key .p12 .pfx .jks .keystore .kdbx .ppk")
-
-// root is the directory where the agent works. What a call says of that counts for nothing.
-func root(ev events.Event) paths.Path {
-	data, err := events.ParseObject(ev.Data)
-	if err != nil {
-		return paths.Path{}
-	}
-	cwd, _ := data.GetString("cwd")
-	return paths.Resolve(cwd, "")
-}
 
 // within keeps to what only and only_write leave, and to where the agent works.
 func (p policy) within(a access) decision.Finding {

@@ -1,7 +1,6 @@
 package pathguard
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,7 +112,7 @@ func (s *collector) listed(c shell.Command) {
 		if option, _, _ := strings.Cut(w.Text, "="); option == "--file" { // the archive
 			continue
 		}
-		if list != "" && list != "-" && (path.IsAbs(list) || strings.HasPrefix(list, "~") || strings.HasPrefix(list, "../")) {
+		if elsewhere.MatchString(list) {
 			s.unclear = append(s.unclear, "which files "+clip(list)+" lists can't be known")
 		}
 	}

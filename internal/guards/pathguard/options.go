@@ -1,7 +1,7 @@
 package pathguard
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
+	"cmp"
 
 	"github.com/hookrouter/hookrouter/internal/guards/decision"
 	"github.com/hookrouter/hookrouter/internal/guards/paths"
@@ -44,35 +44,18 @@ type policy struct {
 	timeout                                 *float64
 }
 
-func compile(o Options) (policy, error) {
-	var p policy
-	var err error
-	for _, list := range [...]struct {
-		name string
-		from []string
-		to   *[]paths.Pattern
-	}{
-		{"deny", o.Deny, &p.deny},
-		{"deny_write", o.DenyWrite, &p.denyWrite},
-		{"allow", o.Allow, &p.allow},
-		{"only", o.Only, &p.only},
-		{"only_write", o.OnlyWrite, &p.onlyWrite},
-	} {
-		if *list.to, err = decision.Patterns(jsontext.Pointer("/"+list.name), list.from, paths.Parse); err != nil {
-			return p, err
-		}
-	}
-	if p.unclear, err = o.Unclear.Or(decision.Ask, "/unclear"); err != nil {
-		return p, err
-	}
-	if p.outside, err = o.Outside.Or(decision.Allow, "/outside"); err != nil {
-		return p, err
-	}
-	if p.timeout, err = decision.Timeout(o.Timeout); err != nil {
-		return p, err
-	}
+func compile(o Options) (p policy, _ error) {
+	var wrong [8]error
+	p.deny, wrong[0] = decision.Patterns("/deny", o.Deny, paths.Parse)
+	p.denyWrite, wrong[1] = decision.Patterns("/deny_write", o.DenyWrite, paths.Parse)
+	p.allow, wrong[2] = decision.Patterns("/allow", o.Allow, paths.Parse)
+	p.only, wrong[3] = decision.Patterns("/only", o.Only, paths.Parse)
+	p.onlyWrite, wrong[4] = decision.Patterns("/only_write", o.OnlyWrite, paths.Parse)
+	p.unclear, wrong[5] = o.Unclear.Or(decision.Ask, "/unclear")
+	p.outside, wrong[6] = o.Outside.Or(decision.Allow, "/outside")
+	p.timeout, wrong[7] = decision.Timeout(o.Timeout)
 	if o.Defaults == nil || *o.Defaults {
 		p.secrets, p.settings = builtIn()
 	}
-	return p, nil
+	return p, cmp.Or(wrong[:]...)
 }

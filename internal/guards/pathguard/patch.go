@@ -42,26 +42,16 @@ func (s *collector) patches(c shell.Command, texts []shell.Word) {
 // those of -d and --directory, with a / behind. certain is false if one is not known.
 func patchDirs(c shell.Command) (dirs []string, certain bool) {
 	dirs, certain = []string{""}, true
-	next := false
-	const long = "--directory"
-	for _, w := range c.Args() {
-		name, value, joined := strings.Cut(w.Text, "=")
-		short := c.Name() == "patch" && strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--")
+	options := shell.Options{Long: "--di= --dir= --dire= --direc= --direct= --directo= --director= --directory="}
+	if c.Name() == "patch" {
+		options.Values = "d"
+	}
+	for a := range options.In(c.Args()) {
 		switch {
-		case next:
-			value, joined, next = w.Text, true, false
-		case len(name) > len("--d") && strings.HasPrefix(long, name):
-			next = !joined
-		case short && strings.HasPrefix(w.Text, "-d"):
-			value = w.Text[len("-d"):]
-			joined, next = value != "", value == ""
-		case short && strings.Contains(w.Text, "d"): // among other letters
+		case a.Takes && a.Value.Text != "":
+			dirs, certain = append(dirs, a.Value.Text+"/"), certain && a.Value.Known
+		case c.Name() == "patch" && a.Name != "" && !strings.HasPrefix(a.Name, "--") && strings.Contains(a.Text, "d"): // among other letters
 			return dirs, false
-		default:
-			joined = false
-		}
-		if joined {
-			dirs, certain = append(dirs, value+"/"), certain && w.Known
 		}
 	}
 	return dirs, certain

@@ -1,7 +1,6 @@
 package pathguard
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -26,27 +25,24 @@ func pours(c shell.Command, operands []shell.Word) (target shell.Word, found boo
 		if archives(c) || !slices.ContainsFunc(c.Args()[:min(1, len(c.Args()))], func(w shell.Word) bool { return strings.ContainsAny(strings.TrimLeft(w.Text, "-"), "xg") }) {
 			return target, false
 		}
-		return unpacksTo(c, "-C", "--overwrite", "--strip*", "--unlink-first", "-U", "--recursive-unlink")
+		return unpacksTo(c, shell.Options{Values: "C"}, "--overwrite", "--strip*", "--unlink-first", "-U", "--recursive-unlink")
 	case "unzip":
 		if shell.Option(c, "-l") == shell.Yes || shell.Option(c, "-p") == shell.Yes || shell.Option(c, "-t") == shell.Yes {
 			return target, false
 		}
-		return unpacksTo(c, "-d", "-o", "-oq", "-qo")
+		return unpacksTo(c, shell.Options{Values: "d"}, "-o", "-oq", "-qo")
 	}
 	return target, false
 }
 
 // unpacksTo is where an archive is unpacked, if it comes from elsewhere, or is told where to, or to
 // replace files.
-func unpacksTo(c shell.Command, option string, replaces ...string) (target shell.Word, found bool) {
-	for i, w := range c.Args() {
-		value, joined := strings.CutPrefix(w.Text, option)
+func unpacksTo(c shell.Command, option shell.Options, replaces ...string) (target shell.Word, found bool) {
+	for a := range option.In(c.Args()) {
 		switch {
-		case joined && (value != "" || i+1 < len(c.Args())):
-			target = w
-			target.Text = cmp.Or(value, c.Args()[min(i+1, len(c.Args())-1)].Text)
-			return target, true
-		case strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "~") || strings.HasPrefix(w.Text, "../"):
+		case a.Takes && a.Value.Text != "":
+			return a.Value, true
+		case elsewhere.MatchString(a.Text):
 			found = true
 		}
 	}

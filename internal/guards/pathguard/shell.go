@@ -48,7 +48,8 @@ type collector struct {
 func own(c, next shell.Command) []shell.Word {
 	switch {
 	case c.Name() == "find":
-		return outsideExec(c.Words)
+		words, _ := shell.SplitExec(c.Words)
+		return words
 	case slices.Contains(containers, c.Name()):
 		if at := len(c.Words) - len(next.Words); at > 0 && len(next.Words) > 0 && c.Words[at].Text == next.Words[0].Text {
 			return c.Words[:at]

@@ -144,17 +144,3 @@ func excluded(before []shell.Word) bool {
 	n := len(before)
 	return n > 1 && slices.Contains(tests, before[n-1].Text) && (before[n-2].Text == "!" || before[n-2].Text == "-not")
 }
-
-// outsideExec are the words of a find but those that it runs.
-func outsideExec(words []shell.Word) (all []shell.Word) {
-	within := false
-	for i, w := range words {
-		if within {
-			within = w.Text != ";" && (w.Text != "+" || words[i-1].Text != "{}")
-			continue
-		}
-		all = append(all, w)
-		within = slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.Text)
-	}
-	return all
-}

@@ -33,18 +33,16 @@ func readCode(text, language string, console bool) (reach code.Reach, ok bool) {
 // behind one option, and beside it only options that are known.
 func (of interpreter) codeOf(args []Word) (text string, ok bool) {
 	known := readable[of.name]
-	for i := 0; i < len(args); i++ {
-		switch given, _ := of.option(args[i].Text); {
-		case given && !ok && slices.Contains(known.codes, args[i].Text) && i+1 < len(args) && args[i+1].plain():
-			i++
-			text, ok = args[i].Text, true
+	for a := range interpreterOptions[of].In(args) {
+		switch given := of.takesCode(a); {
+		case given && !ok && slices.Contains(known.codes, a.Text) && a.Value.plain():
+			text, ok = a.Value.Text, true
 		case ok && of.name == "Python":
 			return text, true // the rest is the code's
-		case ok && of.name == "Perl" && strings.ContainsAny(args[i].Text, "|<>"):
+		case ok && of.name == "Perl" && strings.ContainsAny(a.Text, "|<>"):
 			return "", false // it opens what a command prints
-		case !ok && slices.Contains(known.valued, args[i].Text) && i+1 < len(args) && args[i+1].plain():
-			i++
-		case given, strings.HasPrefix(args[i].Text, "-") && (ok || !slices.Contains(known.flags, args[i].Text)), !ok && !strings.HasPrefix(args[i].Text, "-"):
+		case !ok && slices.Contains(known.valued, a.Text) && a.Value.plain():
+		case given, a.Name != "" && (ok || !slices.Contains(known.flags, a.Text)), !ok && a.Name == "":
 			return "", false
 		}
 	}

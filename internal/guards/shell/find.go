@@ -11,18 +11,31 @@ func (s source) find(c Command, ctx context, depth int) {
 	if len(names) == 0 || alternatives(args) { // it may run for one of them alone
 		names = []Word{{Text: "{}"}}
 	}
-	for i := 0; i < len(args); i++ {
-		if !slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, args[i].Text) {
-			continue
-		}
-		begin := i + 1
-		for i = begin; i < len(args) && args[i].Text != ";" && (args[i].Text != "+" || args[i-1].Text != "{}"); {
-			i++
-		}
-		if words := put(args[begin:i], "{}", names); len(words) > 0 {
+	_, runs := SplitExec(args)
+	for _, words := range runs {
+		if words = put(words, "{}", names); len(words) > 0 {
 			s.runWithin(words, ctx, depth+1)
 		}
 	}
+}
+
+// SplitExec are the words of a find but those that it runs, and these, for each of its actions.
+func SplitExec(words []Word) (own []Word, runs [][]Word) {
+	within := false
+	for i, w := range words {
+		switch last := len(runs) - 1; {
+		case within && (w.Text == ";" || w.Text == "+" && words[i-1].Text == "{}"):
+			within = false
+		case within:
+			runs[last] = append(runs[last], w)
+		default:
+			own = append(own, w)
+			if within = slices.Contains([]string{"-exec", "-execdir", "-ok", "-okdir"}, w.Text); within {
+				runs = append(runs, nil)
+			}
+		}
+	}
+	return own, runs
 }
 
 // alternatives reports whether some tests of find need not hold for what follows them.
@@ -110,20 +123,12 @@ func given(options, words []Word, read *feed) []Word {
 		from = read.names
 	}
 	mark := ""
-	for i, w := range options {
-		text := w.Text
-		if cluster(text[:min(2, len(text))]) {
-			text = "-" + strings.TrimLeft(text[1:], wrappers["xargs"].flags)
-		}
+	for a := range wrappers["xargs"].options().In(options) {
 		switch {
-		case (text == "-I" || text == "-J") && i+1 < len(options):
-			mark = options[i+1].Text
-		case strings.HasPrefix(text, "-I") || strings.HasPrefix(text, "-J"):
-			mark = text[len("-I"):]
-		case text == "--replace":
+		case a.Name == "-I" || a.Name == "-J", a.Name == "--replace" && a.Joined:
+			mark = a.Value.Text
+		case a.Name == "--replace":
 			mark = "{}"
-		case strings.HasPrefix(text, "--replace="):
-			mark = text[len("--replace="):]
 		}
 	}
 	if mark == "" {

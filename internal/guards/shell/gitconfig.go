@@ -53,22 +53,24 @@ func gitSets(args []Word) int {
 	if verb != "config" || at < 0 {
 		return -1
 	}
-	var names []int
-	for i := at + 1; i < len(args); i++ {
-		switch text := args[i].Text; {
-		case text == "-f" || text == "--file" || text == "--blob" || text == "--type" || text == "--default" || text == "--comment" || text == "--value":
-			i++
-		case strings.HasPrefix(text, "--get") || text == "-l" || text == "--list" || strings.HasPrefix(text, "--unset"):
+	names := 0
+	for a := range configOptions.In(args[at+1:]) {
+		switch {
+		case strings.HasPrefix(a.Text, "--get"), strings.HasPrefix(a.Text, "--unset"), a.Text == "-l", a.Text == "--list",
+			names == 0 && slices.Contains([]string{"get", "list", "unset"}, a.Text):
 			return -1
-		case text == "get" && len(names) == 0 || text == "list" && len(names) == 0 || text == "unset" && len(names) == 0:
-			return -1
-		case text == "set" && len(names) == 0 || strings.HasPrefix(text, "-"):
+		case a.Name != "", names == 0 && a.Text == "set":
+		case names == 0:
+			names, at = 1, len(args)-len(a.From)
 		default:
-			names = append(names, i)
+			names++
 		}
 	}
-	if len(names) < 2 {
+	if names < 2 {
 		return -1
 	}
-	return names[0]
+	return at
 }
+
+// configOptions are options of git config with a value.
+var configOptions = Options{Long: "-f= --file= --blob= --type= --default= --comment= --value="}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,9 +20,9 @@ var interpreters = map[string]interpreter{
 	"pypy":      {"-c", true, "Python", "-W -X --jit"},
 	"perl":      {"-e -E", true, "Perl", "-I -M -m"},
 	"ruby":      {"-e", true, "Ruby", "-I -r -C -E -X --enable --disable --encoding --external-encoding --internal-encoding --dump --backtrace-limit --parser"},
-	"node":      {"-e -p --eval --print", true, "JavaScript", nodeValues},
-	"nodejs":    {"-e -p --eval --print", true, "JavaScript", nodeValues},
-	"bun":       {"-e --eval -p --print", false, "JavaScript", "-r -d -l --preload --cwd --env-file --define --loader --config --conditions --port --tsconfig-override --import --require"},
+	"node":      {"-e -p -pe --eval --print", true, "JavaScript", nodeValues},
+	"nodejs":    {"-e -p -pe --eval --print", true, "JavaScript", nodeValues},
+	"bun":       {"-e --eval -p -pe --print", false, "JavaScript", "-r -d -l --preload --cwd --env-file --define --loader --config --conditions --port --tsconfig-override --import --require"},
 	"deno":      {"eval", false, "JavaScript", "-c -L --config --log-level --import-map --lock --cert --location --seed --ext"},
 	"php":       {"-r -B -R -E --run --process-begin --process-code --process-end", true, "PHP", "-d -c -z -t -S --define --php-ini --zend-extension --docroot --server"},
 	"lua":       {"-e", true, "Lua", "-l"},
@@ -209,24 +210,18 @@ func (s source) readsCode(c *Command, text, language string, console bool) bool 
 // given says what an interpreter is given: code, or a file with its arguments, and the
 // values of the options in front of them.
 func (of interpreter) given(args []Word) (code bool, file, values []Word) {
-	for i := 0; i < len(args); i++ {
-		text := args[i].Text
-		code, valued := of.option(text)
-		name, value, joined := strings.Cut(text, "=")
+	for a := range interpreterOptions[of].In(args) {
+		name, value, joined := strings.Cut(a.Text, "=")
 		switch {
-		case code:
+		case of.takesCode(a):
 			return true, nil, values
-		case text == "--":
-			return false, args[i+1:], values
+		case a.Text == "--":
+			return false, a.Rest, values
 		case strings.HasPrefix(name, "--env-file"): // no code
-			if valued {
-				i++
-			}
-		case valued:
-			i++
-			values = append(values, args[min(i, len(args)-1)])
-		case text == "-" || text != "" && text[0] != '-' && (of.stdin || text != "run"): // run is a verb of go, deno and the like
-			return false, args[i:], values
+		case a.Takes && !a.Joined:
+			values = append(values, a.Value)
+		case a.Text == "-" || a.Text != "" && a.Name == "" && (of.stdin || a.Text != "run"): // run is a verb of go, deno and the like
+			return false, a.From, values
 		case joined:
 			values = append(values, Word{Text: value, Known: true})
 		}
@@ -234,29 +229,30 @@ func (of interpreter) given(args []Word) (code bool, file, values []Word) {
 	return false, nil, values
 }
 
-// option says whether a word gives code to an interpreter, and whether the next word is
-// its value. Letters may be joined, as in -ne.
-func (of interpreter) option(text string) (code, valued bool) {
-	codes, values := strings.Fields(of.code), strings.Fields(of.values)
-	name, _, joined := strings.Cut(text, "=")
-	switch {
-	case slices.Contains(codes, name):
-		return true, false
-	case slices.Contains(values, name):
-		return false, !joined
-	case text == "" || text[0] != '-' || strings.HasPrefix(text, "--"), of.name == "Clojure" && strings.Contains(text, ":"): // -M:alias
-		return false, false
-	}
-	for i := 1; i < len(text); i++ {
-		letter := "-" + text[i:i+1]
-		switch {
-		case slices.Contains(codes, letter):
-			return true, false
-		case slices.Contains(values, letter):
-			return false, i == len(text)-1
+// interpreterOptions are those with a value, the code among them. Letters may be joined, as in -ne,
+// but for those of Clojure: -M:alias
+var interpreterOptions = func() map[interpreter]Options {
+	all := map[interpreter]Options{}
+	for _, of := range interpreters {
+		o := Options{Flags: letters, Any: of.name != "Clojure"}
+		for word := range strings.FieldsSeq(of.code + " " + of.values) {
+			switch {
+			case len(word) == len("-e"):
+				o.Values += word[1:]
+			case word[0] == '-':
+				o.Long += word + "= "
+			}
 		}
+		all[of] = o
 	}
-	return false, false
+	return all
+}()
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// takesCode reports whether an argument has the interpreter run code: by an option, or a verb.
+func (of interpreter) takesCode(a Arg) bool {
+	return slices.Contains(strings.Fields(of.code), cmp.Or(a.Name, a.Text))
 }
 
 func runsOf(words []Word) (all []string) {

@@ -96,7 +96,12 @@ var including = []string{"ed", "red", "ex", "duckdb", "xmllint", "gcc", "g++", "
 
 // scripts are options behind which a file with code stands: what is in a file is not
 // looked at, but it may be what the program reads.
-var scripts = map[string][]string{
-	"make": {"-f", "--file", "--makefile"}, "gmake": {"-f", "--file", "--makefile"}, "sed": {"-f", "--file"}, "gsed": {"-f", "--file"}, "just": {"-f", "--justfile"},
-	"awk": {"-f", "--file"}, "gawk": {"-f", "--file", "-i", "--include", "-l", "--load"}, "mawk": {"-f"}, "nawk": {"-f"}, "psql": {"-f", "--file"}, "sqlite3": {"-init"}, "ninja": {"-f"},
+var scripts = map[string]Options{
+	"make": makeScripts, "gmake": makeScripts, "sed": sedScripts, "gsed": sedScripts, "just": {Values: "f", Long: "--justfile="}, "awk": {Values: "f", Long: "--file="},
+	"gawk": {Values: "fil", Long: "--file= --include= --load="}, "mawk": {Values: "f"}, "nawk": {Values: "f"}, "psql": {Values: "f", Long: "--file="}, "sqlite3": {Long: "-init="}, "ninja": {Values: "f"},
 }
+
+var (
+	makeScripts = Options{Values: "f", Long: "--file= --makefile="}
+	sedScripts  = Options{Values: "f", Flags: "nErsuz", Long: "--file="}
+)

@@ -20,20 +20,12 @@ func (s source) scriptFiles(c *Command, name string) {
 			c.doubt(name + " runs a file that stands outside of the project: " + clip(file.Text))
 		}
 	}
-	args := c.Args()
-	for i, a := range args {
-		for _, option := range scripts[name] {
-			value, joined := strings.CutPrefix(a.Text, option)
-			switch {
-			case joined && value == "" && i+1 < len(args):
-				check(args[i+1])
-			case joined && value != "" && (len(option) == 2 || value[0] == '='):
-				a.Text = strings.TrimPrefix(value, "=")
-				check(a)
-			}
+	for a := range scripts[name].Each(c.Args()) {
+		if a.Value.Text = strings.TrimPrefix(a.Value.Text, "="); a.Takes && a.Value.Text != "" {
+			check(a.Value)
 		}
 	}
-	if strings.HasSuffix(name, "make") && scripts[name] != nil {
+	if name == "make" || name == "gmake" {
 		for _, file := range []string{"Makefile", "makefile", "GNUmakefile"} {
 			check(Word{Text: file, Known: true})
 		}

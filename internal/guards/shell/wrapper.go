@@ -123,36 +123,28 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 		}
 		return w.behind(words[at+1:]), words[at].Known
 	}
-	i := 0
-	for ; i < len(words) && (!words[i].Known || strings.HasPrefix(words[i].Text, "-")); i++ {
-		text := words[i].Text
+	for a := range w.options().In(words) {
 		switch {
-		case !words[i].Known || words[i].Glob:
+		case a.Known && a.Name == "":
+			inner = w.behind(a.From)
+			if w.operands > 0 && len(inner) > 0 && strings.HasPrefix(inner[0].Text, "-") { // ssh host -t x
+				w.operands, w.verbs = 0, ""
+				return w.wrapped(inner)
+			}
+			return inner, true
+		case !a.Known || a.Glob:
 			// The caller judges a command whose name is unknown.
-			return words[i:], !words[i].Many && !strings.HasPrefix(text, "-") && w.operands == 0
-		case text == "--":
-			return w.behind(words[i+1:]), true
-		case strings.HasPrefix(text, "--"):
-			value, known := w.longOption(text[2:])
-			if !known && !w.free {
-				return nil, false
-			}
-			i += value
-		default:
-			value, known := w.shortOptions(text[1:])
-			if !known && !w.free {
-				return nil, false
-			}
-			i += value
+			return a.From, !a.Many && a.Name == "" && w.operands == 0
+		case a.Text == "--":
+			return w.behind(a.Rest), true
+		case !a.Listed && !w.free && a.Text != "-":
+			return nil, false
 		}
 	}
-	inner = w.behind(words[min(i, len(words)):])
-	if w.operands > 0 && len(inner) > 0 && strings.HasPrefix(inner[0].Text, "-") { // ssh host -t x
-		w.operands, w.verbs = 0, ""
-		return w.wrapped(inner)
-	}
-	return inner, true
+	return nil, true
 }
+
+func (w wrapper) options() Options { return Options{Flags: w.flags, Values: w.values, Long: w.long} }
 
 // behind skips what else a wrapper has before the command.
 func (w wrapper) behind(words []Word) []Word {
@@ -174,27 +166,18 @@ func (w wrapper) behind(words []Word) []Word {
 
 // dirs are where a wrapper runs its command, if it runs in one of dirs itself.
 func (w wrapper) dirs(dirs []string, options []Word) []string {
-	for i, o := range options {
-		if w.home == "*" || slices.ContainsFunc(strings.Fields(w.home), func(option string) bool { return hasOption(o.Text, option) }) {
+	for a := range w.options().In(options) {
+		switch {
+		case w.home == "*" || slices.ContainsFunc(strings.Fields(w.home), func(option string) bool { return hasOption(a.Text, option) }):
 			return []string{"~"}
+		case !a.Takes || !slices.Contains(strings.Fields(w.dir), a.Name):
+			continue
+		case !a.Value.Known:
+			return nil
 		}
-		for option := range strings.FieldsSeq(w.dir) {
-			value, joined := strings.CutPrefix(o.Text, option)
-			switch {
-			case !joined:
-				continue
-			case value == "" && i+1 < len(options):
-				o = options[i+1]
-			default:
-				o.Text = strings.TrimPrefix(value, "=")
-			}
-			if !o.Known {
-				return nil
-			}
-			dirs = slices.Clone(dirs)
-			for i := range dirs {
-				dirs[i] = join(dirs[i], o.Text)
-			}
+		dirs = slices.Clone(dirs)
+		for i := range dirs {
+			dirs[i] = join(dirs[i], strings.TrimPrefix(a.Value.Text, "="))
 		}
 	}
 	return dirs
@@ -203,36 +186,4 @@ func (w wrapper) dirs(dirs []string, options []Word) []string {
 func isAssignment(w Word) bool {
 	name, _, found := strings.Cut(w.Text, "=")
 	return found && name != "" && !strings.ContainsAny(name, "$`/ ")
-}
-
-// longOption says how many words are the option's value.
-func (w wrapper) longOption(text string) (value int, known bool) {
-	name, _, given := strings.Cut(text, "=")
-	for option := range strings.FieldsSeq(w.long) {
-		bare, takes := strings.CutSuffix(option, "=")
-		if name != bare {
-			continue
-		}
-		if takes && !given {
-			return 1, true
-		}
-		return 0, true
-	}
-	return 0, false
-}
-
-// shortOptions says how many words are the value of the last of the options.
-func (w wrapper) shortOptions(letters string) (value int, known bool) {
-	for i := range len(letters) {
-		switch {
-		case strings.IndexByte(w.flags, letters[i]) >= 0:
-		case strings.IndexByte(w.values, letters[i]) >= 0 && i == len(letters)-1:
-			return 1, true
-		case strings.IndexByte(w.values, letters[i]) >= 0:
-			return 0, true
-		default:
-			return 0, false
-		}
-	}
-	return 0, true
 }
