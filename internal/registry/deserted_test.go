@@ -18,8 +18,8 @@ func TestAHookToWhichNobodyListensHasNoLiveInstance(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		server := natstest.Server(t)
 		const ttl = 8 * time.Second // a renewal reaches the other replica within a fifteenth
-		first := replica(t, server, registry.Options{Replica: "first", TTL: ttl})
-		second := replica(t, server, registry.Options{Replica: "second", TTL: ttl})
+		first := replica(t, server, registry.Options{Replica: "first", TTL: ttl, Lease: lease})
+		second := replica(t, server, registry.Options{Replica: "second", TTL: ttl, Lease: lease})
 		revision := register(t, first, hook("killed", "i"))
 		register(t, first, hook("alive", "i"))
 		both := func(killed int) func() bool {
@@ -58,8 +58,8 @@ func TestAWorkerThatStoppedListeningIsNotListed(t *testing.T) {
 			heard.Store(heard.Load() || yes)
 			return yes
 		}
-		first := replica(t, server, registry.Options{Replica: "first", TTL: 6 * time.Second, Listens: listens}) // looks who listens 15 times in it
-		second := replica(t, server, registry.Options{Replica: "second", TTL: time.Minute})
+		first := replica(t, server, registry.Options{Replica: "first", TTL: 6 * time.Second, Lease: lease, Listens: listens}) // looks who listens 15 times in it
+		second := replica(t, server, registry.Options{Replica: "second", TTL: time.Minute, Lease: lease})
 		listen := func() *nats.Conn {
 			worker := natstest.Conn(t, server)
 			if _, err := worker.QueueSubscribeSync("hooks.call.killed", "killed"); err != nil {

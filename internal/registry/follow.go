@@ -25,7 +25,7 @@ type follower struct {
 	changed bool // hooks, orders or labels changed since the last report
 	gaps    gaps
 
-	held map[string]bool // keys of the bucket, without those of labels, until it was received as a whole
+	held map[string]bool // keys of the bucket, without those of labels, until it was received as a whole; false for a deletion's marker
 }
 
 // apply applies one batch. Until the whole bucket was received, the served table stays as it

@@ -14,7 +14,7 @@ import (
 // replaced it is there, whatever else was received meanwhile.
 func TestGaps(t *testing.T) {
 	t.Parallel()
-	ctx := testkit.Within(t, 10*time.Second)
+	ctx := testkit.Within(t, testkit.Patience)
 	s := natstest.Listening(t)
 	conn, err := natsx.Connect(natsx.Options{URL: s.ClientURL()})
 	if err != nil {
@@ -30,7 +30,7 @@ func TestGaps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := gaps{bucket: bucket, timeout: 5 * time.Second, log: slog.New(slog.DiscardHandler)}
+	g := gaps{bucket: bucket, timeout: testkit.Patience, log: slog.New(slog.DiscardHandler)}
 	for _, c := range []struct {
 		revision uint64
 		closed   bool

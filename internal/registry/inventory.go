@@ -42,9 +42,12 @@ func (r *Registry) durable() (keys []string, last inventory) {
 	return keys, last
 }
 
-// loseRecord notes that the bucket does not hold a durable record any more.
-func (r *Registry) loseRecord(key string) {
-	if id, ok := strings.CutPrefix(key, hookKey); ok {
+// loseRecord notes that the bucket does not hold a durable record any more. marker says whether it
+// holds the marker of a deletion instead.
+func (r *Registry) loseRecord(key string, marker bool) {
+	if id, ok := strings.CutPrefix(key, hookKey); ok && marker {
+		r.lose(id, wasDeleted)
+	} else if ok {
 		r.lose(id, "is not in the bucket of registrations any more")
 	} else if id, ok := strings.CutPrefix(key, pinKey); ok {
 		r.lose(id, "was pinned, and the order is not in the bucket of registrations any more")
@@ -79,16 +82,14 @@ func (r *Registry) takeInventory(ctx context.Context, keys []string, freezes map
 // holds notes a record that the log brings, or the inventory. The caller holds the registry's mu.
 func (f *follower) holds(e natsx.Entry) {
 	switch {
-	case e.Value == nil:
-		delete(f.held, e.Key)
-	case e.Key == inventoryKey:
+	case e.Key == inventoryKey && e.Value != nil:
 		last := inventory{revision: e.Revision}
 		if err := json.Unmarshal(e.Value, &last); err != nil {
 			last.Keys = []string{inventoryKey} // anything may be missing
 		}
 		f.registry.inventory = last
 	case f.held != nil && !strings.HasPrefix(e.Key, labelKey):
-		f.held[e.Key] = true
+		f.held[e.Key] = e.Value != nil
 	}
 }
 
@@ -105,8 +106,8 @@ func (f *follower) compare() {
 	}
 	r.mu.Unlock()
 	for _, key := range keys {
-		if !f.held[key] {
-			r.loseRecord(key)
+		if held, marker := f.held[key]; !held {
+			r.loseRecord(key, marker)
 		}
 	}
 	f.held = nil

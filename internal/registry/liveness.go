@@ -155,9 +155,10 @@ func (r *Registry) expireInstance(ctx context.Context, key instanceKey) {
 	}
 	change := removing("", h, key.Instance)
 	change.Action, change.Reason = "expired", "the instance stopped renewing"
+	var revision uint64
 	err := r.options.Record(ctx, change)
 	if err == nil {
-		_, err = r.drop(ctx, h, key.Instance)
+		revision, err = r.drop(ctx, h, key.Instance)
 	}
 	switch {
 	case err == nil:
@@ -165,6 +166,7 @@ func (r *Registry) expireInstance(ctx context.Context, key instanceKey) {
 		r.options.Changed(change.Action, key.Hook)
 		r.options.Log.Debug("hook instance expired", "hook", key.Hook, "instance", key.Instance,
 			"ttl", r.options.TTL, "stays_registered", h.Registration.StaysRegistered())
+		r.waitRead(ctx, key.Hook, revision) // until then the instance would be recorded as expired again
 	case !errors.Is(err, natsx.ErrRevision):
 		r.options.Log.Warn("hook instance not expired", "hook", key.Hook, "instance", key.Instance, "error", err)
 	}

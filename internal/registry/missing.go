@@ -7,6 +7,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
+// wasDeleted is why a hook is lost of which the bucket holds only the marker of a deletion.
+const wasDeleted = "was deleted from the bucket of registrations"
+
 // deleted reports whether a durable hook was deleted from the bucket. Routers write tombstones,
 // so such a hook is lost, and stays in the table.
 func (f *follower) deleted(id string, batch map[string]*hook) bool {
@@ -14,7 +17,7 @@ func (f *follower) deleted(id string, batch map[string]*hook) bool {
 	if h == nil || !h.Registration.StaysRegistered() {
 		return false
 	}
-	f.registry.lose(id, "was deleted from the bucket of registrations")
+	f.registry.lose(id, wasDeleted)
 	return true
 }
 

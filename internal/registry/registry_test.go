@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// replica starts a replica's registry on a server, and waits until it holds a lease.
+// replica starts a replica's registry on a server, and waits until it holds a lease, of 30 s unless
+// the options say otherwise: none lapses because the machine is busy.
 func replica(t *testing.T, s natsx.InProcess, o registry.Options) *registry.Registry {
 	t.Helper()
 	conn, err := natsx.Connect(natsx.Options{InProcess: s})
@@ -41,25 +43,51 @@ func replica(t *testing.T, s natsx.InProcess, o registry.Options) *registry.Regi
 // replicaOn is replica on a connection of the test's.
 func replicaOn(t *testing.T, conn *natsx.Conn, o registry.Options) *registry.Registry {
 	t.Helper()
+	r, stop := started(t, conn, o)
+	t.Cleanup(stop)
+	return r
+}
+
+// during is replica until do returns.
+func during(t *testing.T, s natsx.InProcess, o registry.Options, do func(*registry.Registry)) {
+	t.Helper()
+	conn, err := natsx.Connect(natsx.Options{InProcess: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	r, stop := started(t, conn, o)
+	defer stop()
+	do(r)
+}
+
+func started(t *testing.T, conn *natsx.Conn, o registry.Options) (r *registry.Registry, stop func()) {
+	t.Helper()
 	bucket, err := conn.OpenBucket(t.Context(), registry.Bucket(conn.Bucket(), 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := registry.New(conn, bucket, o)
+	o.Lease = cmp.Or(o.Lease, 30*time.Second)
+	r = registry.New(conn, bucket, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()
-	t.Cleanup(func() {
+	stop = func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	})
+	}
 	if err := r.WaitCurrent(testkit.Within(t, testkit.Patience)); err != nil {
+		stop()
 		t.Fatal(err)
 	}
-	return r
+	return r, stop
 }
+
+// lease is the default of routers. Tests in virtual time use it where a time-to-live passes: a
+// replica that missed a revision catches up with the next renewal.
+const lease = 3 * time.Second
 
 // hook is a registration of an instance for the event "tool:pre".
 func hook(id, instance string) chain.Registration {
@@ -323,7 +351,7 @@ func TestInstancesExpire(t *testing.T) {
 		const ttl = 300 * time.Millisecond
 		server := natstest.Server(t)
 		changed := make(chan string, 8)
-		options := registry.Options{TTL: ttl, Changed: func(action, hook string) {
+		options := registry.Options{TTL: ttl, Lease: lease, Changed: func(action, hook string) {
 			if action == "expired" {
 				changed <- hook
 			}

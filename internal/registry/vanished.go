@@ -33,7 +33,7 @@ func (r *Registry) watchKeys(ctx context.Context) error {
 			r.options.Log.Warn("registrations not compared with the bucket", "error", err)
 		}
 		if now != "" && now == before {
-			r.loseRecord(now)
+			r.loseRecord(now, false)
 		}
 		before = now
 	})

@@ -53,7 +53,7 @@ func logging(t *testing.T, level slog.Level) (log *lines, send func(verb, say st
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hook.Request("hooks.register.guard", []byte(`{"events":["tool:pre"],"match":"has(data.say)"}`), 20*time.Second); err != nil {
+	if _, err := hook.Request("hooks.register.guard", []byte(`{"events":["tool:pre"],"match":"has(data.say)","durable":true}`), 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	return log, func(verb, say string) {
@@ -74,7 +74,7 @@ func TestAnAllowedEventIsNotLogged(t *testing.T) {
 	t.Parallel()
 	log, send, _ := logging(t, slog.LevelInfo)
 	before := log.String()
-	for range testkit.Volume(t, 50, 200, 500) { // within the time-to-live of the hook, which nobody renews
+	for range testkit.Volume(t, 50, 200, 500) {
 		send("execute", "")
 		send("emit", "")
 		send("execute", `{"action":"inject_context","context_injection":"x"}`)

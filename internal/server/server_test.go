@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 // end of the test does so too.
 func run(t *testing.T, o server.Options) (s *server.Server, stop func() error) {
 	t.Helper()
+	o.Router.Audit.Recorder.Timeout = cmp.Or(o.Router.Audit.Recorder.Timeout, 10*time.Second) // a busy machine refuses nothing
 	s, err := server.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/hookrouter/hookrouter/internal/auditlog"
+	"github.com/hookrouter/hookrouter/internal/auditlog/recorder"
 	"github.com/hookrouter/hookrouter/internal/dispatch"
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/registry"
@@ -38,8 +40,15 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// closeTimeout bounds the wait for requests in flight at the end of a test.
-const closeTimeout = 10 * time.Second
+// Limits that only a hanging program exceeds, however busy the machine is.
+const (
+	connectTimeout = 30 * time.Second
+	closeTimeout   = 30 * time.Second // of the wait for requests in flight at the end of a test
+)
+
+// recordTimeout bounds the wait of an answer for its records. It exceeds the router's default: on a
+// busy machine an answer would be refused, and the agent's next try would call the hooks again.
+const recordTimeout = 10 * time.Second
 
 // Bus is a NATS server and a router, both in this process.
 type Bus struct {
@@ -98,6 +107,7 @@ func (b *Bus) start(ctx context.Context) error {
 	}
 	r, err := router.New(ctx, b.bus, router.Options{
 		Replicas: 1, DrainTimeout: closeTimeout, Log: b.options.Log,
+		Audit:    auditlog.Options{Recorder: recorder.Options{Timeout: recordTimeout}},
 		Dispatch: dispatch.Options{ChainTimeout: b.options.ChainTimeout}, Registry: registry.Options{TTL: b.options.TTL},
 	})
 	if err != nil {
@@ -156,6 +166,7 @@ func (b *Bus) Prefix() string { return b.bus.Prefix() }
 
 // Connect connects to the server without a socket. The caller closes the connection.
 func (b *Bus) Connect(options ...nats.Option) (*nats.Conn, error) {
+	options = append([]nats.Option{nats.Timeout(connectTimeout)}, options...)
 	nc, err := nats.Connect("", append(options, nats.InProcessServer(b.server))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the bus: %w", err)

@@ -29,6 +29,7 @@ type loadedBus struct {
 	options router.Options
 	routers []*router.Router
 	stops   []func()
+	quiet   func() // ends the load
 	sent    atomic.Int64
 	permits atomic.Int64
 }
@@ -40,12 +41,13 @@ func underLoad(t *testing.T, o router.Options) *loadedBus {
 	guard(t, b.s, worker.Registration{ID: "guard"}, func(context.Context, worker.Event) (worker.Result, error) { return worker.Deny("no") })
 	nc := natstest.Conn(t, b.s)
 	var err error
-	if b.js, err = jetstream.New(nc); err != nil {
+	if b.js, err = jetstream.New(nc, jetstream.WithDefaultTimeout(testkit.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	var load sync.WaitGroup
-	t.Cleanup(func() { stop(); load.Wait() })
+	b.quiet = func() { stop(); load.Wait() }
+	t.Cleanup(b.quiet)
 	load.Go(func() {
 		tick := time.NewTicker(5 * time.Millisecond)
 		defer tick.Stop()
@@ -238,6 +240,7 @@ func TestOneAcceptanceOpensNoPinnedGuard(t *testing.T) {
 		testkit.Eventually(t, "the router serves", func() bool { return r.Ready() == nil })
 	}
 	b.survives(t)
+	b.quiet()
 	log, err := b.js.Stream(t.Context(), "HOOKS_AUDIT")
 	ok(t, err)
 	records := 0

@@ -214,44 +214,46 @@ func TestAQuestionAndItsAnswerAreRecorded(t *testing.T) {
 	}
 }
 
+// In virtual time only the last instance goes without a renewal for long enough to expire.
 func TestRegistrationsAreRecordedBeforeTheyCount(t *testing.T) {
-	t.Parallel()
-	s := natstest.Server(t)
-	routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: time.Second}})
-	nc := natstest.Conn(t, s)
-	ctx := testkit.Within(t, 30*time.Second)
-	for _, one := range []struct{ subject, body string }{
-		{"register.a", `{"events":["e"],"instance":"i"}`},
-		{"register.a", `{"events":["e"],"instance":"i"}`}, // a renewal
-		{"register.a", `{"events":["e"],"instance":"j"}`},
-		{"register.a", `{"events":["e","f"],"instance":"j"}`},
-		{"unregister.a", `{"instance":"i"}`},
-		{"unregister.a", `{}`},
-		{"unregister.a", `{}`}, // nothing is there
-		{"register.b", `{"events":["e"],"instance":"k","match":"data.x == 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'"}`},
-	} {
-		if m := request(t, ctx, nc, "hooks."+one.subject, nil, one.body); code(m) != "" {
-			t.Fatal(m.Header)
+	natstest.Bubble(t, func(t *testing.T) {
+		s := natstest.Server(t)
+		routertest.Start(t, s, router.Options{Registry: registry.Options{TTL: time.Second}})
+		nc := natstest.Conn(t, s)
+		ctx := testkit.Within(t, 30*time.Second)
+		for _, one := range []struct{ subject, body string }{
+			{"register.a", `{"events":["e"],"instance":"i"}`},
+			{"register.a", `{"events":["e"],"instance":"i"}`}, // a renewal
+			{"register.a", `{"events":["e"],"instance":"j"}`},
+			{"register.a", `{"events":["e","f"],"instance":"j"}`},
+			{"unregister.a", `{"instance":"i"}`},
+			{"unregister.a", `{}`},
+			{"unregister.a", `{}`}, // nothing is there
+			{"register.b", `{"events":["e"],"instance":"k","match":"data.x == 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'"}`},
+		} {
+			if m := request(t, ctx, nc, "hooks."+one.subject, nil, one.body); code(m) != "" {
+				t.Fatal(m.Header)
+			}
 		}
-	}
-	want := []string{
-		"registration a registered", "registration a instance", "registration a changed", "registration a instance_removed",
-		"registration a unregistered", "registration b registered", "registration b expired",
-	}
-	var list []logged
-	testkit.Until(t, ctx, "the hook that nobody renews expires", func() bool {
-		list = auditLog(t, ctx, nc, "HOOKS_AUDIT")
-		return len(list) >= len(want)
+		want := []string{
+			"registration a registered", "registration a instance", "registration a changed", "registration a instance_removed",
+			"registration a unregistered", "registration b registered", "registration b expired",
+		}
+		var list []logged
+		testkit.Until(t, ctx, "the hook that nobody renews expires", func() bool {
+			list = auditLog(t, ctx, nc, "HOOKS_AUDIT")
+			return len(list) >= len(want)
+		})
+		if diff := cmp.Diff(want, steps(list)); diff != "" {
+			t.Error(diff)
+		}
+		if list[1].Instance != "j" || !strings.Contains(string(list[2].Registration), `"f"`) || list[4].Registration != nil {
+			t.Errorf("the records are %s %s %s", list[1].line, list[2].line, list[4].line)
+		}
+		if text := string(list[5].Registration); !strings.Contains(text, "data.x == '[REDACTED:github-token]'") {
+			t.Errorf("a secret in a match is recorded as %s", text)
+		}
 	})
-	if diff := cmp.Diff(want, steps(list)); diff != "" {
-		t.Error(diff)
-	}
-	if list[1].Instance != "j" || !strings.Contains(string(list[2].Registration), `"f"`) || list[4].Registration != nil {
-		t.Errorf("the records are %s %s %s", list[1].line, list[2].line, list[4].line)
-	}
-	if text := string(list[5].Registration); !strings.Contains(text, "data.x == '[REDACTED:github-token]'") {
-		t.Errorf("a secret in a match is recorded as %s", text)
-	}
 }
 
 func TestCollectsAreRecorded(t *testing.T) {

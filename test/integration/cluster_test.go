@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/registry"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
@@ -29,6 +30,7 @@ func TestACluster(t *testing.T) {
 	ctx := testkit.Within(t, 2*testkit.Patience)
 	servers := natstest.Cluster(t)
 	routers := make([]*router.Router, len(servers))
+	unrenewed := registry.Options{TTL: time.Hour} // nobody renews the hooks of the load
 	conns := make([]*nats.Conn, len(servers))
 	for i, s := range servers {
 		urls := []string{s.ClientURL()} // its own first, then the others
@@ -37,7 +39,7 @@ func TestACluster(t *testing.T) {
 				urls = append(urls, servers[j].ClientURL())
 			}
 		}
-		routers[i], _ = routertest.Start(t, s, router.Options{}, natsx.Options{
+		routers[i], _ = routertest.Start(t, s, router.Options{Registry: unrenewed}, natsx.Options{
 			URL: strings.Join(urls, ","), NATS: []nats.Option{nats.DontRandomize()},
 		})
 		conns[i] = natstest.Conn(t, s)

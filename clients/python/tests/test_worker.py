@@ -189,22 +189,36 @@ async def test_a_handler_knows_who_sent_the_event(tmp_path, monkeypatch):
 
 async def test_a_call_that_waits_too_long_for_its_turn_is_not_run(hook_router):
     """What nobody waits for any more takes no place from what somebody does."""
-    ran = []
+    ran, holds, done = [], asyncio.Event(), asyncio.Event()
 
-    async def takes_its_time(event, data):
+    async def holds_its_place(event, data):
         ran.append(data["n"])
-        await asyncio.sleep(0.4)
+        holds.set()
+        await done.wait()
         return HookResult()
 
     async with connect() as client:
         worker = Worker(client, max_in_flight=1)
-        await worker.register(Registration(id="gate", events=["a"], **GATE), takes_its_time)
-        agent = Agent(client)
-        verdicts = await asyncio.gather(*(agent.execute("a", {"n": n}) for n in range(10)))
-        assert sum(v.permitted for v in verdicts) == 1
-        assert "timeout" in next(v.reason for v in verdicts if not v.permitted)
-        assert await agent.execute("a", {"n": 10})
-        assert len(ran) <= 6  # some got their place with hardly any time left
+        await worker.register(Registration(id="gate", events=["a"], **GATE), holds_its_place)
+        nc = await nats.connect(hook_router.url)
+
+        async def call(n, milliseconds):
+            headers = {"ce-type": "a", "Hook-Timeout-Ms": str(milliseconds)}
+            reply = await nc.request("hooks.call.gate", json.dumps({"n": n}).encode(), headers=headers, timeout=30)
+            return (reply.headers or {}).get("Nats-Service-Error-Code")
+
+        first = asyncio.create_task(call(0, 30_000))
+        await holds.wait()
+        verdict = await Agent(client).execute("a", {"n": 1})
+        assert not verdict.permitted
+        assert "timeout" in verdict.reason
+        # Their time ends after that of the call before, so the worker has given up on all of them.
+        assert await asyncio.gather(*(call(n, 1000) for n in range(2, 10))) == ["504"] * 8
+        done.set()
+        assert await first is None
+        assert await call(10, 30_000) is None
+        assert ran == [0, 10]
+        await nc.close()
         await worker.close()
 
 

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"io/fs"
@@ -93,6 +94,7 @@ func start(t testing.TB, o router.Options) *bus {
 	t.Helper()
 	b := known(t)
 	dir := b.authority.Dir()
+	o.Audit.Recorder.Timeout = cmp.Or(o.Audit.Recorder.Timeout, 10*time.Second) // a busy machine refuses nothing
 	var err error
 	b.server, err = server.Start(t.Context(), server.Options{
 		NATS: natsx.Options{Prefix: "hooks"}, Listen: "127.0.0.1:0", StoreDir: filepath.Dir(dir), AuthDir: dir,

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/cli"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 	"github.com/hookrouter/hookrouter/pkg/worker"
@@ -148,8 +149,8 @@ func (b *Background) Line() string {
 		default:
 			b.t.Fatalf("hookctl ended with %d; want another line", code)
 		}
-	case <-time.After(20 * time.Second):
-		b.t.Fatal("no line after 20 s")
+	case <-time.After(testkit.Patience):
+		b.t.Fatalf("no line after %v", testkit.Patience)
 	}
 	return ""
 }
@@ -174,8 +175,8 @@ func (b *Background) End() int {
 	select {
 	case code := <-b.Code:
 		return code
-	case <-time.After(20 * time.Second):
-		b.t.Fatal("hookctl did not end after 20 s")
+	case <-time.After(testkit.Patience):
+		b.t.Fatalf("hookctl did not end after %v", testkit.Patience)
 		return -1
 	}
 }

@@ -30,12 +30,12 @@ func Cluster(t testing.TB) []*embedded.Server {
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); <-tick.C {
+	for end := time.Now().Add(testkit.Patience); time.Now().Before(end); <-tick.C {
 		if formed(servers) {
 			return servers
 		}
 	}
-	t.Fatal("the cluster did not form within 30 s")
+	t.Fatalf("the cluster did not form within %v", testkit.Patience)
 	return nil
 }
 

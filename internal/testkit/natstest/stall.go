@@ -14,7 +14,7 @@ import (
 
 // Stall dials connections on which messages of some subjects can be held back,
 // as a consumer that stands still would: everything else goes on arriving. It is
-// an option of a client of a listening server.
+// an option of a client of a listening server, or see [Stall.InProcess].
 type Stall struct {
 	// Subject is what the subjects to hold back begin with.
 	Subject string
@@ -36,7 +36,32 @@ func (s *Stall) Dial(network, address string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stalled{Conn: conn, stall: s, in: bufio.NewReaderSize(conn, 64<<10)}, nil
+	return s.on(conn), nil
+}
+
+// InProcess makes the clients that connect to a server in process use the stall, as in a
+// [Bubble].
+func (s *Stall) InProcess(server nats.InProcessConnProvider) nats.InProcessConnProvider {
+	return &stalledServer{server, s}
+}
+
+func (s *Stall) on(conn net.Conn) net.Conn {
+	return &stalled{Conn: conn, stall: s, in: bufio.NewReaderSize(conn, 64<<10)}
+}
+
+// stalledServer is a server whose connections in process use a stall.
+type stalledServer struct {
+	server nats.InProcessConnProvider
+	stall  *Stall
+}
+
+// InProcessConn connects, for [nats.InProcessServer].
+func (s *stalledServer) InProcessConn() (net.Conn, error) {
+	conn, err := s.server.InProcessConn()
+	if err != nil {
+		return nil, fmt.Errorf("connect in process: %w", err)
+	}
+	return s.stall.on(conn), nil
 }
 
 // stalled reads the server's protocol frame by frame. One goroutine reads.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
+	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
 // Start starts a router on a server and waits until it serves. It logs to
@@ -64,8 +65,8 @@ func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options
 	case err := <-done:
 		done <- err
 		t.Fatalf("the router did not start: %v", err)
-	case <-time.After(20 * time.Second):
-		t.Fatal("the router did not start within 20 s")
+	case <-time.After(testkit.Patience):
+		t.Fatalf("the router did not start within %v", testkit.Patience)
 	}
 	return r, stop
 }
