@@ -34,13 +34,13 @@ func (s *Service) Ask(ctx context.Context, r *held.Event) (stored *held.Event, a
 	if err == nil {
 		stored, err = s.load(ctx, r.ID)
 		if wire.CodeOf(err) == wire.NotFound {
-			return nil, false, wire.Errorf(wire.Conflict, "a person was asked about the event %q before, and it was decided at %s: send a new event, with an id of its own",
+			return nil, false, wire.Errorf(wire.Conflict, "a person was asked about the event %q before, and it was decided at %s: send a new event with a new id",
 				r.EventID, old.Decided)
 		}
 	} else {
 		_, err = s.bucket.Create(ctx, r.ID, body, time.Until(r.Expires.Time)+keptAfter)
 		switch {
-		case err == nil: // what is decoded keeps nothing of the agent's message, as r does
+		case err == nil: // unlike r, the decoded request does not keep the agent's message in memory
 			asked = true
 			stored, err = held.Decode(body)
 		case errors.Is(err, natsx.ErrRevision):
@@ -95,13 +95,13 @@ func (s *Service) admit(id, emitter, owned string) error {
 	case session.open >= s.options.MaxPerSession:
 		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are open, which is the limit: nothing was decided, try again when some are answered", session.open)
 	case session.kept >= 10*s.options.MaxPerSession:
-		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are kept, for a day each, which is the limit: nothing was decided", session.kept)
+		return wire.Errorf(wire.Overloaded, "%d approval requests of this session are stored, for a day each, which is the limit: nothing was decided", session.kept)
 	case agent.open >= max(s.options.MaxOpen/agentShare, s.options.MaxPerSession):
 		return wire.Errorf(wire.Overloaded, "%d approval requests of this agent are open, which is the limit for one: nothing was decided, try again when some are answered", agent.open)
 	case agent.bytes >= s.options.MaxKept/agentShare:
-		return wire.Errorf(wire.Overloaded, "approval requests of %d bytes of this agent are kept, for a day each, which is the limit for one: nothing was decided", agent.bytes)
+		return wire.Errorf(wire.Overloaded, "%d bytes of approval requests of this agent are stored, for a day each, which is the limit for one: nothing was decided", agent.bytes)
 	case s.kept >= s.options.MaxKept:
-		return wire.Errorf(wire.Overloaded, "approval requests of %d bytes are kept, for a day each, which is the limit: nothing was decided", s.kept)
+		return wire.Errorf(wire.Overloaded, "%d bytes of approval requests are stored, for a day each, which is the limit: nothing was decided", s.kept)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (s *Service) answer(ctx context.Context, id string, a approval.Answer, who 
 		return approval.Decision{}, err
 	}
 	if s.options.ProvenOnly && who == "" {
-		return approval.Decision{}, wire.Errorf(wire.Forbidden, "nobody is known to stand behind this answer: answer in the console, or over NATS from an account of its own")
+		return approval.Decision{}, wire.Errorf(wire.Forbidden, "the sender of this answer is not proven: answer in the console, or over NATS with an account of your own")
 	}
 	if already := s.knownDecision(r); already != nil {
 		return approval.Decision{}, tooLate(*already)
@@ -52,7 +52,7 @@ func (s *Service) answer(ctx context.Context, id string, a approval.Answer, who 
 	case decision.Granted && s.options.People.Model(who):
 		return approval.Decision{}, wire.Errorf(wire.Forbidden, "a model's approval never counts: deny, or pass the request on with a note")
 	case decision.Scope != "" && (who == "" || r.Emitter == ""):
-		return approval.Decision{}, wire.Errorf(wire.Forbidden, "what is allowed beyond a session takes a proven approver and a proven sender: see identities")
+		return approval.Decision{}, wire.Errorf(wire.Forbidden, "an approval beyond a session requires a proven approver and a proven sender: see identities")
 	case decision.Granted && r.Needs != nil:
 		return s.allow(ctx, r, at, record, decision)
 	}
@@ -60,8 +60,9 @@ func (s *Service) answer(ctx context.Context, id string, a approval.Answer, who 
 }
 
 // Decide makes a decision the only one of its approval request. If another was first, the error
-// names it. One that allows what is past denies, with an error. The nonce tells equal decisions
-// apart: the same nonce means a retry.
+// names it. If it allows a request whose session has ended or been revoked since, Decide denies
+// instead and returns an error. The nonce tells equal decisions apart: the same nonce means a
+// retry.
 func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
 	past := decision.Granted && s.past(ctx, r)
 	if past {
@@ -85,7 +86,7 @@ func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.D
 		s.options.Log.Warn("approval not remembered for its session; it will be asked again", "approval_id", r.ID, "error", err)
 	}
 	if err := s.dispatcher.Unlabel(ctx, r, decision); err != nil {
-		s.options.Log.Warn("labels not removed from the session; they hold on", "approval_id", r.ID, "error", err)
+		s.options.Log.Warn("labels not removed from the session; they still apply", "approval_id", r.ID, "error", err)
 	}
 	s.apply(r, decision)
 	s.dispatcher.Decided(ctx, r, decision)
@@ -95,19 +96,19 @@ func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.D
 	return decision, nil
 }
 
-// past reports whether an approval request is from before its session ended or was revoked. An
-// answer does not wait for a session whose state can't be read.
+// past reports whether an approval request is from before its session ended or was revoked. If the
+// session can't be read, the answer counts.
 func (s *Service) past(ctx context.Context, r *held.Event) bool {
 	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
 	defer cancel()
 	past, err := s.options.Sessions.Past(ctx, r)
 	if err != nil {
-		s.options.Log.Warn("session not read; an answer to what it asked counts, revoked or not", "approval_id", r.ID, "error", err)
+		s.options.Log.Warn("session not read; the answer counts even if the approval was revoked", "approval_id", r.ID, "error", err)
 	}
 	return err == nil && past
 }
 
-// remember passes a decision that holds for its session to the sessions.
+// remember stores a decision that is valid for the whole session with the session.
 func (s *Service) remember(ctx context.Context, r *held.Event, decision approval.Decision) error {
 	if !decision.Granted || r.Needs != nil || !approval.Remembered(decision.Option) || r.Session == "" {
 		return nil
@@ -148,10 +149,10 @@ func (s *Service) expire(ctx context.Context, id string, _ int) (done bool) {
 
 func tooLate(d approval.Decision) error {
 	if d.TimedOut {
-		return wire.Errorf(wire.Gone, "the time for an answer was over at %s: the default holds, which is to %s", d.Decided, verb(d))
+		return wire.Errorf(wire.Gone, "the time for an answer ended at %s: the default applies, which is to %s", d.Decided, verb(d))
 	}
 	if d.DecidedBy == approval.ByOutdated {
-		return wire.Errorf(wire.Conflict, "nobody is asked this any more: the session has seen more since, ended, or had its approvals revoked, and its event is judged anew")
+		return wire.Errorf(wire.Conflict, "this request is outdated: since it was asked, the session has seen more, ended, or had its approvals revoked, and its event is decided again")
 	}
 	if d.Option == "" {
 		return wire.Errorf(wire.Conflict, "already decided by %s at %s, without an answer: %s", d.DecidedBy, d.Decided, verb(d))

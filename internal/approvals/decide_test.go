@@ -22,7 +22,7 @@ func TestWhatIsPastIsDenied(t *testing.T) {
 			t.Errorf("a denial: %+v, %v", d, err)
 		}
 		if option == "Allow" {
-			mustHave(t, err, wire.Conflict, "nobody is asked this any more")
+			mustHave(t, err, wire.Conflict, "this request is outdated")
 		}
 		if got := testkit.Receive(t, "the decision", decided); got.Granted || (got.DecidedBy == approval.ByOutdated) != (option == "Allow") {
 			t.Errorf("%s: decided is %+v", option, got)

@@ -24,12 +24,12 @@ type Sessions interface {
 	// Past reports whether the session of an approval request ended, or its approvals were revoked,
 	// since a person was asked: then nobody can allow it any more.
 	Past(context.Context, *held.Event) (bool, error)
-	// Remember stores a decision that holds for the session, before waiters are notified. It may be
-	// called more than once.
+	// Remember stores a decision that is valid for the whole session, before waiters are notified.
+	// It may be called more than once.
 	Remember(context.Context, *held.Event, approval.Decision) error
 }
 
-// Dispatcher acts on what people answer, in the order of its methods.
+// Dispatcher acts on people's answers. Its methods are in the order in which they are called.
 type Dispatcher interface {
 	// Reviewed records an answer that does not end its request, before it counts.
 	Reviewed(context.Context, *held.Event, approval.Review) error

@@ -18,9 +18,9 @@ type listed struct {
 	before int    // requests of the sender before it in the list
 }
 
-// Pending returns the requests that are open in the store now, oldest first unless the filter
-// says otherwise, and their total. The bounds of the filter leave the same number to each proven
-// sender, so that a flood does not hide what others ask.
+// Pending returns the requests that are open in the store now, oldest first unless the filter says
+// otherwise, and their total. Proven senders share the bounds of the filter evenly, so that a flood
+// does not hide the requests of others.
 func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Request, int, error) {
 	if err := s.sync(ctx); err != nil {
 		return nil, 0, err

@@ -37,11 +37,11 @@ func (s *Service) allow(ctx context.Context, r *held.Event, at uint64, record bo
 	return approval.Decision{Option: d.Option, DecidedBy: d.DecidedBy}, nil
 }
 
-// passOn stores the note of somebody who leaves the decision to others.
+// passOn stores the note of an approver who leaves the decision to others.
 func (s *Service) passOn(ctx context.Context, r *held.Event, at uint64, record bool, review approval.Review) error {
 	review.Person, review.Model = s.options.People.Person(review.By), s.options.People.Model(review.By)
 	if review.Person == "" && !review.Model {
-		return wire.Errorf(wire.Forbidden, "%q is nobody whom the router knows (--approval-groups): only people and models that it knows pass a request on", review.By)
+		return wire.Errorf(wire.Forbidden, "%q is not a known person or model (--approval-groups): only known people and models may pass a request on", review.By)
 	}
 	if slices.ContainsFunc(r.Reviews, func(o approval.Review) bool { return o.By == review.By && !o.Allows() }) {
 		return wire.Errorf(wire.Conflict, "%s has passed this request on already", review.Who())
@@ -53,7 +53,7 @@ func (s *Service) passOn(ctx context.Context, r *held.Event, at uint64, record b
 // [natsx.ErrRevision] if another answer was stored meanwhile.
 func (s *Service) review(ctx context.Context, r *held.Event, at uint64, progress string, record bool, review approval.Review) error {
 	if len(r.Reviews) >= maxReviews {
-		return wire.Errorf(wire.Conflict, "%d answers wait with this request, which is the limit: deny it, or let its time pass", maxReviews)
+		return wire.Errorf(wire.Conflict, "this request has %d answers that did not decide it, which is the limit: deny it, or let it expire", maxReviews)
 	}
 	if decided, err := s.Decision(ctx, r); err != nil {
 		return err

@@ -97,7 +97,7 @@ func TestPartOfTheApprovalsDecidesNothing(t *testing.T) {
 			t.Errorf("the time is over: %+v", d)
 		}
 		_, err = svc.Answer(t.Context(), "late", allow, "console bob")
-		mustHave(t, err, wire.Gone, "over")
+		mustHave(t, err, wire.Gone, "ended")
 	})
 }
 
@@ -144,7 +144,7 @@ func TestWhoMayPassARequestOn(t *testing.T) {
 	note := approval.Answer{Pass: true, Note: "ask bob", By: "bob"}
 	for _, who := range []string{"", "approval link", "console token", "nats agent/coder"} {
 		_, err := svc.Answer(t.Context(), "plain", note, who)
-		mustHave(t, err, wire.Forbidden, "nobody whom the router knows")
+		mustHave(t, err, wire.Forbidden, "not a known person")
 	}
 	if _, err := svc.Answer(t.Context(), "plain", note, "console ann"); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 // workers is the number of concurrent jobs.
 const workers = 16
 
-// Run follows the store and decides what expires, until ctx ends. Then it notifies the waiters
-// here that nothing is decided yet.
+// Run follows the store and decides what expires, until ctx ends. Then it notifies its waiters that
+// nothing is decided yet.
 func (s *Service) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.clock.run(ctx) })

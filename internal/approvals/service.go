@@ -18,12 +18,12 @@ type Options struct {
 	// MaxOpen bounds the open approval requests; 0 means 50,000. A proven agent may have a tenth
 	// of them, but at least MaxPerSession, and a tenth of MaxKept.
 	MaxOpen int
-	// MaxPerSession bounds those of one session, and of all events without a session; 0 means
-	// 100. Ten times as many may be kept, decided ones included.
+	// MaxPerSession bounds those of one session, and those of all events without a session
+	// together; 0 means 100. Ten times as many may be stored, including decided ones.
 	MaxPerSession int
-	// MaxKept bounds the bytes of all kept approval requests; 0 means 4 GiB.
+	// MaxKept bounds the size of all stored approval requests, in bytes; 0 means 4 GiB.
 	MaxKept int64
-	// People weighs the answers to requests that take several approvals. Required.
+	// People counts the approvals of requests that require several. Required.
 	People People
 	// Sessions are those of the agents that wait. Required.
 	Sessions Sessions
@@ -33,7 +33,7 @@ type Options struct {
 	Mask func(*approval.Record)
 	// MaskText masks what people and hooks wrote, for the audit log. Required.
 	MaskText func(string) string
-	// Log; nil discards it.
+	// Log gets failures; nil discards them.
 	Log *slog.Logger
 }
 
@@ -45,7 +45,7 @@ type Service struct {
 	conn       *natsx.Conn
 	bucket     *natsx.Bucket
 	log        *store.Log
-	replica    string // tells this replica's timeouts from those of others
+	replica    string // distinguishes this replica's timeouts from those of others
 
 	time   natsx.Clock
 	clock  clock
@@ -53,7 +53,7 @@ type Service struct {
 	loaded chan struct{}
 	once   sync.Once // closes loaded
 
-	mu       sync.Mutex // guards what follows; never held during I/O
+	mu       sync.Mutex // guards the fields below; never held during I/O
 	entries  map[string]*entry
 	open     int             // entries without a decision
 	kept     int64           // bytes of all entries in the store

@@ -239,7 +239,7 @@ func TestAnswersThatDecideNothing(t *testing.T) {
 	mustHave(t, err, wire.Conflict, "data_sha256")
 	strict := service(t, server, approvals.Options{ProvenOnly: true})
 	_, err = strict.Answer(t.Context(), "a1", approval.Answer{Option: "Allow"}, "")
-	mustHave(t, err, wire.Forbidden, "account of its own")
+	mustHave(t, err, wire.Forbidden, "account of your own")
 	if r, err := svc.Get(t.Context(), "a1"); err != nil || r.Decision != nil {
 		t.Errorf("it is decided: %+v, %v", r.Decision, err)
 	}
@@ -268,7 +268,7 @@ func TestTheDeadlineDecidesByDefault(t *testing.T) {
 			})
 		}
 		_, err := second.Answer(t.Context(), id, approval.Answer{Option: "Allow"}, "ann")
-		mustHave(t, err, wire.Gone, "the time for an answer was over")
+		mustHave(t, err, wire.Gone, "the time for an answer ended")
 	}
 	if len(decided) != 0 {
 		t.Errorf("it is decided again: %+v", <-decided)
@@ -495,7 +495,7 @@ func TestOneAgentCannotFillTheTable(t *testing.T) {
 	small := service(t, natstest.Server(t), approvals.Options{MaxKept: 100})
 	ask(t, small, of("nats agent/coder", "a1", "s1"))
 	_, _, err = small.Ask(t.Context(), of("nats agent/coder", "a2", "s2"))
-	mustHave(t, err, wire.Overloaded, "of this agent are kept")
+	mustHave(t, err, wire.Overloaded, "of this agent are stored")
 }
 
 // What is listed, shown and sent to watchers is masked; what is decided on is not.

@@ -24,7 +24,7 @@ type entry struct {
 
 func (e *entry) pending() bool { return e.known && e.decision == nil }
 
-// load is the usage of the limits by a session, or by a proven agent over all its sessions.
+// load is how much of the limits a session uses, or a proven agent over all its sessions.
 type load struct {
 	open, kept int
 	bytes      int64
@@ -34,7 +34,7 @@ type load struct {
 // so that no agent crowds out others with many sessions.
 const agentShare = 10
 
-// entry returns the entry of an id and makes a missing one. The caller holds mu.
+// entry returns the entry of an id, and creates it if missing. The caller holds mu.
 func (s *Service) entry(id string) *entry {
 	e := s.entries[id]
 	if e == nil {

@@ -13,8 +13,8 @@ import (
 // maxWaiters is how many requests may wait for one decision.
 const maxWaiters = 64
 
-// answerTimeout is how long a request at least waits for a decision that was made before it came:
-// its answer has to be read and stored first.
+// answerTimeout is the minimum wait for a decision that was already made: the request has to be
+// read, and its labels and grant stored, first.
 const answerTimeout = 5 * time.Second
 
 // waiter is one request that waits for a decision.
@@ -23,18 +23,18 @@ type waiter struct {
 	stored *held.Event // without data; all waiters of a request share it
 }
 
-// tell notifies a waiter that is removed from its entry. The clock holds the waiter until its
-// time, so it keeps nothing of the request.
-func (w *waiter) tell(r *held.Event, decision *approval.Decision) {
+// finish notifies a waiter that was removed from its entry. The clock references the waiter until
+// its time, so it must keep nothing of the request.
+func (w *waiter) finish(r *held.Event, decision *approval.Decision) {
 	notify := w.notify
 	w.notify, w.stored = nil, nil
 	notify(r, decision)
 }
 
-// Await calls notify once: with the decision once it is in the stream, or with nil if until
-// comes or the service stops first. A decision that is there already counts also if until is
-// over. Await does not block, and notify must not block. For a decision that grants, the data of
-// the request is read again.
+// Await calls notify once: with the decision once it is in the stream, or with nil if until passes
+// or the service stops first. An existing decision counts even if until has passed. Await does not
+// block, and notify must not block. For a decision that grants, the data of the request is read
+// again.
 func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event, *approval.Decision)) {
 	s.mu.Lock()
 	e := s.entries[r.ID]
@@ -60,11 +60,11 @@ func (s *Service) Await(r *held.Event, until time.Time, notify func(*held.Event,
 	s.clock.at(until, func() { s.stopWaiting(e, w) })
 	s.mu.Unlock()
 	if oldest != nil {
-		oldest.tell(oldest.stored, nil)
+		oldest.finish(oldest.stored, nil)
 	}
 }
 
-// light is the request without its data, as waiters keep it. The caller holds mu.
+// light returns the request without its data, for waiters. The caller holds mu.
 func (e *entry) light(r *held.Event) *held.Event {
 	if len(e.waiters) > 0 {
 		return e.waiters[0].stored
@@ -86,7 +86,7 @@ func (s *Service) stopWaiting(e *entry, w *waiter) {
 	}
 	s.mu.Unlock()
 	if i >= 0 {
-		w.tell(w.stored, nil)
+		w.finish(w.stored, nil)
 	}
 }
 
@@ -123,13 +123,13 @@ func (s *Service) notifyWaiters(ctx context.Context, id string, try int) (done b
 	e.waiters = nil
 	s.mu.Unlock()
 	for _, w := range waiters {
-		w.tell(stored, decision)
+		w.finish(stored, decision)
 	}
 	return true
 }
 
-// close notifies all waiters here that nothing is decided yet: other replicas and the next
-// process know the request too.
+// close notifies all waiters of this replica that nothing is decided yet: other replicas and the
+// next process know the request too.
 func (s *Service) close() {
 	s.mu.Lock()
 	s.closing = true
@@ -142,7 +142,7 @@ func (s *Service) close() {
 	s.watchers = map[*watcher]struct{}{}
 	s.mu.Unlock()
 	for _, w := range all {
-		w.tell(w.stored, nil)
+		w.finish(w.stored, nil)
 	}
 	for w := range watchers {
 		close(w.ch)

@@ -18,17 +18,18 @@ import (
 
 // Options configure the log. Zero fields mean defaults.
 type Options struct {
-	// Replicas of new streams and the bucket; 0 picks.
+	// Replicas is the number of replicas of new streams and the bucket; 0 means the default of
+	// [natsx.BucketOptions].
 	Replicas int
 	// Recorder configures the writer of records. Its ID is required. [Open] sets its Log.
 	Recorder recorder.Options
-	// View selects what records hold of an event's data. [Open] sets its Salts.
+	// View selects what records contain of an event's data. [Open] sets its Salts.
 	View recorder.View
 	// Key signs the log; nil means no checkpoints.
 	Key *signer.Key
 	// Signer configures the signer. [Open] sets its Key, Verifier, Alarm and Log.
 	Signer signer.Options
-	// Log; nil discards it.
+	// Log gets failures; nil discards them.
 	Log *slog.Logger
 }
 

@@ -33,7 +33,7 @@ type Request struct {
 // agent is the proven sender, or else the claimed one.
 func (r Request) agent() string { return cmp.Or(r.Emitter, r.Event.Source) }
 
-// owned is the key of the session, which belongs to the sender if that is proven.
+// owned returns the key of the session, which belongs to the sender if the sender is proven.
 func (r Request) owned() string { return sessionkey.Of(r.Emitter, r.Event.Session) }
 
 // event is an admitted request on its way through the stages.
@@ -140,7 +140,7 @@ func (d *Dispatcher) newEvent(verb string, req Request, hooks []*chain.Entry) *e
 	return ev
 }
 
-// sender is the request's claim about its trace.
+// sender returns what the request claims about its trace.
 func (ev *event) sender() telemetry.Sender {
 	s := telemetry.Sender{
 		Traceparent: ev.request.Traceparent, Tracestate: ev.request.Tracestate, Session: ev.session(), ChainID: ev.chainID,
@@ -154,11 +154,11 @@ func (ev *event) sender() telemetry.Sender {
 	return s
 }
 
-// maxAttributes bounds all attributes of an event, in bytes. Each call of a hook and each record has
-// them, and escapes some of them.
+// maxAttributes bounds all attributes of an event, in bytes. Each hook call and each record repeats
+// them, partly escaped.
 const maxAttributes = 16 << 10
 
-// attributes is how many bytes the attributes of a request have.
+// attributes returns the size of a request's attributes, in bytes.
 func attributes(req Request) int {
 	ev := req.Event
 	n := len(ev.ID) + len(ev.Source) + len(ev.Name) + len(ev.Session) + len(ev.Time) + len(req.Turn)
@@ -168,7 +168,7 @@ func attributes(req Request) int {
 	return n
 }
 
-// Longer trace context and baggage, in bytes, is dropped.
+// Limits in bytes. Trace context and baggage beyond them is dropped.
 const (
 	maxTraceparent = 128
 	maxTracestate  = 512
@@ -193,7 +193,7 @@ func (ev *event) envelope() Envelope {
 	return e
 }
 
-// traceparent is the event's, well-formed; empty for none.
+// traceparent returns the event's traceparent if it is well-formed, else an empty string.
 func (ev *event) traceparent() string {
 	if ev.trace != nil {
 		return ev.trace.Header()

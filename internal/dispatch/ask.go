@@ -68,11 +68,11 @@ func (ev *event) approvalID() string {
 	return approval.IDOf(ev.request.Emitter, ev.session(), ev.name(), ev.id())
 }
 
-// ask turns a chain that ends with a question into a verdict, and returns the request that waits for
-// a person, nil for none. It decides at once if nobody can
-// be asked or an earlier "Allow always" applies; else it opens an approval request. The records
-// of the chain are written before anybody is asked. A session:end ends its session before
-// somebody is asked, so that the answer is not remembered, but not before its grants had a say.
+// ask turns a chain that ends with a question into a verdict, and returns the request that waits
+// for a person, nil for none. It decides at once if nobody can be asked or an earlier "Allow
+// always" applies; else it opens an approval request. The records of the chain are written before
+// anybody is asked. A session:end ends its session after the grants were checked, and before
+// anybody is asked, so that the answer is not remembered.
 func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v verdict.Verdict) (verdict.Verdict, *held.Event, error) {
 	if v.Action != verdict.Pending {
 		return v, nil, nil
@@ -90,7 +90,7 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		return v, nil, err
 	}
 	if open != nil { // a repeated event waits for the request it has
-		ev.ended = true // before that was stored: another end would make the answer outdated
+		ev.ended = true // before the request was stored: another end would make the answer outdated
 		if err := d.record(ctx, ev, d.requested(ev, out, v, open, true)); err != nil {
 			return v, nil, err
 		}
@@ -187,8 +187,8 @@ func (d *Dispatcher) decideByRule(ctx context.Context, ev *event, s *held.Event,
 	return err
 }
 
-// pending returns what waits for a person to decide a request and then replies. While it waits, it
-// keeps neither the request's data nor a goroutine alive.
+// pending returns a function that waits for a decision on a request and then replies. While it
+// waits, it keeps neither the request's data nor a goroutine alive.
 func (d *Dispatcher) pending(ev *event, s *held.Event) (await func(reply func(body []byte))) {
 	until := time.Now().Add(ev.request.Wait)
 	if last := ev.admitted.Add(maxReply); last.Before(until) {
@@ -239,7 +239,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 		return nil, wire.Errorf(wire.Internal, "read the data to ask about: %v", err)
 	}
 	asker, adds := ev.askerOf(out), labelsOf(out.Calls)
-	unlabel := events.NewLabels(slices.Collect(maps.Keys(adds)), asker.Result.Unlabel) // what the event brings stays
+	unlabel := events.NewLabels(slices.Collect(maps.Keys(adds)), asker.Result.Unlabel) // labels that the event adds stay
 	now := approval.At(d.approvals.Now())
 	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
 	s.Request = approval.Request{
@@ -257,7 +257,7 @@ func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Ver
 	s.ToolName, _ = object.GetString("tool_name")
 	s.Content, s.Root = ev.grantContent(asker, object), cmp.Or(ev.request.Event.Extensions[events.AttrRoot], s.Session)
 	s.Questions, s.Data, s.Changes = ev.questions(), v.Data, changes
-	s.Verdict.Data = nil // Data has it
+	s.Verdict.Data = nil // it is in s.Data
 	return s, nil
 }
 

@@ -22,7 +22,7 @@ func (d *Dispatcher) caller(ev *event) chain.Caller {
 		reply, err := d.call(ctx, ev, entry, in)
 		switch {
 		case errors.Is(err, ErrConnection):
-			err = chain.Abort{Err: wire.Errorf(wire.Unavailable, "%v: ask again", ErrConnection)}
+			err = chain.Abort{Err: wire.Errorf(wire.Unavailable, "%v: try again", ErrConnection)}
 		case errors.Is(err, ErrCallTooLarge):
 			err = chain.Abort{Err: wire.Errorf(wire.TooLarge, "%v", ErrCallTooLarge)}
 		}
@@ -58,13 +58,13 @@ func (d *Dispatcher) allowed(hook string, r chain.Result) error {
 	}
 	for _, action := range actions {
 		if !d.opts.Workers.Allows(hook, action) {
-			return fmt.Errorf("%w: the credentials of its worker do not let it answer %s", chain.ErrInvalidResult, action)
+			return fmt.Errorf("%w: the credentials of its worker do not permit the action %s", chain.ErrInvalidResult, action)
 		}
 	}
 	return nil
 }
 
-// call calls one hook in its mode. The context ends with the hook's time.
+// call calls one hook in its mode. The context ends with the hook's timeout.
 func (d *Dispatcher) call(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) (Reply, error) {
 	timeout := entry.Timeout()
 	if end, ok := ctx.Deadline(); ok {
@@ -93,8 +93,8 @@ func (ev *event) callTrace(entry *chain.Entry) string {
 	return ev.trace.Call(entry.ID)
 }
 
-// removed reports whether a hook without responders is no longer registered. Workers listen
-// until every replica knows of a removal, so a removed hook is known.
+// removed reports whether a hook without responders is no longer registered. Workers keep listening
+// until every replica knows of a removal, so this replica knows of it too.
 func (d *Dispatcher) removed(entry *chain.Entry) bool {
 	table, err := d.hooks.Table()
 	return err == nil && table.Get(entry.ID) == nil
@@ -118,7 +118,7 @@ func (d *Dispatcher) shadow(ctx context.Context, ev *event) func(*chain.Entry, e
 	}
 }
 
-// dropped counts a call in mode shadow or async over the limit.
+// dropped counts a shadow or async call that exceeded the limit.
 func (d *Dispatcher) dropped(entry *chain.Entry) {
 	d.counters.shadowDropped.Add(1)
 	d.observer.UnawaitedDropped(entry.ID)
@@ -133,7 +133,7 @@ func (d *Dispatcher) callShadow(ctx context.Context, ev *event, entry *chain.Ent
 }
 
 // callUnawaited calls a hook whose answer the agent does not wait for, in mode shadow or async, and
-// tells the observer.
+// reports the call to the observer.
 func (d *Dispatcher) callUnawaited(ctx context.Context, ev *event, entry *chain.Entry, in events.Event) chain.Call {
 	call := chain.Call{Entry: entry, Start: time.Now()}
 	reply, err := d.call(ctx, ev, entry, in)

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// contributionEvent is the name under which contributors are called.
+// contributionEvent is the event name in calls of contributors.
 const contributionEvent = "contribution:collect"
 
 // Collect calls every hook of an event concurrently and answers with their data, in execution

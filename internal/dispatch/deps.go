@@ -49,12 +49,12 @@ type Envelope struct {
 	Baggage                 string // W3C baggage, empty for none
 }
 
-// ErrConnection means that this router could not reach any hook. That is no failure of a hook:
-// nothing is decided, whatever on_failure says, and the agent gets 503.
+// ErrConnection means that this router could not reach any hook. It does not count as a failure of
+// a hook: nothing is decided, whatever on_failure says, and the agent gets 503.
 var ErrConnection = errors.New("the router has lost its connection to NATS")
 
-// ErrCallTooLarge means that NATS does not take the call of a hook. That is no failure of the hook
-// either: nothing is decided, and the agent gets 413.
+// ErrCallTooLarge means that NATS rejected the call of a hook for its size. It does not count as a
+// failure of the hook either: nothing is decided, and the agent gets 413.
 var ErrCallTooLarge = errors.New("the call to a hook exceeds the NATS server's max_payload: send less data, or raise max_payload")
 
 // Channel sends the messages about one event. It must be safe for concurrent use.
@@ -63,8 +63,8 @@ type Channel interface {
 	PublishEvent(data []byte) error
 	// PublishResult tells watchers how its chain ended.
 	PublishResult(body []byte) error
-	// Call calls a hook and returns its reply. It returns by the Deadline of its context, which may
-	// not end then by itself. The error may wrap [chain.ErrNoResponder],
+	// Call calls a hook and returns its reply. It returns by the deadline of its context, even if
+	// the context is not canceled by then. The error may wrap [chain.ErrNoResponder],
 	// [chain.ErrInvalidResult], [context.DeadlineExceeded], [ErrConnection] or [ErrCallTooLarge].
 	Call(context.Context, Call) (Reply, error)
 	// Notify sends the event to an observing hook. No reply is expected.
@@ -86,14 +86,15 @@ type Call struct {
 type Reply struct {
 	Body []byte
 	Rule string // the rule that decided, if the worker says so
-	// Policy is the version of the policy that the worker answered by. It may be set with an
-	// error, too.
+	// Policy is the version of the policy that the worker applied. It may be set with an error,
+	// too.
 	Policy string
 }
 
 // Sessions holds the state of sessions, shared by all replicas. sessionkey.Of names a session.
 type Sessions interface {
-	// Begin starts a turn if the event begins one. late reports whether injections wait for it.
+	// Begin starts a turn if the event begins one. late reports whether late injections wait for
+	// it.
 	Begin(ctx context.Context, session, event string) (late bool, err error)
 	// Keep stores an injection for the session's next turn. since is when its event was
 	// admitted; kept is false if the session has ended since.
@@ -109,14 +110,15 @@ type Sessions interface {
 	// leave them.
 	Spend(ctx context.Context, session, event, taker string, compose func(lowered verdict.Limits, used int, late []chain.ContextInjection) verdict.Verdict) (verdict.Verdict, error)
 	// Revoke revokes grants: all, or those of a hook, or of a hook and prompt. A name without a
-	// sender means the session with that id of every sender.
+	// sender means the sessions with that id of all senders.
 	Revoke(ctx context.Context, session, hook, prompt string) (revoked int, err error)
 	// RevokeGrant revokes what an approval granted beyond its session, and returns the hook's
 	// name, the prompt and the session. ok is false if there is no such grant.
 	RevokeGrant(ctx context.Context, approvalID string) (hook, prompt, session string, ok bool, err error)
 	// Epoch counts how often the session ended or its approvals were revoked.
 	Epoch(ctx context.Context, session string) (int, error)
-	// Past reports whether that happened since a person was asked.
+	// Past reports whether the session ended, or its approvals were revoked, since a person was
+	// asked.
 	Past(context.Context, *held.Event) (bool, error)
 	// Granted returns the approval that already answers a request of its session, and who gave
 	// it; approvalID is empty if there is none.
@@ -165,7 +167,7 @@ type View interface {
 	TextOf(session, text string) *audit.Data
 	Text(text string) string
 	Changes(patch []byte) json.RawMessage
-	// Masked masks the secrets of a text for log lines, whatever records hold.
+	// Masked masks the secrets of a text for log lines, whatever records contain.
 	Masked(text string) string
 	// DigestOnly reports whether records hold digests only.
 	DigestOnly() bool

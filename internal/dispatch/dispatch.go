@@ -15,7 +15,7 @@ import (
 // PublishData selects how much of an event's data watchers see.
 type PublishData string
 
-// What watchers may see. The zero value means [PublishFull].
+// The values of PublishData. The zero value means [PublishFull].
 const (
 	PublishFull     PublishData = "full"
 	PublishRedacted PublishData = "redacted"
@@ -92,7 +92,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Dependencies are what a dispatcher works with. All are required.
+// Dependencies are the dependencies of a dispatcher. All are required.
 type Dependencies struct {
 	Hooks     Hooks
 	Freezes   Freezes
@@ -149,6 +149,6 @@ func (d *Dispatcher) Wait() {
 	_ = d.asyncCalls.Wait()
 }
 
-// Counters are totals since the start, for service discovery: calls of shadow hooks,
-// hooks that failed open, failures by class.
+// Counters returns totals since the start, for service discovery: calls of shadow hooks, hooks that
+// failed open, failures by class.
 func (d *Dispatcher) Counters() map[string]int64 { return d.counters.snapshot() }

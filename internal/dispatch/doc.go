@@ -1,17 +1,16 @@
-// Package dispatch decides what becomes of an event: it runs the hooks that want
-// it and composes the one answer. It does no I/O of its own and knows no NATS;
-// what it needs is declared here as small interfaces ([Hooks], [Transport],
-// [Sessions], [Approvals], [Journal], [Observer]) and plugged in by the router.
+// Package dispatch decides events: it runs the hooks of an event and composes the answer. It does
+// no I/O of its own and does not depend on NATS. It declares what it needs as small interfaces,
+// which the router implements: see [Dependencies].
 //
 // # The path of an event
 //
-// [Dispatcher.Emit] reads top to bottom, and each stage has its inputs and outputs
-// in its signature:
+// [Dispatcher.Emit] reads top to bottom:
 //
 //	admit     limits, the session's slot, the hooks in force
 //	announce  publish the event for watchers
-//	run       chain.Run: one call after the other, deny ends the chain
+//	run       chain.Run: call the hooks in order, deny ends the chain
 //	record    write the audit records and wait for the log
+//	leave     deny what was frozen meanwhile
 //	answer    returned to the endpoint, which sends it
 //	finish    [Answer.Sent]: publish the result, notify observing hooks, count
 //
@@ -21,26 +20,25 @@
 //
 // # Ordering
 //
-// The hooks of one event run one after the other; events run beside each other, each
-// in its caller's goroutine. The list of hooks is the table's at the moment of
-// admission. No answer is returned before its records are durable (strict mode).
+// The hooks of one event run in order; adjacent validating hooks run concurrently. Events run
+// concurrently, each in its caller's goroutine. An event gets the hooks that the hook table has at
+// its admission. In strict mode, no answer is returned before its records are durable.
 //
 // # Backpressure
 //
-// Each session has at most [Options].MaxPerSession requests under way; the next one
-// fails with 429. Shadow calls run beside the chain, 256 at most; more are dropped
-// and counted. Nothing queues.
+// Each session has at most [Options].MaxPerSession requests in flight, and each proven agent
+// MaxPerAgent; the next one fails with 429. Shadow and async calls have limits of their own; calls
+// beyond them are dropped and counted. Nothing queues.
 //
 // # Failure
 //
-// A denial is a value. An error means that nothing was decided: it is a
-// [wire.Error] with the code to answer with. A stale hook table answers 503, a chain
-// that runs out of time 504, a log that does not take the records 503.
+// A denial is a value. An error means that nothing was decided: it is a [wire.Error] with the code
+// to answer with. A stale hook table answers 503, a chain that runs out of time 504, an audit log
+// that does not store the records 503.
 //
 // # Ownership
 //
-// The endpoint owns the reply. Dispatch returns an [Answer] and never sends one; the
-// endpoint sends it and reports that with [Answer.Sent], or with [Answer.Await] when a
-// person has to decide first. A session's slot is released when Emit, Execute or
-// Collect returns.
+// The endpoint owns the reply. Dispatch returns an [Answer] and never sends one; the endpoint sends
+// it and reports that with [Answer.Sent]. If a person has to decide first, it calls [Answer.Await]
+// before. A session's slot is released when Emit, Execute or Collect returns.
 package dispatch

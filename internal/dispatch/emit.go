@@ -20,7 +20,7 @@ const (
 	verbContributions = "contributions"
 )
 
-// Emit takes an event through its hooks and answers with what they decided.
+// Emit runs an event's hooks and returns what they decided.
 func (d *Dispatcher) Emit(ctx context.Context, req Request) (*Answer, error) {
 	return d.handle(ctx, verbEmit, req, func(ev *event) (*Answer, error) {
 		out, err := d.decide(ctx, ev)
@@ -71,7 +71,7 @@ func (d *Dispatcher) decide(ctx context.Context, ev *event) (chain.Outcome, erro
 
 // runOnce runs the hooks once.
 func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (chain.Outcome, error) {
-	ev.asker, ev.asking = nil, nil // of the run before
+	ev.asker, ev.asking = nil, nil // from the previous run
 	caller := d.caller(ev)
 	out, err := chain.Run(ctx, ev.hooks, ev.forHooks(), chain.Plan{Call: caller, Timed: true, Shadow: d.shadow(ctx, ev), Until: until})
 	if err == nil {
@@ -86,8 +86,8 @@ func (d *Dispatcher) runOnce(ctx context.Context, ev *event, until time.Time) (c
 	return out, err
 }
 
-// beginTurn applies what some events do to their session before their chain runs: they begin a
-// turn or lower its limits.
+// beginTurn applies the effect of some events on their session before their chain runs: they begin
+// a turn or lower its limits.
 func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	switch {
 	case ev.session() == "":
@@ -104,8 +104,7 @@ func (d *Dispatcher) beginTurn(ctx context.Context, ev *event) error {
 	return nil
 }
 
-// endSession drops the state of a session that ended, after its chain. It does so once for an
-// event.
+// endSession drops the state of a session that ended, after its chain. It does so once per event.
 func (d *Dispatcher) endSession(ctx context.Context, ev *event) error {
 	if ev.session() == "" || ev.name() != events.SessionEnd || ev.ended {
 		return nil

@@ -49,7 +49,7 @@ func (d *Dispatcher) Execute(ctx context.Context, req Request) (*Answer, error) 
 			answer.Body = d.ofVerdict(v, ev.chainID).Append(make([]byte, 0, len(v.Data)+256))
 		} else {
 			answer.pending = d.pending(ev, asked)
-			answer.EventID = asked.EventID // the event's own keeps its message in memory
+			answer.EventID = asked.EventID // ev.id() would keep the event's message in memory
 		}
 		ev.concluded(v)
 		answer.sent = d.finish(ev, out, approvalID(v))

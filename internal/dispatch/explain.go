@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Explain returns the hooks that an event would go through, in order, without calling them.
-// instances returns the number of live instances of a hook.
+// Explain returns the hooks that an event would pass, in order, without calling them. instances
+// returns the number of live instances of a hook.
 func (d *Dispatcher) Explain(req Request, instances func(id string) int) (x Explained, err error) {
 	table, err := d.hooks.Table()
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// leave checks the outcome of a chain right before its answer is sent: it denies what was frozen
-// since the event was admitted, and fails if this replica can't know.
+// leave checks the outcome of a chain right before its answer is sent: it denies an event that was
+// frozen since it was admitted, and fails if this replica can't know.
 func (d *Dispatcher) leave(ev *event, out chain.Outcome) (chain.Outcome, error) {
 	if ev.frozen != nil || out.DeniedBy != "" {
 		return out, nil
@@ -62,9 +62,9 @@ func (d *Dispatcher) leaveHeld(s *held.Event, decision *approval.Decision) verdi
 	return decided(s, decision)
 }
 
-// Freeze records an operator's order and puts it into force. After it returns, no replica
-// permits anything against it. If the log does not take the record, the order is in force
-// nevertheless, and the error says so.
+// Freeze records an operator's order and puts it into force. After it returns, no replica permits
+// anything against it. If the log does not store the record, the order is in force nevertheless,
+// and the error says so.
 func (d *Dispatcher) Freeze(ctx context.Context, o freeze.Order) error {
 	unrecorded := d.recordFreeze(ctx, "frozen", o)
 	if err := d.freezes.Freeze(ctx, o); err != nil {
@@ -72,7 +72,7 @@ func (d *Dispatcher) Freeze(ctx context.Context, o freeze.Order) error {
 	}
 	d.log.Warn("frozen", "scope", o.Scope(), "agent", o.Agent, "session_id", o.Session, "by", o.By, "reason", o.Reason)
 	if unrecorded != nil {
-		return fmt.Errorf("it is frozen, and not on record: %w", unrecorded)
+		return fmt.Errorf("the freeze is in force but not recorded: %w", unrecorded)
 	}
 	return nil
 }

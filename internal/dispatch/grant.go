@@ -6,9 +6,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// grantContent is the digest of what an "Allow always" covers besides the hook and the prompt:
-// the tool and its input, or the key that the hook set instead of the input. It is empty if the
-// sender is not proven or there is no tool.
+// grantContent is the digest of what an "Allow always" covers besides the hook and the prompt: the
+// tool and its input, or the key that the hook set instead of the input. It is empty if the sender
+// is not proven, or if there is neither a tool nor a key.
 func (ev *event) grantContent(asker chain.Call, data events.Object) string {
 	if ev.request.Emitter == "" {
 		return ""

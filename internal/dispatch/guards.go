@@ -43,7 +43,7 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, ca
 	again, err := chain.Run(ctx, changed, in, chain.Plan{Call: caller, Timed: true, Until: until})
 	for _, call := range again.Calls {
 		if call.Result.Data != nil && call.Result.Action != chain.Deny && !bytes.Equal(call.Result.Data, final) {
-			again = denyOut(again, call.Entry, "it would change data that other hooks had changed after it, and that it may only judge")
+			again = denyOut(again, call.Entry, "other hooks changed the data after it, and it may only judge their changes, not change the data again")
 			break
 		}
 	}
@@ -60,8 +60,8 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, ca
 	return ev.preferGuard(out, final), nil
 }
 
-// seen is the data that a hook's judgement stands for: what it made of the data, or else what it
-// was given.
+// seen returns the data that a hook's decision is about: the data as the hook changed it, or else
+// as it was given.
 func (ev *event) seen(entry *chain.Entry, out chain.Outcome) []byte {
 	data := ev.data
 	place := slices.Index(ev.hooks, entry)
@@ -76,15 +76,15 @@ func (ev *event) seen(entry *chain.Entry, out chain.Outcome) []byte {
 	return data
 }
 
-// preferGuard makes the questions of pinned guards win over those of other hooks. Several guards
-// are merged into one question. An emit, which can't ask, is denied then.
+// preferGuard gives the questions of pinned guards precedence over those of other hooks. It merges
+// those of several guards into one; an emit, which can't ask, is denied then.
 func (ev *event) preferGuard(out chain.Outcome, data []byte) chain.Outcome {
 	var asking []chain.Call
 	for _, call := range out.Calls {
 		if call.Result.Action != chain.AskUser || !slices.Contains(ev.pinned, call.Entry) {
 			continue
 		}
-		asking = slices.DeleteFunc(asking, func(c chain.Call) bool { return c.Entry == call.Entry }) // the last call is about the data that goes on
+		asking = slices.DeleteFunc(asking, func(c chain.Call) bool { return c.Entry == call.Entry }) // the last call is about the final data
 		asking = append(asking, call)
 	}
 	if len(asking) == 0 {

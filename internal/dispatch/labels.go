@@ -26,8 +26,8 @@ type Labels interface {
 	Labels(session string) ([]string, error)
 	// Session returns the stored record of a session, which may be empty.
 	Session(session string) labels.Record
-	// Claim stores a session's claim to have a parent, and a root of its tree; each may be
-	// empty. When it returns, every replica knows.
+	// Claim stores a session's claimed parent and root; each may be empty. When it returns, every
+	// replica knows them.
 	Claim(ctx context.Context, session, parent, root string) error
 	// AddLabels adds labels, each with the hook that set it, and returns all labels of the
 	// session. When it returns, every replica knows them.
@@ -79,8 +79,8 @@ func (d *Dispatcher) stamp(req Request) (events.Event, error) {
 	return ev, nil
 }
 
-// claim stores the event's claims about the sessions above its own: its attributes, or the data
-// of an event that begins a session. An agent can only add claims.
+// claim stores the event's claims about the sessions above its own, from its attributes or from the
+// data of an event that begins a session. An agent can only add claims.
 func (d *Dispatcher) claim(ctx context.Context, req Request) error {
 	ev := req.Event
 	parent, root := ev.Extensions[events.AttrParent], ev.Extensions[events.AttrRoot]
@@ -92,7 +92,7 @@ func (d *Dispatcher) claim(ctx context.Context, req Request) error {
 	}
 	for _, id := range [...]string{parent, root} {
 		if err := events.CheckSession(id); err != nil {
-			return wire.Errorf(wire.Malformed, "of a parent session: %v", err)
+			return wire.Errorf(wire.Malformed, "parent session: %v", err)
 		}
 	}
 	return d.labels.Claim(ctx, labeled(req), parent, root)
@@ -134,15 +134,15 @@ func (d *Dispatcher) run(ctx context.Context, ev *event) (out chain.Outcome, err
 			return out, nil
 		}
 		if try == maxReruns {
-			return out, wire.Errorf(wire.Unavailable, "the session got more labels while the event was decided: try again")
+			return out, wire.Errorf(wire.Unavailable, "the session has seen more while the event was decided: try again")
 		}
 		ev.request.Event = ev.request.Event.WithLabels(now...)
 		before = slices.Concat(out.InVain, out.Calls)
 	}
 }
 
-// labelsOf returns the labels that hooks added, each with the first hook that did. Those that the
-// session had count too: the store knows whether to renew them.
+// labelsOf returns the labels that hooks added, each with the first hook that did. Labels that the
+// session already has count too: the store decides whether to renew them.
 func labelsOf(calls []chain.Call) (by map[string]string) {
 	for _, call := range calls {
 		for _, label := range call.Result.Labels {
@@ -157,12 +157,12 @@ func labelsOf(calls []chain.Call) (by map[string]string) {
 	return by
 }
 
-// addLabels stores the labels that a chain added. An event without a session has no place to
-// store them and can't be permitted.
+// addLabels stores the labels that a chain added. An event without a session has nowhere to store
+// them and is refused.
 func (d *Dispatcher) addLabels(ctx context.Context, ev *event, by map[string]string) ([]string, error) {
 	name := labeled(ev.request)
 	if name == "" {
-		return nil, wire.Errorf(wire.Malformed, "a hook adds the label %s, and the event names no session to store it for", slices.Min(slices.Collect(maps.Keys(by))))
+		return nil, wire.Errorf(wire.Malformed, "a hook adds the label %s, but the event names no session to store it for", slices.Min(slices.Collect(maps.Keys(by))))
 	}
 	now, err := d.labels.AddLabels(ctx, name, by)
 	if err != nil {
@@ -171,12 +171,12 @@ func (d *Dispatcher) addLabels(ctx context.Context, ev *event, by map[string]str
 	return now, err
 }
 
-// unlabeling is the prompt, with the labels that an approval removes.
+// unlabeling adds to a prompt the labels that an approval removes.
 func unlabeling(prompt string, unlabel []string) string {
 	if len(unlabel) == 0 {
 		return prompt
 	}
-	return fmt.Sprintf("%s\nTo allow it removes from the session: %s", prompt, strings.Join(unlabel, ", "))
+	return fmt.Sprintf("%s\nAllowing it removes from the session: %s", prompt, strings.Join(unlabel, ", "))
 }
 
 // unlabelTimeout bounds [Dispatcher.Unlabel].
@@ -209,8 +209,8 @@ func (d *Dispatcher) Unlabel(ctx context.Context, s *held.Event, decision approv
 	return d.labels.RemoveLabels(ctx, name, remove, s.AskedAt)
 }
 
-// Relabel gives the session of an approved event the labels again that the event's hooks added.
-// The approvals service calls it before the event's agent is permitted.
+// Relabel adds the labels of an approved event's hooks to its session again. The approvals service
+// calls it before the event's agent is permitted.
 func (d *Dispatcher) Relabel(ctx context.Context, s *held.Event) error {
 	if len(s.AddedLabels) == 0 {
 		return nil
@@ -226,7 +226,7 @@ func (d *Dispatcher) moreLabels(s *held.Event, knew []string) ([]string, error) 
 	return events.NewLabels(knew, now), err
 }
 
-// recordLabels records what a person's decision does to labels; nothing for none.
+// recordLabels records what a person's decision does to labels. Without labels it records nothing.
 func (d *Dispatcher) recordLabels(ctx context.Context, s *held.Event, decision approval.Decision, action string, of []string) error {
 	if len(of) == 0 {
 		return nil

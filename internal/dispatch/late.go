@@ -10,8 +10,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Bounds of the async calls in flight: overall, and for each agent, or each session of an
-// unproven agent, so that one agent can't use up the room of others.
+// Bounds of the async calls in flight: overall, and for each agent, or each session of an unproven
+// agent, so that one agent can't crowd out others.
 const (
 	maxAsync         = 256
 	maxAsyncPerAgent = 32

@@ -33,9 +33,9 @@ func (ev *event) outcome(err error) *telemetry.Chain {
 	return c
 }
 
-// logEvent writes a line for the event and one for each failed hook. Warn is for what somebody
-// must look after, info for decisions that people want to see, and debug for events that passed,
-// which the audit log has anyway.
+// logEvent writes a line for the event and one for each failed hook. Warn is for problems that
+// somebody must look into, info for decisions that people want to see, and debug for permitted
+// events, which the audit log has anyway.
 func (d *Dispatcher) logEvent(ev *event, err error) {
 	ctx := ev.trace.Context()
 	out := ev.observed.Outcome
@@ -147,7 +147,7 @@ func (d *Dispatcher) logDecided(ctx context.Context, s *held.Event, decision app
 	}
 }
 
-// masked masks an error for a log line: what a hook says may quote the data.
+// masked masks an error for a log line: a hook's error may quote the data.
 func (d *Dispatcher) masked(err error) string {
 	if err == nil {
 		return ""

@@ -9,16 +9,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxAnew bounds how often one event is asked about again because its session got labels. Then
-// it waits for the request it has.
-const maxAnew = 16
+// maxReasked bounds how often people are asked again about one event because its session got
+// labels. After that the event waits for its last request.
+const maxReasked = 16
 
 // requestOf returns the approval request of an event, nil for none, and the id that it has or
 // gets. It ends an open request that is outdated and goes on to the next one.
 func (d *Dispatcher) requestOf(ctx context.Context, ev *event, sent string) (id string, s *held.Event, err error) {
 	id = ev.approvalID()
 	for n := 0; ; n++ {
-		if s, err = d.approvals.Find(ctx, id, ev.id(), sent); s == nil || err != nil || n == maxAnew {
+		if s, err = d.approvals.Find(ctx, id, ev.id(), sent); s == nil || err != nil || n == maxReasked {
 			return id, s, err
 		}
 		if over, err := d.outdated(ctx, s); !over || err != nil {

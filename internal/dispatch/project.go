@@ -17,8 +17,8 @@ type Workers interface {
 	Fields(hook string) []string
 }
 
-// visible is the part of an event's data that a hook may see. A contributor sees its channel, which
-// is no data of an agent.
+// visible returns the part of an event's data that a hook may see. A contributor sees its channel,
+// which is not an agent's data.
 func (d *Dispatcher) visible(entry *chain.Entry, data []byte) ([]byte, error) {
 	fields := d.opts.Workers.Fields(entry.ID)
 	if fields == nil || len(entry.Channels) > 0 {
@@ -27,11 +27,11 @@ func (d *Dispatcher) visible(entry *chain.Entry, data []byte) ([]byte, error) {
 	return project(data, fields)
 }
 
-// Compiler makes the condition of a registration; nil if it has none.
+// Compiler compiles the condition of a registration; nil if it has none.
 type Compiler = func(chain.Registration) (func(*chain.View) (bool, error), error)
 
-// Narrowed compiles conditions that see the part of an event's data that their hooks see:
-// whether a hook is called tells its worker whether its condition holds.
+// Narrowed compiles conditions that see only the part of an event's data that their hooks may see.
+// Otherwise a worker could learn about hidden data from whether its hook is called.
 func Narrowed(w Workers, compile Compiler) Compiler {
 	return func(reg chain.Registration) (func(*chain.View) (bool, error), error) {
 		condition, err := compile(reg)

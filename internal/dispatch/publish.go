@@ -114,15 +114,15 @@ func (d *Dispatcher) report(ctx context.Context, name, session string, data []by
 	d.published(ev, "event", ev.channel.PublishEvent(data))
 	table, err := d.hooks.Table()
 	if err != nil {
-		return // stale: another replica's decisions reach these hooks
+		return // the hooks are unknown; watchers have the event
 	}
 	for _, entry := range table.For(name, session) {
 		d.notifyHook(ev, entry, data)
 	}
 }
 
-// reportAsked reports that a person is asked. The list of open requests shows the request
-// already.
+// reportAsked reports that a person is asked. By then, the list of open requests contains the
+// request.
 func (d *Dispatcher) reportAsked(s *held.Event) {
 	q := d.approvals.Masked(s.Request)
 	ctx := d.observer.Asked(asked(s))

@@ -47,7 +47,7 @@ func merged(asking []chain.Call) (chain.Call, bool) {
 	return chain.Call{Entry: &entry, Result: r}, true
 }
 
-// questions are the single ones of a merged question, for rules; nil if it is none.
+// questions returns the parts of a merged question, for rules; nil if the question is not merged.
 func (ev *event) questions() (list []approval.Question) {
 	for _, call := range ev.asking {
 		list = append(list, approval.Question{Hook: call.Entry.Title(), Prompt: promptOf(call)})

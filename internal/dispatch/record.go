@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// record writes the records of an event and waits for the log. If the log does not take them in
+// record writes the records of an event and waits for the log. If the log does not store them in
 // time, the agent gets an error, and a record says so.
 func (d *Dispatcher) record(ctx context.Context, ev *event, r *records) error {
 	if r == nil {
@@ -37,7 +37,8 @@ func (d *Dispatcher) note(r *records) {
 	}
 }
 
-// unavailable is the action of a record that the agent got an error instead of the answer.
+// unavailable is the action of a record which says that the agent got an error instead of the
+// answer.
 const unavailable = "unavailable"
 
 // noteRefused records that the agent did not get the recorded answer, and why.
@@ -119,8 +120,8 @@ func (d *Dispatcher) executed(ev *event, out chain.Outcome, v verdict.Verdict) *
 	})
 }
 
-// requested returns the records of an execute that asks a person, also if the event has its
-// request already.
+// requested returns the records of an execute that asks a person, even if the event already has a
+// request.
 func (d *Dispatcher) requested(ev *event, out chain.Outcome, v verdict.Verdict, s *held.Event, again bool) *records {
 	return d.records(ev, func(r *records) {
 		r.calls(out)

@@ -27,7 +27,7 @@ func (d *Dispatcher) replay(ctx context.Context, ev *event, s *held.Event) error
 		return err
 	case why != "":
 		d.note(d.replayed(ev, s, "refused", why))
-		return wire.Errorf(wire.Gone, "the approval of the event %q does not hold any more, since %s: send a new event, with an id of its own", ev.id(), why)
+		return wire.Errorf(wire.Gone, "the approval of the event %q is no longer valid, since %s: send a new event with a new id", ev.id(), why)
 	}
 	return d.record(ctx, ev, d.replayed(ev, s, "served", ""))
 }

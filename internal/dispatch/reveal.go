@@ -18,7 +18,7 @@ func (d *Dispatcher) Reveal(ctx context.Context, id, by string) (approval.Record
 		return approval.Record{}, err
 	}
 	if !d.journal.Enabled() {
-		return approval.Record{}, wire.Errorf(wire.Forbidden, "secrets are shown only where that is recorded, and this router keeps no audit log")
+		return approval.Record{}, wire.Errorf(wire.Forbidden, "showing secrets must be recorded, but this router keeps no audit log")
 	}
 	line := recordOf(s, audit.ApprovalRevealed, "revealed", audit.Reveal{ApprovalID: s.ID, By: by, DataSHA256: s.DataSHA256})
 	if err := d.journal.Record(ctx, line.Append(nil)); err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Revoke revokes a session's "Allow always" and returns how many: all, or those of a hook, or of
-// a hook and prompt; of one agent, or of every agent. It returns after recording that.
+// Revoke revokes the "Allow always" grants of a session and returns their number: all, those of a
+// hook, or those of a hook and prompt; of one agent, or of every agent. It returns once that is
+// recorded.
 func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt string) (revoked int, err error) {
 	if revoked, err = d.sessions.Revoke(ctx, sessionkey.Of(agent, session), hook, prompt); err != nil {
 		return 0, err
@@ -21,8 +22,8 @@ func (d *Dispatcher) Revoke(ctx context.Context, agent, session, hook, prompt st
 	return revoked, nil
 }
 
-// EndSession ends a session for an operator; an empty agent is an unproven one. It calls no
-// hook. It returns after recording that.
+// EndSession ends a session for an operator; an empty agent is an unproven one. It calls no hook.
+// It returns once that is recorded.
 func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) error {
 	if err := d.sessions.End(ctx, sessionkey.Of(agent, session)); err != nil {
 		return err
@@ -33,8 +34,8 @@ func (d *Dispatcher) EndSession(ctx context.Context, by, agent, session string) 
 	}.Append(nil))
 }
 
-// RevokeGrant revokes what an approval granted beyond its session. It returns after recording
-// that.
+// RevokeGrant revokes what an approval granted beyond its session. It returns once that is
+// recorded.
 func (d *Dispatcher) RevokeGrant(ctx context.Context, approvalID string) (revoked int, err error) {
 	hook, prompt, session, ok, err := d.sessions.RevokeGrant(ctx, approvalID)
 	if !ok || err != nil {

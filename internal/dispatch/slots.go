@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// TakeSlots takes a slot of a session and one of its proven sender for a request that is no event.
-// The error has code 429.
+// TakeSlots takes a slot of a session and one of its proven sender for a request that is not an
+// event. The error has code 429.
 func (d *Dispatcher) TakeSlots(sender, session string) (release func(), err error) {
 	owned := sessionkey.Of(sender, session)
 	if err := d.takeSlots(sender, owned); err != nil {
@@ -63,7 +63,7 @@ func (s *slots) take(name string) error {
 	return nil
 }
 
-// release gives a slot back.
+// release releases a slot.
 func (s *slots) release(name string) {
 	if name == "" {
 		return

@@ -7,10 +7,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Explained is what an event would go through.
+// Explained describes the chain that an event would pass.
 type Explained struct {
 	Hooks []chain.Explanation `json:"hooks"`
-	// ChainTimeoutMS bounds the whole chain. WorstMS is the most that its hooks may take of it.
+	// ChainTimeoutMS bounds the whole chain. WorstMS is how much of it the hooks may take at most.
 	// Both are in milliseconds.
 	ChainTimeoutMS int64 `json:"chain_timeout_ms"`
 	WorstMS        int64 `json:"worst_ms"`

@@ -24,10 +24,10 @@ const (
 	systemAccount  = "SYS"
 )
 
-// ErrNoAuthority means that a directory holds no authority.
+// ErrNoAuthority means that a directory contains no authority.
 var ErrNoAuthority = errors.New("there are no keys")
 
-// Authority makes credentials. Its directory holds:
+// Authority makes credentials. Its directory contains:
 //
 //	operator.nk      the operator's key, from which every other can be made
 //	keys/<account>   the key of each account
@@ -35,7 +35,7 @@ var ErrNoAuthority = errors.New("there are no keys")
 //	creds/*.creds    the credentials of each identity
 //	server.nk        the key of the router that runs the NATS server, if one does
 //	tokens.json      the digests of tokens for the HTTP API
-//	identities.json  who there is; not secret
+//	identities.json  all identities; not secret
 //
 // An Authority is for one goroutine. [Change] locks out other processes.
 type Authority struct {
@@ -54,8 +54,8 @@ type state struct {
 	Identities []Identity        `json:"identities"`
 }
 
-// Init makes an authority for the subjects of a prefix in a directory that has none. It makes a
-// missing directory, which nobody else may read.
+// Init makes an authority for the subjects of a prefix in a directory that has none. It creates the
+// directory if missing; only its owner may read it.
 func Init(dir, prefix string) (*Authority, error) {
 	if _, err := os.Stat(filepath.Join(dir, DirectoryFile)); err == nil {
 		return nil, fmt.Errorf("%s has keys already: choose another directory", dir)
@@ -128,10 +128,10 @@ func Change(dir string, change func(*Authority) error) error {
 	return change(a)
 }
 
-// Dir is the directory of the authority.
+// Dir returns the directory of the authority.
 func (a *Authority) Dir() string { return a.dir }
 
-// Prefix is the first token of the subjects.
+// Prefix returns the first token of the subjects.
 func (a *Authority) Prefix() string { return a.state.Prefix }
 
 // Identities returns all identities, sorted by name.
@@ -141,7 +141,7 @@ func (a *Authority) Identities() []Identity {
 	return list
 }
 
-// Add makes credentials for a new identity. A zero Expires means that they never end.
+// Add makes credentials for a new identity. A zero Expires means that they never expire.
 func (a *Authority) Add(i Identity) (Identity, error) {
 	i, err := a.enroll(i)
 	if err != nil {
@@ -162,7 +162,7 @@ func (a *Authority) enroll(i Identity) (Identity, error) {
 	}
 	i.Created = time.Now().UTC().Truncate(time.Second)
 	switch {
-	case i.Role.apart():
+	case i.Role.hasAccount():
 		account, err := a.newAccount(accountName(i))
 		if err != nil {
 			return i, err
@@ -188,7 +188,7 @@ func (a *Authority) enroll(i Identity) (Identity, error) {
 	return i, nil
 }
 
-// issue makes credentials and saves what the server must know of them.
+// issue makes credentials, and saves the identity for routers and the NATS server.
 func (a *Authority) issue(i *Identity) error {
 	creds, user, err := a.credentials(*i, a.permissions(*i))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 )
 
-// Defaults are the identities that [Ensure] makes: one for each role that clients look for if they
+// Defaults are the identities that [Ensure] makes: one for each role that clients look up if they
 // were given no credentials.
 var Defaults = []Identity{
 	{Name: "admin", Role: Admin},

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Bounds of what one agent or person may hold open on the server.
+// Limits of one agent or person on the server.
 const (
 	maxConnections   = 256
 	maxSubscriptions = 4096
@@ -31,7 +31,7 @@ func accountName(i Identity) string { return string(i.Role) + "-" + i.Name }
 func (a *Authority) accounts() map[string]string {
 	all := maps.Clone(a.state.Accounts)
 	for _, i := range a.state.Identities {
-		if i.Role.apart() {
+		if i.Role.hasAccount() {
 			all[accountName(i)] = i.Account
 		}
 	}
@@ -200,8 +200,8 @@ func (a *Authority) exports() jwt.Exports {
 	return list
 }
 
-// mirrored returns the subjects of the routers' account that mirrors of the audit log need, and that
-// of signatures; to is the subject in the account of the mirrors, empty for the same.
+// mirrored returns the subjects of the routers' account that mirrors of the audit log need, and the
+// subject of signatures; to is the subject in the account of the mirrors, empty for the same.
 func (a *Authority) mirrored() []mirrored {
 	return []mirrored{
 		{"$JS.API.CONSUMER.CREATE.>", "routers.API.CONSUMER.CREATE.>", jwt.Service},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Difference is how an identity differs from what it was when the files were read before.
+// Difference is a change of an identity since the files were last read.
 type Difference struct {
 	// Action is "added", "changed" (such as what it may do, or a first token), "rotated" (its
 	// credentials or its token), "revoked" or "removed".
@@ -32,7 +32,7 @@ func (d *directory) since(old *directory) (changes []Difference) {
 	return changes
 }
 
-// compare is the action of a change; empty for none.
+// compare returns the action of a change; empty for none.
 func compare(was, now Identity, known, otherToken bool) string {
 	switch {
 	case was.Revoked.IsZero() && !now.Revoked.IsZero():

@@ -11,11 +11,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// DirectoryFile is the name of the file, in the directory of an authority, that tells
-// routers who is who. It holds no secret.
+// DirectoryFile is the name of the file, in the directory of an authority, from which routers know
+// all identities. It contains no secret.
 const DirectoryFile = "identities.json"
 
-// directory tells routers who is who. It is immutable.
+// directory contains the identities that routers know. It is immutable.
 type directory struct {
 	senders map[string]string            // labels by the public key of the account
 	workers map[string][]Identity        // by the ids that they answer for, "*" included
@@ -43,7 +43,7 @@ func parseDirectory(text []byte, digests tokens) (*directory, error) {
 		d.listed[i.Name] = i
 		switch {
 		case !i.Revoked.IsZero():
-		case i.Role.apart():
+		case i.Role.hasAccount():
 			d.senders[i.Account] = i.Label()
 		case i.Role == Worker:
 			d.users[i.User] = i.Label()
@@ -65,7 +65,7 @@ func (d *directory) Sender(account string) (string, error) {
 	if label, ok := d.senders[account]; ok {
 		return label, nil
 	}
-	return "", wire.Errorf(wire.Unavailable, "the router does not know who sends: the identity was revoked, or is not in its identities.json yet")
+	return "", wire.Errorf(wire.Unavailable, "the router does not know the sender: the identity was revoked, or is not in its identities.json yet")
 }
 
 // Worker returns the label of the worker with a public key.

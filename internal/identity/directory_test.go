@@ -48,8 +48,8 @@ func TestLimitsOfAWorker(t *testing.T) {
 		"another domain":    {func(r *chain.Registration) { r.Events = []string{"session:*"} }, "registers for session:*"},
 		"a channel":         {func(r *chain.Registration) { r.Events, r.Channels = nil, []string{"prompt"} }, "contributes to channels"},
 		"too early":         {func(r *chain.Registration) { r.Priority = 99 }, "its priority is 99"},
-		"too long":          {func(r *chain.Registration) { r.TimeoutMS = 1001 }, "the most it may take is 1s"},
-		"the default time":  {func(r *chain.Registration) { r.TimeoutMS = 0 }, "a call may take 5s"},
+		"too long":          {func(r *chain.Registration) { r.TimeoutMS = 1001 }, "at most 1s is allowed"},
+		"the default time":  {func(r *chain.Registration) { r.TimeoutMS = 0 }, "its timeout is 5s"},
 		"the end of a band": {func(r *chain.Registration) { r.Priority = 200 }, ""},
 	} {
 		r := fine

@@ -17,16 +17,16 @@ import (
 // recheck is the interval at which files are checked for changes.
 const recheck = 500 * time.Millisecond
 
-// File tells routers who is who, from an identities.json and the [TokensFile] beside it. It reads them
-// again when one changed. A file that can't be read changes nothing. A nil File knows nobody and
-// limits nothing. It is safe for concurrent use.
+// File has the identities of an identities.json and of the [TokensFile] next to it. It reads them
+// again when one changed. A file that can't be read changes nothing. A nil File knows no identity
+// and limits nothing. It is safe for concurrent use.
 type File struct {
 	path string
 	log  *slog.Logger
 	now  atomic.Pointer[directory]
-	next atomic.Int64 // when it is looked at again, Unix nanoseconds
+	next atomic.Int64 // time of the next check, in Unix nanoseconds
 
-	mu     sync.Mutex // guards what follows, and that one reads at a time
+	mu     sync.Mutex // guards the fields below, and serializes reads
 	seen   [2]fs.FileInfo
 	report func(digest string, changes []Difference)
 }
@@ -98,8 +98,8 @@ func (f *File) current() *directory {
 	return f.now.Load()
 }
 
-// Bearer returns the label of the agent with a token, such as "agent/coder"; ok is false if no agent
-// has it any more. It always checks the files, so that a revoked token ends at once.
+// Bearer returns the label of the agent with a token, such as "agent/coder"; ok is false if no
+// agent has it. It always checks the files, so that a revoked token ends at once.
 func (f *File) Bearer(token string) (label string, ok bool) {
 	f.reload()
 	return f.now.Load().Bearer(token, time.Now())
@@ -123,7 +123,7 @@ func (f *File) reload() {
 		return
 	}
 	if err := f.read(); err != nil {
-		f.log.Error("identities not reloaded; they stay as they were", "file", f.path, "error", err)
+		f.log.Error("identities not reloaded; keeping the previous ones", "file", f.path, "error", err)
 	}
 }
 

@@ -19,7 +19,7 @@ func writeFile(path string, content []byte, mode fs.FileMode) error {
 	return giveToOwner(path)
 }
 
-// makeOwn makes a directory that nobody else may read. It fails for another user's directory.
+// makeOwn creates a directory that only its owner may read. It fails for another user's directory.
 func makeOwn(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 type Identity struct {
 	Name string `json:"name"`
 	Role Role   `json:"role"`
-	// Hooks are the ids that a worker answers for; "*" stands for each.
+	// Hooks are the ids that a worker answers for; "*" means all.
 	Hooks []string `json:"hooks,omitempty"`
 	// May limits what a worker's hooks register and answer; nil means no limit.
 	May *Limits `json:"may,omitempty"`
@@ -35,7 +35,7 @@ type Identity struct {
 	token string // set only right after it was made
 }
 
-// HTTPAccess is what is known of a token. Its digest is in [TokensFile].
+// HTTPAccess describes a token. Its digest is in [TokensFile].
 type HTTPAccess struct {
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"` // zero means never
@@ -45,7 +45,7 @@ type HTTPAccess struct {
 // is not stored.
 func (i Identity) Token() string { return i.token }
 
-// Label is how records and people name the identity, such as "agent/coder".
+// Label returns the name that records and people use for the identity, such as "agent/coder".
 func (i Identity) Label() string { return string(i.Role) + "/" + i.Name }
 
 var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,62}$`)
@@ -63,9 +63,9 @@ func (i Identity) Check() error {
 	case i.Role != Worker && (len(i.Hooks) > 0 || i.May != nil):
 		return fmt.Errorf("identity %q: only a worker answers for hooks, not the role %s", i.Name, i.Role)
 	case (i.Role == Witness) != (i.Witness != ""):
-		return fmt.Errorf("identity %q: a witness, and nobody else, has a key that it signs with", i.Name)
+		return fmt.Errorf("identity %q: a witness needs a signing key, and no other role may have one", i.Name)
 	case i.Role == Witness && !validToken.MatchString(i.Witness):
-		return fmt.Errorf("identity %q: the key's token %q can't stand in a subject", i.Name, i.Witness)
+		return fmt.Errorf("identity %q: the key's token %q is not a valid token of a subject", i.Name, i.Witness)
 	case i.Role != Agent && i.HTTP != nil:
 		return fmt.Errorf("identity %q: only an agent has a token for the HTTP API, not the role %s", i.Name, i.Role)
 	case i.Role == Worker && len(i.Hooks) == 0:
@@ -83,7 +83,7 @@ func (i Identity) Check() error {
 // account of its own uses the default.
 func (i Identity) Inbox() string {
 	switch {
-	case i.Role.apart():
+	case i.Role.hasAccount():
 		return "_INBOX"
 	case i.Role == Router:
 		return "_INBOX_router"

@@ -68,18 +68,18 @@ func (l *Limits) registration(r chain.Registration) string {
 		return ""
 	}
 	if len(l.Events) > 0 && len(r.Channels) > 0 {
-		return fmt.Sprintf("it contributes to channels, and may register for %q", l.Events)
+		return fmt.Sprintf("it contributes to channels, but may only register for %q", l.Events)
 	}
 	for _, pattern := range r.Events {
 		if len(l.Events) > 0 && !slices.ContainsFunc(l.Events, func(allowed string) bool { return covers(allowed, pattern) }) {
-			return fmt.Sprintf("it registers for %s, and may for %q", pattern, l.Events)
+			return fmt.Sprintf("it registers for %s, but may only register for %q", pattern, l.Events)
 		}
 	}
 	if p := l.Priority; p != nil && (r.Priority < p.Min || r.Priority > p.Max) {
-		return fmt.Sprintf("its priority is %d, and may be %d to %d", r.Priority, p.Min, p.Max)
+		return fmt.Sprintf("its priority is %d, but must be %d to %d", r.Priority, p.Min, p.Max)
 	}
 	if most := time.Duration(l.TimeoutMS) * time.Millisecond; most > 0 && r.Timeout() > most {
-		return fmt.Sprintf("a call may take %v, and the most it may take is %v", r.Timeout(), most)
+		return fmt.Sprintf("its timeout is %v, but at most %v is allowed", r.Timeout(), most)
 	}
 	return ""
 }

@@ -24,9 +24,9 @@ func checkOwner(dir string) error {
 	return fmt.Errorf("%s belongs to another user, with the id %d: use a directory of your own, or run it as that user", dir, owner)
 }
 
-// giveToOwner gives a file that root wrote to the owner of its directory, since a router that runs as
-// that user must read it. The owner may have replaced the file by a link: only a regular file without
-// another name changes hands.
+// giveToOwner gives a file that root wrote to the owner of its directory, since a router that runs
+// as that user must read it. The owner may have replaced the file by a link: only a regular file
+// without other hard links changes its owner.
 func giveToOwner(path string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -49,7 +49,7 @@ func giveToOwner(path string) error {
 		return err
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || !info.Mode().IsRegular() || stat.Nlink != 1 {
-		return fmt.Errorf("%s is a link, or no file: remove it", path)
+		return fmt.Errorf("%s is a link or not a regular file: remove it", path)
 	}
 	return f.Chown(owner, group)
 }

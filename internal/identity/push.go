@@ -30,7 +30,7 @@ func push(ctx context.Context, a *Authority, conn *natsx.Conn, label, account st
 	}
 	reply, err := conn.Request(ctx, "$SYS.REQ.CLAIMS.UPDATE", nil, token)
 	if err != nil {
-		return fmt.Errorf("hand %s to the NATS server: %w", label, err)
+		return fmt.Errorf("send %s to the NATS server: %w", label, err)
 	}
 	var answer struct {
 		Error struct {
@@ -38,7 +38,7 @@ func push(ctx context.Context, a *Authority, conn *natsx.Conn, label, account st
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(reply.Data, &answer); err != nil || answer.Error.Description != "" {
-		return fmt.Errorf("the NATS server does not take %s: %s", label, answer.Error.Description)
+		return fmt.Errorf("the NATS server rejects %s: %s", label, answer.Error.Description)
 	}
 	return nil
 }

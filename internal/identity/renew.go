@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Rotate makes new credentials for an identity, of each kind that it has; those it has end. A zero
-// expires means that the new ones end when the old ones would have.
+// Rotate makes new credentials of each kind that an identity has, and ends the old ones. A zero
+// expires means that the new ones expire when the old ones would have.
 func (a *Authority) Rotate(name string, expires time.Time) (Identity, error) {
 	i, err := a.mustFind(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func (a *Authority) Revoke(name string) (Identity, error) {
 		return Identity{}, err
 	}
 	if i.Role == System {
-		return *i, fmt.Errorf("identity %q hands accounts to the NATS server, which would not learn that it ended: rotate it", name)
+		return *i, fmt.Errorf("identity %q sends accounts to the NATS server, which would not learn of its revocation: rotate it instead", name)
 	}
 	if i.Revoked.IsZero() {
 		i.Revoked = time.Now().UTC().Truncate(time.Second)
@@ -62,7 +62,7 @@ func (i *Identity) extend(expires time.Time) error {
 			*end = expires
 		}
 		if !end.IsZero() && !time.Now().Before(*end) {
-			return fmt.Errorf("identity %q expired on %s: say with --expires how long new credentials hold", i.Name, end.Format(time.DateOnly))
+			return fmt.Errorf("identity %q expired on %s: set with --expires how long new credentials are valid", i.Name, end.Format(time.DateOnly))
 		}
 	}
 	return nil

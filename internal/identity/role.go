@@ -22,7 +22,7 @@ const (
 	Admin Role = "admin"
 	// Worker answers for hooks.
 	Worker Role = "worker"
-	// State reads and writes what hooks remember.
+	// State reads and writes the state of hooks.
 	State Role = "state"
 	// Keeper reads the audit log, rotates and removes its segments.
 	Keeper Role = "keeper"
@@ -34,16 +34,16 @@ const (
 	Archive Role = "archive"
 	// Router is hook-router itself.
 	Router Role = "router"
-	// System may hand new accounts to the NATS server.
+	// System may send new accounts to the NATS server.
 	System Role = "system"
 )
 
 // roles lists all roles.
 var roles = []Role{Agent, Approver, Operator, Admin, Worker, State, Keeper, Auditor, Witness, Archive, Router, System}
 
-// apart reports whether each identity of the role has an account of its own, which
-// proves to the routers who sends.
-func (r Role) apart() bool { return r == Agent || r == Approver || r == Operator || r == Admin }
+// hasAccount reports whether each identity of the role has an account of its own, which proves to
+// the routers who sends a request.
+func (r Role) hasAccount() bool { return r == Agent || r == Approver || r == Operator || r == Admin }
 
 // audits reports whether identities of the role share the account with the mirror of the
 // audit log, from which nothing but signatures reaches the routers.

@@ -15,7 +15,7 @@ import (
 // serverKey is the file with the key of the router that runs the NATS server.
 const serverKey = "server.nk"
 
-// makeServerKey makes a missing key.
+// makeServerKey creates the key if it is missing.
 func (a *Authority) makeServerKey() error {
 	if key, err := a.ServerKey(); key != nil || err != nil {
 		return err
@@ -31,8 +31,8 @@ func (a *Authority) makeServerKey() error {
 	return writeFile(filepath.Join(a.dir, serverKey), seed, 0o600)
 }
 
-// ServerKey returns the key with which the router that runs the NATS server proves to clients that it
-// is the one in their credentials; nil if the NATS server is a separate one.
+// ServerKey returns the key with which the router that runs the NATS server proves to clients that
+// it is the router that their credentials name; nil if the NATS server is a separate one.
 func (a *Authority) ServerKey() (nkeys.KeyPair, error) {
 	if _, err := os.Stat(filepath.Join(a.dir, serverKey)); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -43,7 +43,7 @@ func (a *Authority) ServerKey() (nkeys.KeyPair, error) {
 // tagServer names the key of the server in the credentials of agents and people, who check it.
 func (a *Authority) tagServer(claims *jwt.UserClaims, role Role) error {
 	key, err := a.ServerKey()
-	if key == nil || err != nil || !role.apart() {
+	if key == nil || err != nil || !role.hasAccount() {
 		return err
 	}
 	public, err := key.PublicKey()

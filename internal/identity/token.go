@@ -53,7 +53,7 @@ func (t tokens) write(dir string) error {
 	return writeFile(path, append(text, '\n'), 0o600)
 }
 
-// digest returns the stored form of a token. A token has 256 random bits, so guessing is hopeless.
+// digest returns the stored form of a token. A token has 256 random bits, so it can't be guessed.
 func digest(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
 // AddToken makes a token for the HTTP API for the named agent, and adds a missing agent, without
@@ -115,7 +115,7 @@ func (d *directory) admit(list []Identity, digests tokens) error {
 	return nil
 }
 
-// Bearer returns the label of the agent with a token; ok is false if no agent has it any more.
+// Bearer returns the label of the agent with a token; ok is false if no agent has it.
 func (d *directory) Bearer(token string, now time.Time) (label string, ok bool) {
 	b, ok := d.bearers[digest(token)] // the time that this takes reveals only the digest
 	for _, end := range b.until {

@@ -12,6 +12,6 @@
 // names: a sender that knows an id which sessions of another sender claim can label those sessions.
 // At worst this denies what would be permitted. All unproven sessions belong to one sender.
 //
-// A label of a proven sender's session also holds for all other sessions of that sender for some
+// A label of a proven sender's session also applies to all other sessions of that sender for some
 // time ([Options.Memory]), so that a new session id does not avoid it.
 package labels

@@ -17,7 +17,7 @@ type Record struct {
 	Sender  string           `json:"sender,omitempty"`     // the proven owner; empty if unproven
 	Labels  map[string]Added `json:"labels,omitempty"`
 	// Cleared is, for each label that was removed, when the person was asked. Labels of the
-	// sender's other sessions from before that time do not hold for this session.
+	// sender's other sessions from before that time do not apply to this session.
 	Cleared map[string]time.Time `json:"cleared,omitempty"`
 	// Asked is when a person was last asked to remove each label. If a hook adds the label again,
 	// it is stored again, so that the answer does not remove what came after the question.

@@ -2,7 +2,7 @@ package labels
 
 import "time"
 
-// sender holds the labels of all sessions of one sender.
+// sender has the labels of all sessions of one sender.
 type sender struct {
 	sessions int
 	added    map[string]time.Time // when each label was last added

@@ -12,8 +12,8 @@ const Retention = 30 * 24 * time.Hour
 
 // Options configure a table. Zero fields mean defaults.
 type Options struct {
-	// Memory is how long a label of one session holds for all sessions of the same proven
-	// sender; 0 means an hour, a negative value disables it.
+	// Memory is how long a label of one session applies to all sessions of the same proven sender;
+	// 0 means an hour, a negative value disables it.
 	Memory time.Duration
 }
 

@@ -36,9 +36,9 @@ type Entry struct {
 
 // BucketOptions configure a bucket.
 type BucketOptions struct {
-	// Name and Description of the bucket.
+	// Name and Description are those of the bucket.
 	Name, Description string
-	// Replicas; 0 means three on a cluster that has them, else one.
+	// Replicas is the number of replicas; 0 means three on a cluster that has them, else one.
 	Replicas int
 	// MaxAge is how long a key is kept after its last write; 0 means forever.
 	MaxAge time.Duration
@@ -59,7 +59,7 @@ func (c *Conn) OpenBucket(ctx context.Context, o BucketOptions) (*Bucket, error)
 	kv, err := c.openBucket(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w (is JetStream enabled, and may this account use it? %s)", o.Name, c.explain(err),
-			cmp.Or(o.Hint, "An operator makes what is missing with `hookctl audit bootstrap --prefix "+c.Prefix()+"`"))
+			cmp.Or(o.Hint, "An operator can create what is missing with `hookctl audit bootstrap --prefix "+c.Prefix()+"`"))
 	}
 	return &Bucket{c, kv, o.Name, o.markerTTL()}, nil
 }

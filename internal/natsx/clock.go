@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Clock tells the time of a NATS server, so that processes with different local clocks agree. The
-// zero Clock tells the local time until Ask succeeds. It is safe for concurrent use.
+// Clock returns the time of a NATS server, so that processes with different local clocks agree. The
+// zero Clock returns the local time until Ask succeeds. It is safe for concurrent use.
 type Clock struct{ read atomic.Pointer[reading] }
 
 // reading pairs a time of the server with the local time at which it held. The monotonic clock measures

@@ -33,11 +33,11 @@ const DefaultURL = nats.DefaultURL
 
 // Options configure a connection. The zero value connects to the default URL.
 type Options struct {
-	// URL of the servers, comma-separated; empty means nats://127.0.0.1:4222.
+	// URL is that of the servers, comma-separated; empty means nats://127.0.0.1:4222.
 	URL string
-	// Prefix of every subject; empty means "hooks".
+	// Prefix is the first token of every subject; empty means "hooks".
 	Prefix string
-	// Name of the connection, for the server's monitoring.
+	// Name is that of the connection, for the server's monitoring.
 	Name string
 	// InProcess is an embedded server to connect to without a socket. It takes precedence over URL.
 	InProcess InProcess
@@ -56,7 +56,7 @@ type Options struct {
 	Role string
 	// Getenv reads NATS_CREDS and locates these contexts; nil means [os.Getenv].
 	Getenv func(string) string
-	// NATS holds further options: user, token, TLS, inbox prefix.
+	// NATS are additional options: user, token, TLS, inbox prefix.
 	NATS []nats.Option
 	// Log gets disconnects and errors of the connection; nil discards them.
 	Log *slog.Logger
@@ -265,7 +265,7 @@ func hint(err error, creds string) error {
 		return fmt.Errorf("%w: %w: the server refuses those in %s: they were rotated or revoked, have expired, or are for another server",
 			ErrCredentials, err, creds)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired):
-		return fmt.Errorf("%w: %w: the server wants credentials: those of hookctl auth, or of the router's own server, "+
+		return fmt.Errorf("%w: %w: the server requires credentials: those of hookctl auth, or of the router's own server, "+
 			"which only its user can read", ErrCredentials, err)
 	}
 	return err

@@ -131,7 +131,7 @@ func TestRefusedCredentialsAreNamed(t *testing.T) {
 	if err := os.WriteFile(file, []byte(creds), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for creds, want := range map[string]string{file: "the server refuses those in " + file, "": "the server wants credentials"} {
+	for creds, want := range map[string]string{file: "the server refuses those in " + file, "": "the server requires credentials"} {
 		if _, err := natsx.Connect(natsx.Options{URL: url, Creds: creds}); !errors.Is(err, natsx.ErrCredentials) || !strings.Contains(err.Error(), want) {
 			t.Errorf("credentials %q: %v; want %s", creds, err, want)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrImpostor means that the program that answers is not the router that issued the credentials.
-var ErrImpostor = errors.New("what answers there is not the router that made these credentials: another program may have taken its port")
+var ErrImpostor = errors.New("the program that answers is not the router that issued these credentials: another program may have taken its port")
 
 // proofText returns the text that a router signs for a challenge.
 func proofText(challenge string) []byte { return []byte("hookrouter prove v1\n" + challenge) }

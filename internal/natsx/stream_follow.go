@@ -138,8 +138,8 @@ func deliver(ctx context.Context, messages jetstream.MessagesContext, to chan<- 
 	}
 }
 
-// deleteConsumer deletes the consumer of a Follow that ended. It would otherwise live for minutes,
-// and cost the stream something with every message.
+// deleteConsumer deletes the consumer of a Follow that ended. It would otherwise exist for minutes,
+// at a cost for every message of the stream.
 func (s *Stream) deleteConsumer(consumer jetstream.Consumer) {
 	if info := consumer.CachedInfo(); info != nil && s.conn.Connected() {
 		ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)

@@ -96,7 +96,7 @@ func (s *set) impossible(a *chain.Approval, sender string) string {
 func (s *set) excluded(a *chain.Approval, sender, identity, person string) string {
 	switch {
 	case person == "":
-		return fmt.Sprintf("%q is nobody whom the router knows (--approval-groups)", identity)
+		return fmt.Sprintf("%q is not a known person (--approval-groups)", identity)
 	case !a.ExcludeRequester:
 		return ""
 	case identity != "" && identity == sender, s.senders[sender] == person:

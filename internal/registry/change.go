@@ -31,7 +31,7 @@ func registering(by string, old *hook, next record, inst string) Change {
 			c.Action = "instance"
 		}
 	}
-	c.Registration, _ = json.Marshal(next.Registration) // texts, numbers and lists
+	c.Registration, _ = json.Marshal(next.Registration) // strings, numbers and lists only
 	return c
 }
 

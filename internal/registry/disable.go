@@ -25,10 +25,10 @@ type Disabled struct {
 	revision uint64
 }
 
-// Disable takes a hook out of every chain and channel until [Registry.Enable], also while it is
-// not registered and across registrations. After it returns without an error, no replica that
-// accepts an event calls the hook. It returns the order in force: an earlier one stays unless d
-// has another reason. The caller decides whether the hook may be disabled.
+// Disable takes a hook out of every chain and channel until [Registry.Enable], even while it is not
+// registered and across registrations. After it returns without an error, no replica that accepts
+// an event calls the hook. It returns the order in force: an earlier one stays unless d has another
+// reason. The caller decides whether the hook may be disabled.
 func (r *Registry) Disable(ctx context.Context, id string, d Disabled) (Disabled, error) {
 	body, err := json.Marshal(d)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *Registry) Disable(ctx context.Context, id string, d Disabled) (Disabled
 	change := Change{Action: "disabled", Hook: id, By: d.By, Reason: d.Reason}
 	_, err = r.writeDisabled(ctx, change, func(old Disabled) (bool, []byte, error) {
 		if old.revision == 0 && len(r.disabled.known()) >= maxDisabled {
-			return false, nil, wire.Errorf(wire.Overloaded, "%d hooks are disabled, which is the limit: enable some, or remove them", maxDisabled)
+			return false, nil, wire.Errorf(wire.Overloaded, "%d hooks are disabled, which is the limit: enable some", maxDisabled)
 		}
 		if old.inForce() && (d.Reason == "" || old.Reason == d.Reason) {
 			inForce = old

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// bucketSettings are those of the bucket. With other settings than the required ones it may lose
-// registrations, and this replica is not ready.
+// bucketSettings watches the settings of the bucket. With other settings than the required ones the
+// bucket may lose registrations, so this replica is not ready.
 func bucketSettings(c *natsx.Conn, o Options) *natsx.Settings {
 	return &natsx.Settings{
 		Of: "registry", Prefix: c.Prefix(), Log: o.Log,

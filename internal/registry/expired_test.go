@@ -36,7 +36,7 @@ func TestAnInstanceIsRecordedAsExpiredOnce(t *testing.T) {
 		register(t, r, hook("h", "i"))
 		stall.Stop()
 		testkit.Receive(t, "the instance is removed", removed)
-		time.Sleep(3 * ttl)
+		time.Sleep(3 * ttl) //nolint:forbidigo // of the bubble's clock
 		if called(t, r) != "h" {
 			t.Fatal("the replica has read the removal: nothing was held back")
 		}

@@ -20,19 +20,21 @@ type follower struct {
 	lease    *lease
 	next     *chain.Table // as of the log so far
 
-	loaded  bool // everything that the bucket held at the start was received
+	loaded  bool // everything that the bucket contained at the start was received
 	whole   bool // and nothing that was replaced meanwhile is missing
 	changed bool // hooks, orders or labels changed since the last report
 	gaps    gaps
 
-	held map[string]bool // keys of the bucket, without those of labels, until it was received as a whole; false for a deletion's marker
+	// present are the keys of the bucket except those of labels; false for the marker of a deletion.
+	// It is nil once the whole bucket was received.
+	present map[string]bool
 }
 
 // apply applies one batch. Until the whole bucket was received, the served table stays as it
 // was.
 //
-// The bucket keeps one record per key, and does not deliver older ones. So while more records
-// wait behind a batch, an earlier record may be missing from it. Therefore a revision counts as
+// The bucket keeps one record per key, and does not deliver older ones. So while more records are
+// pending after a batch, an earlier record may be missing from it. Therefore a revision counts as
 // applied, and a lease as held, only after a batch that ends with the last record of the log and
 // leaves no gap.
 func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) error {
@@ -47,10 +49,10 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 			if e.Value == nil && f.deleted(id, hooks) {
 				continue
 			}
-			h, buried := f.decode(id, e)
+			h, removed := f.decode(id, e)
 			hooks[id] = h
 			delete(gone, id)
-			if buried {
+			if removed {
 				gone[id] = e.Revision
 			}
 		}
@@ -62,7 +64,7 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 	}
 	ordered := len(r.frozen.apply(batch)) + len(r.pins.apply(batch))
 	if loaded {
-		r.table.Store(f.next) // before applied says so, like the orders
+		r.table.Store(f.next) // before r.applied advances; the orders too
 		r.disabled.publish()
 		r.frozen.publish()
 		if r.pins.publish() {
@@ -95,8 +97,8 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 	return nil
 }
 
-// callable returns the changes of the table by a batch of hooks and of orders about disabled ones,
-// which are not in the table.
+// callable returns the table changes that follow from a batch of hooks and of orders to disable
+// hooks. Disabled hooks are not in the table.
 func (f *follower) callable(hooks map[string]*hook, ordered []string) (changes []chain.Change) {
 	for _, id := range slices.AppendSeq(ordered, maps.Keys(hooks)) {
 		change := chain.Change{ID: id}
@@ -118,7 +120,7 @@ func (f *follower) latest(id string, batch map[string]*hook) *hook {
 }
 
 // decode reads the record of a hook; nil if it was removed, with or without a tombstone.
-func (f *follower) decode(id string, e natsx.Entry) (h *hook, buried bool) {
+func (f *follower) decode(id string, e natsx.Entry) (h *hook, tombstone bool) {
 	if e.Value == nil {
 		f.registry.options.Log.Debug("hook removed", "hook", id, "revision", e.Revision)
 		return nil, false
@@ -146,7 +148,7 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 		if id, ok := strings.CutPrefix(e.Key, replicaKey); ok {
 			f.replica(id, e, now)
 		}
-		f.holds(e)
+		f.notePresent(e)
 	}
 	if complete {
 		r.applied = f.gaps.last

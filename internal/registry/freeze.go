@@ -59,7 +59,7 @@ func (r *Registry) Freeze(ctx context.Context, o freeze.Order) error {
 	}
 	known := r.frozen.known()
 	if _, again := known[o.Key()]; !again && len(known) >= maxFrozen {
-		return wire.Errorf(wire.Overloaded, "%d orders to freeze are in force, which is the limit: thaw some, or freeze all", maxFrozen)
+		return wire.Errorf(wire.Overloaded, "%d freeze orders are in force, which is the limit: thaw some, or freeze all", maxFrozen)
 	}
 	body, err := json.Marshal(o)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *Registry) Thaw(ctx context.Context, o freeze.Order) (thawed bool, err e
 func readFreeze(_ string, e natsx.Entry, old frozen) frozen {
 	if e.Value == nil {
 		if old.revision != 0 {
-			old.revision = e.Revision // a thaw replaces the marker
+			old.revision = e.Revision // a thaw replaces the delete marker
 		}
 		return old
 	}
@@ -105,7 +105,7 @@ func readFreeze(_ string, e natsx.Entry, old frozen) frozen {
 		Thawed bool `json:"thawed"`
 	}
 	if err := json.Unmarshal(e.Value, &stored); err != nil {
-		stored.Order = freeze.Order{Reason: "an order to freeze can't be read: thaw all and freeze again", Time: time.Now()}
+		stored.Order = freeze.Order{Reason: "a freeze order can't be read: thaw all and freeze again", Time: time.Now()}
 	}
 	if stored.Thawed {
 		return frozen{}

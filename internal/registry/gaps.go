@@ -8,13 +8,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// gaps tells whether a follower may lack a record.
+// gaps tracks whether a follower may have missed a record.
 //
 // The bucket keeps one record per key. A follower that lags never receives a record that was
 // replaced meanwhile, only the one that replaced it, which may still be on its way. The server's
-// count of pending records does not rule that out: it drops for the old record before it rises
-// for the new one. So after a skipped revision the follower asks for the newest revision of the
-// bucket, and lacks none once it has received that.
+// count of pending records does not rule that out: it drops for the old record before it rises for
+// the new one. So after a skipped revision the follower asks for the newest revision of the bucket.
+// Once it has received that, it has missed none.
 type gaps struct {
 	bucket  *natsx.Bucket
 	timeout time.Duration // of the request for the newest revision

@@ -121,7 +121,7 @@ func newFollower(r *Registry) *follower {
 	r.hooks, r.gone, r.replicas, r.seen = map[string]*hook{}, map[string]uint64{}, map[string]*peer{}, map[instanceKey]time.Time{}
 	return &follower{
 		registry: r, lease: &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}, next: &chain.Table{},
-		held: map[string]bool{}, gaps: gaps{bucket: r.bucket, timeout: time.Second, log: r.options.Log},
+		present: map[string]bool{}, gaps: gaps{bucket: r.bucket, timeout: time.Second, log: r.options.Log},
 	}
 }
 

@@ -30,10 +30,10 @@ func TestWhatVanishesWhileNoReplicaRunsIsMissed(t *testing.T) {
 		remove func(*testing.T, *natsx.Bucket, string) error
 		want   string // what is lost; empty for nothing
 	}{
-		"a purged guard":    {"hook.guard", purged, `hook "guard" is not in the bucket`},
+		"a purged guard":    {"hook.guard", purged, `hook "guard" is no longer in the bucket`},
 		"a deleted guard":   {"hook.guard", deleted, `hook "guard" was deleted from the bucket`},
 		"a purged pin":      {"pin.guard", purged, `hook "guard" was pinned`},
-		"a purged freeze":   {"freeze.all", purged, "freeze.all is not in the bucket"},
+		"a purged freeze":   {"freeze.all", purged, "freeze.all is no longer in the bucket"},
 		"a hook that comes": {"hook.passing", purged, ""},
 		"a removed hook":    {"hook.removed", func(*testing.T, *natsx.Bucket, string) error { return nil }, ""},
 	} {

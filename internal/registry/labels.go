@@ -38,8 +38,8 @@ func (r *Registry) Session(name string) labels.Record {
 	return record
 }
 
-// Senders returns whose sessions with an id have labels or a lineage, as far as this replica knows;
-// empty for unproven ones.
+// Senders returns the senders whose session with an id has labels or a lineage, as far as this
+// replica knows; an unproven sender is empty.
 func (r *Registry) Senders(id string) []string { return r.labels.Senders(id) }
 
 // AddLabels adds labels, each with the hook that set it, and returns all labels of the session,
@@ -67,9 +67,9 @@ func (r *Registry) AddLabels(ctx context.Context, name string, by map[string]str
 	return r.Labels(name)
 }
 
-// Claim stores a session's claim to have a parent, and a root of its tree; each may be empty. A
-// claim that every replica knows already costs a map lookup. After it returns without an error,
-// every replica knows the claim or has no lease.
+// Claim stores a session's claimed parent and root; each may be empty. A claim that every replica
+// already knows costs a map lookup. After it returns without an error, every replica knows the
+// claim or has no lease.
 func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
 	if !r.Current() {
 		return ErrStale
@@ -146,7 +146,7 @@ func (r *Registry) updateSession(ctx context.Context, name string, change func(o
 			return 0, err
 		}
 		revision, err := r.bucket.Update(ctx, labelKey+labels.Key(name), body, at)
-		return revision, storeError("what the session has seen", err)
+		return revision, storeError("the session's labels", err)
 	})
 }
 
@@ -172,8 +172,8 @@ func (r *Registry) forget(ctx context.Context) error {
 	})
 }
 
-// labeled applies the session records of a batch and reports whether there are any. Labels only
-// grow, so the served table may have them before the rest of the batch.
+// labeled applies the session records of a batch and reports whether there are any. They take
+// effect before the rest of the batch does: a label that comes early only restricts.
 func (f *follower) labeled(batch []natsx.Entry) (found bool) {
 	r := f.registry
 	for _, e := range batch {
@@ -188,7 +188,7 @@ func (f *follower) labeled(batch []natsx.Entry) (found bool) {
 		}
 		record, err := labels.Decode(e.Value)
 		if err != nil || labels.Key(record.Name()) != key {
-			r.options.Log.Error("record of a session unreadable; its labels are not known", "key", e.Key, "error", err)
+			r.options.Log.Error("session record unreadable; its labels are unknown", "key", e.Key, "error", err)
 			continue
 		}
 		r.labels.Apply(record, e.Revision)

@@ -17,7 +17,7 @@ type lease struct {
 	registry *Registry
 	loaded   chan struct{} // closed once the follower has received the whole bucket
 
-	mu    sync.Mutex           // guards what follows
+	mu    sync.Mutex           // guards the fields below
 	sent  map[uint64]time.Time // write times of the renewals that have not come back
 	start time.Time            // of the newest renewal that came back; zero for none
 }
@@ -26,8 +26,8 @@ type lease struct {
 // tenth of that time: just after a reconnect the server may not have the bucket yet. It fails if
 // no record came back for two leases.
 //
-// It begins once the bucket is loaded. The server miscounts what is pending for a watch that is
-// opened while a record is replaced, and then no record counts as the last of the log.
+// It begins once the bucket is loaded. If a record is replaced while a watch is being opened, the
+// server miscounts the pending records of the watch, and no record counts as the last of the log.
 func (l *lease) renew(ctx context.Context) error {
 	r := l.registry
 	select {
@@ -121,8 +121,8 @@ func (l *lease) confirm() {
 	r.extendAll()
 }
 
-// extendAll grants every instance a whole time-to-live, as after each gap in which this replica
-// may have missed heartbeats.
+// extendAll grants every instance a whole time-to-live. It is called after each gap in which this
+// replica may have missed heartbeats.
 func (r *Registry) extendAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,8 +181,8 @@ func (r *Registry) everywhere(revision uint64) bool {
 // behind reports whether a replica may still use a table older than revision, and when to look
 // again. The caller holds mu.
 //
-// Only leases from before revision count: a replica gets a later one by reading a later record,
-// and then its table holds revision.
+// Only leases from before revision count: a replica gets a later one by reading a later record, and
+// then its table contains revision.
 func (r *Registry) behind(revision uint64) (until time.Time, waiting bool) {
 	now := time.Now()
 	if r.applied < revision {

@@ -77,7 +77,8 @@ func (r *Registry) NobodyListens(id string) {
 	}
 }
 
-// watchListeners notes the hooks whose workers stopped listening: a killed process does not say so.
+// watchListeners notes the hooks whose workers stopped listening: a killed process does not
+// unregister.
 func (r *Registry) watchListeners(ctx context.Context) error {
 	if r.options.Listens == nil {
 		return nil
@@ -216,7 +217,7 @@ func (r *Registry) staleReplicas() map[string]uint64 {
 	return list
 }
 
-// every calls do with each tick until ctx ends.
+// every calls do on each tick until ctx ends.
 func every(ctx context.Context, period time.Duration, do func()) error {
 	tick := time.NewTicker(period)
 	defer tick.Stop()

@@ -15,9 +15,9 @@ import (
 // lostKey is the key of the [loss] that is not accepted yet.
 const lostKey = "lost"
 
-// loss says that a durable hook is gone from the bucket though nobody unregistered it, or that the
-// bucket is older than what a replica has read. Other guards may be gone too, so no replica serves
-// until an operator accepts the loss.
+// loss records that a durable hook is gone from the bucket although nobody unregistered it, or that
+// the bucket is older than what a replica has read. Other guards may be gone too, so no replica
+// serves until an operator accepts the loss.
 type loss struct {
 	Hook string    `json:"hook,omitempty"` // empty if anything may be lost
 	Why  string    `json:"why,omitempty"`  // empty if the loss is accepted
@@ -32,8 +32,8 @@ func (l *loss) err() error {
 	if l.Hook != "" {
 		what = fmt.Sprintf("hook %q %s", l.Hook, l.Why)
 	}
-	return wire.Errorf(wire.Unavailable, "registrations are lost: %s. Bring the bucket of registrations back from a backup, "+
-		"or see that every guard is registered again and then run `hookctl registry accept`", what)
+	return wire.Errorf(wire.Unavailable, "registrations are lost: %s. Restore the bucket of registrations from a backup, "+
+		"or make sure that every guard is registered again and then run `hookctl registry accept`", what)
 }
 
 // Ready reports why the registry can't serve, or nil.
@@ -45,25 +45,25 @@ func (r *Registry) Ready() error {
 	return err
 }
 
-// lose notes that a hook is lost, unless another one is already. The other replicas learn it
+// lose notes that a hook is lost, unless another one already is. The other replicas learn of it
 // through the bucket.
 func (r *Registry) lose(id, why string) {
 	l := &loss{Hook: id, Why: why, Time: time.Now().UTC(), after: r.lostAt.Load()}
 	if r.lost.CompareAndSwap(nil, l) {
-		r.untold.Store(l)
+		r.unreported.Store(l)
 		r.options.Log.Error("registrations are lost; not serving until an operator accepts it", "hook", id, "reason", why, "accept_with", "hookctl registry accept")
 	}
 }
 
-// tellLost records and stores a loss that this replica noticed. If another replica wrote
+// reportLost records and stores a loss that this replica noticed. If another replica wrote
 // meanwhile, its record counts: it reported the same loss, or an operator accepted it.
-func (r *Registry) tellLost(ctx context.Context) error {
+func (r *Registry) reportLost(ctx context.Context) error {
 	return every(ctx, r.options.Lease/6, func() {
-		l := r.untold.Load()
+		l := r.unreported.Load()
 		if l == nil {
 			return
 		}
-		body, _ := json.Marshal(l) // texts and a time
+		body, _ := json.Marshal(l) // strings and a time only
 		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 		defer cancel()
 		err := r.options.Record(ctx, Change{Action: "lost", Hook: l.Hook, Reason: l.Why})
@@ -74,14 +74,14 @@ func (r *Registry) tellLost(ctx context.Context) error {
 			r.options.Log.Warn("the other routers do not know of the lost registrations yet; trying again", "error", err)
 			return
 		}
-		r.untold.CompareAndSwap(l, nil)
+		r.unreported.CompareAndSwap(l, nil)
 	})
 }
 
-// nobody is the id of the tombstone for a loss that names no hook. No hook can have it.
-const nobody = "_"
+// noHook is the id of the tombstone for a loss that names no hook. No hook can have it.
+const noHook = "_"
 
-// errAccepted makes a replica read the bucket again and forget what is lost.
+// errAccepted makes a replica read the bucket again and forget the lost registrations.
 var errAccepted = errors.New("an operator accepted that registrations are lost")
 
 // Accept lets the replicas serve with the registrations that the bucket holds, and reports
@@ -93,15 +93,15 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 		return false, ErrStale
 	case l == nil:
 		return false, r.seenByAll(ctx, r.lostAt.Load()) // somebody may just have accepted it
-	case r.untold.Load() != nil:
+	case r.unreported.Load() != nil:
 		return false, wire.Errorf(wire.Unavailable, "the loss is not recorded yet: try again")
 	}
 	if err := r.options.Record(ctx, Change{Action: "accepted", Hook: l.Hook, By: by, Reason: l.Why}); err != nil {
 		return false, err
 	}
-	// With a tombstone the registry is not found empty at the next start, unless it is lost
-	// again. A hook that is registered again needs none.
-	if _, err := r.bucket.Update(ctx, hookKey+cmp.Or(l.Hook, nobody), tombstone(), 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
+	// A tombstone keeps the registry from being empty at the next start, unless it is lost again. A
+	// hook that is registered again needs none.
+	if _, err := r.bucket.Update(ctx, hookKey+cmp.Or(l.Hook, noHook), tombstone(), 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
 		return false, storeError("the acceptance", err)
 	}
 	body, err := json.Marshal(loss{By: by, Time: time.Now().UTC()})
@@ -115,7 +115,7 @@ func (r *Registry) Accept(ctx context.Context, by string) (accepted bool, err er
 	return true, r.seenByAll(ctx, revision)
 }
 
-// CheckEmpty checks an empty bucket against the audit log: known names a durable hook and a
+// CheckEmpty checks an empty bucket against the audit log: known returns a durable hook and a
 // pinned guard that the log knows; empty means none. Call it at the start, when the registry is
 // current.
 func (r *Registry) CheckEmpty(ctx context.Context, known func(context.Context) (hook, guard string, err error)) error {
@@ -130,9 +130,9 @@ func (r *Registry) CheckEmpty(ctx context.Context, known func(context.Context) (
 	case err != nil:
 		return fmt.Errorf("compare the registrations with the audit log: %w", err)
 	case hook != "":
-		r.lose(hook, "is in the audit log, and the bucket of registrations is empty")
+		r.lose(hook, "is in the audit log, but the bucket of registrations is empty")
 	case guard != "" && len(r.pins.known()) == 0:
-		r.lose(guard, "was pinned, as the audit log has it, and the bucket of registrations is empty")
+		r.lose(guard, "was pinned according to the audit log, but the bucket of registrations is empty")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestAReplicaThatWasAwayKnowsThatAGuardWasDeleted(t *testing.T) {
 		guard.OnFailure = chain.FailClosed
 		revision := register(t, away, guard)
 		line.set(true)
-		time.Sleep(3 * lease)
+		time.Sleep(3 * lease) //nolint:forbidigo // of the bubble's clock
 		if err := bucketOf(t, server).Remove(t.Context(), "hook.guard", revision); err != nil {
 			t.Fatal(err)
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// wasDeleted is why a hook is lost of which the bucket holds only the marker of a deletion.
+// wasDeleted is why a hook is lost if the bucket has only the marker of a deletion for it.
 const wasDeleted = "was deleted from the bucket of registrations"
 
-// deleted reports whether a durable hook was deleted from the bucket. Routers write tombstones,
-// so such a hook is lost, and stays in the table.
+// deleted reports whether a durable hook was deleted from the bucket. Routers write tombstones
+// instead, so such a hook is lost, and stays in the table.
 func (f *follower) deleted(id string, batch map[string]*hook) bool {
 	h := f.latest(id, batch)
 	if h == nil || !h.Registration.StaysRegistered() {
@@ -22,30 +22,30 @@ func (f *follower) deleted(id string, batch map[string]*hook) bool {
 }
 
 // older looks for a bucket that is older than what this replica has read: labels and orders may be
-// gone. applied includes a record that this replica wrote since it follows, so the store has
-// nothing newer that it only does not show yet.
+// gone. applied includes a record that this replica wrote after it began to follow, so the store
+// has no newer records that it has merely not delivered yet.
 func (f *follower) older(applied uint64) {
 	r := f.registry
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if applied < r.knownAt {
-		r.lose("", fmt.Sprintf("the bucket of registrations is at revision %d, and this router has read revision %d", applied, r.knownAt))
+		r.lose("", fmt.Sprintf("the bucket of registrations is at revision %d, but this router has read revision %d", applied, r.knownAt))
 	}
 	r.knownAt = applied
 }
 
-// loss applies the record of lost registrations, and reports whether a loss was accepted: a known
-// one, or one of which this replica would find more, since it was away.
+// loss applies the record of lost registrations, and reports whether a loss was accepted: one that
+// this replica knew, or one that it missed while it was away.
 func (f *follower) loss(e natsx.Entry) (accepted bool) {
 	l := new(loss)
 	if err := json.Unmarshal(e.Value, l); err != nil {
-		l = &loss{Hook: "unknown", Why: "may be gone: what the bucket says of it can't be read"}
+		l = &loss{Hook: "unknown", Why: "may be gone: the record of the loss can't be read"}
 	} else if l.Why == "" {
 		l = nil
 	}
 	r := f.registry
 	r.lostAt.Store(e.Revision)
-	r.untold.Store(nil) // another replica stored it first
+	r.unreported.Store(nil) // another replica stored it first
 	was := r.lost.Swap(l)
 	if l != nil {
 		return false

@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// orders are the operators' orders of one kind: each has a key of the bucket. The follower applies
-// the log to a copy and publishes it.
+// orders are the operators' orders of one kind, each under a key of the bucket. The follower
+// applies the log to a copy and publishes it.
 type orders[T order] struct {
 	registry *Registry
 	prefix   string // of the keys; an id follows
@@ -68,8 +68,9 @@ func (o *orders[T]) apply(batch []natsx.Entry) (ids []string) {
 // publish publishes what was applied and reports whether it is new.
 func (o *orders[T]) publish() bool { return o.published.Swap(o.next) != o.next }
 
-// write records a change and writes the order about its hook. next gets the order so far; it says
-// whether to write, and the new record, nil to remove it. write returns when every replica knows.
+// write records a change and writes the order about its hook. next gets the current order; it
+// returns whether to write, and the new record, nil to remove it. write returns when every replica
+// knows.
 func (o *orders[T]) write(ctx context.Context, c Change, next func(old T) (write bool, body []byte, err error)) (wrote bool, err error) {
 	r := o.registry
 	record := r.recorder(ctx)

@@ -94,11 +94,11 @@ func (r *Registry) Unpin(ctx context.Context, by, id string) (unpinned bool, err
 }
 
 // readPin reads the record of an order. An order that is merely deleted from the bucket stays in
-// force and is lost. An unreadable record stops every event.
+// force and counts as lost. An unreadable record refuses every event.
 func (r *Registry) readPin(id string, e natsx.Entry, old pin) pin {
 	if e.Value == nil {
 		if old.inForce() {
-			r.lose(id, "was pinned, and the order was deleted from the bucket of registrations")
+			r.lose(id, "was pinned, but its order was deleted from the bucket of registrations")
 		}
 		return old
 	}

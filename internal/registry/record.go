@@ -102,7 +102,7 @@ func (r *record) echoes() bool {
 	return len(r.Instances) > 0
 }
 
-// change is what another registration does to a record.
+// change says what a registration does to an existing record.
 type change int
 
 const (
@@ -126,7 +126,7 @@ func register(old *hook, reg chain.Registration) (record, change) {
 	mine.Back = before.Back
 	if known && before == mine {
 		mine.Back++
-		next.Instances[reg.Instance] = mine // where the renewal is written
+		next.Instances[reg.Instance] = mine // if the renewal is written
 		return next, renewed
 	}
 	if content != digest(old.Registration) {
@@ -147,7 +147,7 @@ func digest(reg chain.Registration) string {
 }
 
 // Older reports whether version a is older than b and so can't replace it. Semantic versions
-// compare as such, others as text; no version is older than any.
+// compare as such, others as text; an empty version is older than any other.
 func Older(a, b string) bool {
 	va, vb := "v"+strings.TrimPrefix(a, "v"), "v"+strings.TrimPrefix(b, "v")
 	if semver.IsValid(va) && semver.IsValid(vb) {

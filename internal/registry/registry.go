@@ -16,41 +16,41 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Bucket is the configuration of the bucket of registrations. Reads go to the leader: a write
-// that meets the marker of a removed hook reads it, and routers have no right to direct gets.
+// Bucket is the configuration of the bucket of registrations. Reads go to the leader: a write that
+// finds the delete marker of a key reads it, and routers have no right to direct gets.
 func Bucket(name string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{Name: name, Description: "hook registrations", Replicas: replicas, LeaderReads: true}
 }
 
-// Compile makes the condition of a registration; nil if it has none.
+// Compile compiles the condition of a registration; nil if it has none.
 type Compile func(chain.Registration) (func(*chain.View) (bool, error), error)
 
 // Options configure a registry. The zero value of each field is its default.
 type Options struct {
 	// Replica identifies the replica. It must be new at every start.
 	Replica string
-	// AuditFormat is the newest audit log format that this replica knows, which the others
-	// learn. 0 says nothing, like replicas that knew only the first.
+	// AuditFormat is the newest audit log format that this replica knows, which it announces to the
+	// others. 0 announces none, like replicas that know only the first.
 	AuditFormat int
 	// Lease is how long a replica may use its table without renewing; 0 means 3 s. All replicas
 	// must use the same.
 	Lease time.Duration
 	// TTL is how long an instance lives without renewing; 0 means 15 s.
 	TTL time.Duration
-	// Labels configures how long labels hold.
+	// Labels configures how long labels last.
 	Labels labels.Options
 	// Forget is the interval at which session records past [labels.Retention] are removed; 0
 	// means an hour.
 	Forget time.Duration
-	// Compile makes a hook's condition; nil means that no hook has one.
+	// Compile compiles a hook's condition; nil means that no hook has one.
 	Compile Compile
-	// Record is called before each change and prevents it with an error. Nil for nothing.
+	// Record is called before each change; an error prevents the change. Nil means no callback.
 	Record func(context.Context, Change) error
 	// Listens reports whether a worker listens to the calls of a hook. Only a router that runs the
 	// NATS server can tell; nil for the others. It must not block.
 	Listens func(hook string) bool
-	// Changed is called with the action and the hook after each change that this replica made.
-	// It must not block. Nil for nothing.
+	// Changed is called with the action and the hook after each change that this replica made. It
+	// must not block. Nil means no callback.
 	Changed func(action, hook string)
 	// Log gets registrations and removals at debug, lost leases as warnings; nil discards
 	// them.
@@ -74,7 +74,7 @@ type Registry struct {
 	labels     *labels.Table                 // written by the follower only
 	lost       atomic.Pointer[loss]          // not accepted yet; nil for none
 	lostAt     atomic.Uint64                 // newest revision of the lost record that was read; 0 for none
-	untold     atomic.Pointer[loss]          // a loss that the bucket does not hold yet
+	unreported atomic.Pointer[loss]          // a loss that is not in the bucket yet
 	leaseUntil atomic.Int64                  // nanoseconds since started
 	left       atomic.Bool                   // gave up a valid lease
 	read       atomic.Uint64                 // the newest received revision: no field reflects a later one, and earlier ones may be missing
@@ -82,7 +82,7 @@ type Registry struct {
 	turns      turns           // of writers
 	settings   *natsx.Settings // of the bucket
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	hooks      map[string]*hook
 	known      map[string]*hook  // hooks as of the last time that the whole bucket was read
 	knownAt    uint64            // the newest revision that this replica has applied with a lease
@@ -139,10 +139,10 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 	return r
 }
 
-// Replica is the id of this replica.
+// Replica returns the id of this replica.
 func (r *Registry) Replica() string { return r.options.Replica }
 
-// TTL is how long an instance lives without renewing.
+// TTL returns how long an instance lives without renewing.
 func (r *Registry) TTL() time.Duration { return r.options.TTL }
 
 // Table returns the hook table, [ErrStale] if this replica holds no lease, or an error with the
@@ -162,15 +162,15 @@ func (r *Registry) Current() bool {
 	return int64(time.Since(r.started)) < r.leaseUntil.Load()
 }
 
-// Counts is for the STATS of service discovery: registered hooks, and instances that this
-// replica expired.
+// Counts returns counts for the STATS of service discovery: registered hooks, and instances that
+// this replica expired.
 func (r *Registry) Counts() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return map[string]int64{"hooks": int64(len(r.hooks)), "expired": r.expired.Load()}
 }
 
-// AuditFormat is the newest audit log format that every replica knows. known is false if this
+// AuditFormat returns the newest audit log format that every replica knows. known is false if this
 // replica may have missed one that joined.
 func (r *Registry) AuditFormat() (oldest int, known bool) {
 	if !r.Current() && !r.left.Load() {
@@ -222,7 +222,7 @@ func (r *Registry) InForce(reg chain.Registration) *chain.Registration {
 	return &listed
 }
 
-// Instances is the number of live instances of a hook.
+// Instances returns the number of live instances of a hook.
 func (r *Registry) Instances(id string) int {
 	if h, _ := r.lookup(id); h != nil && !h.deserted.Load() {
 		return len(h.Instances)

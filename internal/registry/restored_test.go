@@ -93,13 +93,13 @@ func (s stale) Handle(_ context.Context, r slog.Record) error {
 // follow while NATS was away.
 func TestAReplicaMissesWhatAnOlderStoreLacks(t *testing.T) {
 	for want, write := range map[string]func(*testing.T, *registry.Registry) error{
-		`"guard" is not in the bucket`: func(t *testing.T, r *registry.Registry) error {
+		`"guard" is no longer in the bucket`: func(t *testing.T, r *registry.Registry) error {
 			guard := hook("guard", "i")
 			guard.OnFailure = chain.FailClosed
 			_, err := r.Register(t.Context(), "", guard)
 			return err
 		},
-		`"guard" was pinned, and the order is not in the bucket`: func(t *testing.T, r *registry.Registry) error {
+		`"guard" was pinned, but its order is no longer in the bucket`: func(t *testing.T, r *registry.Registry) error {
 			return r.Pin(t.Context(), pinned.Order{Guard: pinned.Guard{ID: "guard", Events: []string{"tool:pre"}}})
 		},
 	} {

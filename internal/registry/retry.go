@@ -8,10 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// errAgain makes [Registry.retry] try again at once.
-var errAgain = errors.New("try again")
+// errRetry makes [Registry.retry] try again at once.
+var errRetry = errors.New("try again")
 
-// update is retry, and then waits until every replica knows the revision that try returned.
+// update calls [Registry.retry], and then waits until every replica knows the revision that try
+// returned.
 func (r *Registry) update(ctx context.Context, try func() (uint64, error)) error {
 	revision, err := r.retry(ctx, try)
 	if err != nil {
@@ -20,7 +21,7 @@ func (r *Registry) update(ctx context.Context, try func() (uint64, error)) error
 	return r.seenByAll(ctx, revision)
 }
 
-// retry calls try until it loses no race to another writer. try decides by what this replica knows,
+// retry calls try until it wins against other writers. try decides by what this replica knows,
 // writes at that revision and returns the new one. After [natsx.ErrRevision], it is called again
 // once this replica has read more. The error is [ErrStale] if this replica holds no lease.
 func (r *Registry) retry(ctx context.Context, try func() (uint64, error)) (uint64, error) {
@@ -37,14 +38,14 @@ func (r *Registry) retry(ctx context.Context, try func() (uint64, error)) (uint6
 			if err := wait(ctx, changed); err != nil {
 				return 0, err
 			}
-		case !errors.Is(err, errAgain):
+		case !errors.Is(err, errRetry):
 			return revision, err
 		}
 	}
 }
 
-// recorder returns a function that records a change, unless it just did: a try after a lost race
-// is recorded already.
+// recorder returns a function that records a change, unless it just recorded the same one: a try
+// after a lost race is already on record.
 func (r *Registry) recorder(ctx context.Context) func(Change) error {
 	var last Change
 	return func(c Change) error {
@@ -72,7 +73,7 @@ func (r *Registry) writeOrder(ctx context.Context, c Change, key string, order [
 	return revision, storeError("the order", err)
 }
 
-// storeError is a failed write's error for clients. A lost race stays one.
+// storeError turns the error of a write into one for clients. It keeps [natsx.ErrRevision].
 func storeError(what string, err error) error {
 	if err == nil || errors.Is(err, natsx.ErrRevision) {
 		return err
@@ -94,6 +95,6 @@ func wait(ctx context.Context, changed <-chan struct{}) error {
 	case <-changed:
 		return nil
 	case <-ctx.Done():
-		return wire.Errorf(wire.Unavailable, "others keep writing, or the log of registrations stands still: try again")
+		return wire.Errorf(wire.Unavailable, "other writers keep winning, or the log of registrations has stalled: try again")
 	}
 }

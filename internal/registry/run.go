@@ -77,7 +77,7 @@ func (r *Registry) hold(ctx context.Context) error {
 	r.disabled.begin(map[string]Disabled{})
 	lease := &lease{registry: r, loaded: make(chan struct{}), sent: map[uint64]time.Time{}}
 	var wg sync.WaitGroup
-	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.watchKeys, r.tellLost} {
+	for _, part := range []func(context.Context) error{lease.renew, r.expire, r.forget, r.broadcastHeartbeats, r.watchListeners, r.watchKeys, r.reportLost} {
 		wg.Go(func() {
 			if err := part(ctx); err != nil {
 				cancel(err)
@@ -87,8 +87,8 @@ func (r *Registry) hold(ctx context.Context) error {
 	wg.Go(func() { r.settings.Watch(ctx) })
 	f := &follower{
 		registry: r, lease: lease, next: &chain.Table{},
-		held: map[string]bool{},
-		gaps: gaps{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
+		present: map[string]bool{},
+		gaps:    gaps{bucket: r.bucket, timeout: r.options.Lease / 3, log: r.options.Log},
 	}
 	err := r.bucket.Follow(ctx, func(batch []natsx.Entry, loaded bool) error { return f.apply(ctx, batch, loaded) })
 	cancel(err)

@@ -10,10 +10,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// watchKeys looks for records that vanished from the bucket. A purge and a damaged file leave no
-// marker that a follower would receive, so this replica would go on as before, and the next one that
-// starts would miss guards and orders. Orders to freeze are written again. A hook or a pin counts as
-// lost once two checks in a row miss it: the first may have met a new leader of the bucket.
+// watchKeys looks for records that vanished from the bucket. A purge or a damaged file leaves no
+// marker that a follower would receive, so this replica would continue as before, and the next one
+// that starts would miss guards and orders. Freeze orders are written again. A hook or a pin counts
+// as lost once two checks in a row miss it: the first may have asked a new leader of the bucket.
 func (r *Registry) watchKeys(ctx context.Context) error {
 	var before string
 	return every(ctx, 2*r.options.Lease, func() {
@@ -23,7 +23,7 @@ func (r *Registry) watchKeys(ctx context.Context) error {
 		}
 		ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 		defer cancel()
-		keys, last := r.durable() // before the bucket is read: it has had all of them
+		keys, last := r.durable() // before the bucket is read, so that it must contain all of them
 		freezes := r.frozen.known()
 		now, err := r.vanished(ctx, keys, before)
 		if err == nil && now == "" {
@@ -57,8 +57,8 @@ func (r *Registry) vanished(ctx context.Context, keys []string, preferred string
 	return found, nil
 }
 
-// freezeAgain writes the orders to freeze that the bucket has no record of. To thaw is to write
-// another record, which then stays.
+// freezeAgain writes the freeze orders that the bucket has no record of. A thaw writes a record
+// too, which this does not replace.
 func (r *Registry) freezeAgain(ctx context.Context, known map[string]frozen) error {
 	if len(known) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (r *Registry) freezeAgain(ctx context.Context, known map[string]frozen) err
 		if err != nil {
 			return fmt.Errorf("freeze again: %w", err)
 		}
-		r.options.Log.Warn("an order to freeze vanished from the bucket of registrations; writing it again", "scope", order.Key())
+		r.options.Log.Warn("freeze order vanished from the bucket of registrations; writing it again", "scope", order.Key())
 		if _, err := r.bucket.Update(ctx, freezeKey+key, body, 0); err != nil && !errors.Is(err, natsx.ErrRevision) {
 			return err
 		}

@@ -20,9 +20,9 @@ func TestAPurgeOfTheBucketIsNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
 		purge, want string
 	}{
-		"a guard":           {"hook.guard", `hook "guard" is not in the bucket`},
+		"a guard":           {"hook.guard", `hook "guard" is no longer in the bucket`},
 		"a pin":             {"pin.guard", `hook "guard" was pinned`},
-		"everything":        {">", "not in the bucket"},
+		"everything":        {">", "no longer in the bucket"},
 		"a hook that comes": {"hook.passing", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // Limits of the registry.
 const (
 	maxHooks     = 50_000 // on one bus
-	maxInstances = 1_000  // behind one hook
+	maxInstances = 1_000  // of one hook
 
 	maxTombstones = 1_000 // of hooks that were removed
 )
@@ -59,7 +59,7 @@ func (r *Registry) register(ctx context.Context, by string, reg chain.Registrati
 			if done, err = r.turns.take(ctx, reg.ID); err != nil {
 				return 0, err
 			}
-			return 0, errAgain // the writer before may have written
+			return 0, errRetry // the previous writer may have written
 		}
 		change := registering(by, old, next, reg.Instance)
 		if what == written {
@@ -69,7 +69,7 @@ func (r *Registry) register(ctx context.Context, by string, reg chain.Registrati
 		}
 		revision, err := r.write(ctx, next, old)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return 0, errAgain
+			return 0, errRetry
 		}
 		if err != nil {
 			return 0, storeError("the registration", err)
@@ -149,8 +149,8 @@ func (r *Registry) drop(ctx context.Context, old *hook, inst string) (uint64, er
 	return r.write(ctx, next, old)
 }
 
-// writeTombstone writes the tombstone of a hook, and drops the oldest if there are many: a
-// single one tells a registry that its users emptied from a lost one.
+// writeTombstone writes the tombstone of a hook, and drops the oldest if there are many: a single
+// one distinguishes an emptied registry from a lost one.
 func (r *Registry) writeTombstone(ctx context.Context, id string, at uint64) (uint64, error) {
 	written, err := r.bucket.Update(ctx, hookKey+id, tombstone(), at)
 	if err != nil {
@@ -206,8 +206,8 @@ func (r *Registry) full() bool {
 	return len(r.hooks) >= maxHooks
 }
 
-// waitRead waits until this replica has read a write of a hook, so that the next writer goes on
-// after that.
+// waitRead waits until this replica has read a write of a hook, so that the next writer starts from
+// it.
 func (r *Registry) waitRead(ctx context.Context, id string, revision uint64) {
 	for {
 		r.mu.Lock()

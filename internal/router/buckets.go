@@ -11,9 +11,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/session"
 )
 
-// requiredBuckets checks that the buckets without which no event can be answered are there. The
-// replica is not ready while one is missing. Routers do not make a new one while they run, since what
-// the old one held is lost: an operator does.
+// requiredBuckets checks that the buckets without which no event can be answered exist. The replica
+// is not ready while one is missing. A running router does not create it again, since the contents
+// of the old one are lost: an operator has to.
 func requiredBuckets(c *natsx.Conn, o Options) *natsx.Settings {
 	return &natsx.Settings{
 		Of: "buckets", Prefix: c.Prefix(), Log: o.Log,

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// recordIdentities records what this router read of credentials. An identity holds no secret.
+// recordIdentities records the identities that this router read. An identity contains no secret.
 func (r *Router) recordIdentities(digest string, changes []identity.Difference) {
 	record := func(action string, detail audit.Identity) {
 		detail.Digest = digest

@@ -58,7 +58,7 @@ func (o *observer) Unawaited(tr *telemetry.Trace, call telemetry.Answer, action 
 	o.tracer.Unawaited(tr, call, action)
 }
 
-// UnawaitedDropped counts such a call over the limit.
+// UnawaitedDropped counts a shadow or async call that exceeded the limit.
 func (o *observer) UnawaitedDropped(hook string) { o.metrics.UnawaitedDropped(hook) }
 
 // Asked names the span of an approval request.
@@ -73,7 +73,7 @@ func (o *observer) Decided(ctx context.Context, kind string, a telemetry.Approva
 // Granted counts an answer by an earlier "Allow always".
 func (o *observer) Granted() { o.metrics.Decided(telemetry.ByGrant, true) }
 
-// state is what a scrape sees. It never blocks.
+// state returns the state for a scrape. It never blocks.
 func (r *Router) state(server *natsapi.Server) telemetry.State {
 	counts := r.registry.Counts()
 	inFlight, limit := server.InFlight()
@@ -87,7 +87,7 @@ func (r *Router) state(server *natsapi.Server) telemetry.State {
 	return s
 }
 
-// How often open approval requests are counted: after a change, and in any case.
+// Intervals at which open approval requests are counted: after a change, and at the latest.
 const (
 	countAfterChange = time.Second
 	countInterval    = 10 * time.Second

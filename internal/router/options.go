@@ -23,9 +23,10 @@ import (
 
 // Options configure a router. The zero value of each field is its default.
 type Options struct {
-	// Version of the program, for discovery; empty means 0.0.0.
+	// Version is the version of the program, for discovery; empty means 0.0.0.
 	Version string
-	// Replicas of new buckets and streams; 0 picks.
+	// Replicas is the number of replicas of new buckets and streams; 0 means the default of
+	// [natsx.BucketOptions].
 	Replicas int
 	// MaxReply is the largest reply of a hook, in bytes; 0 means 512 KiB.
 	MaxReply int
@@ -46,29 +47,30 @@ type Options struct {
 	// Record, Changed and Log.
 	Registry registry.Options
 	// Flooded is called when a sender floods the router, with its NATS account; empty if that is
-	// unknown. It must not block. Nil for nothing.
+	// unknown. It must not block. Nil means no callback.
 	Flooded func(account string)
 	// People knows the approvers and which approvals hooks' questions need; nil for none.
 	People *people.People
 	// Guards are the hooks that an operator pinned in a file, besides those pinned by order; nil
 	// for none.
 	Guards *pinned.Guards
-	// ApprovalMask masks approval requests for people; nil means the usual rules, which leave
+	// ApprovalMask masks approval requests for people; nil means the default rules, which leave
 	// every command visible.
 	ApprovalMask redact.Masker
-	// Requests is the connection on which requests come; nil means that of the router. With one
+	// Requests is the connection on which requests arrive; nil means that of the router. With one
 	// of its own, a flood of requests delays neither records nor leases nor calls of hooks.
 	Requests *natsx.Conn
 	// Accounts trusts the NATS server's word on who sent a request from another account. Use it
 	// only if agents and approvers have accounts of their own.
 	Accounts bool
-	// Identities knows who sends and what workers may do; nil for nobody and everything.
+	// Identities knows the senders, and what workers may do; nil means that senders are unknown and
+	// workers may do everything.
 	Identities *identity.File
 	// ServerKey proves to clients that this router runs their NATS server; nil if it doesn't.
 	ServerKey nkeys.KeyPair
-	// Telemetry counts and traces; nil for nothing.
+	// Telemetry exports metrics and spans; nil means none.
 	Telemetry *telemetry.Telemetry
-	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may hold anything that
+	// ForwardBaggage passes the W3C baggage of a request on to hooks. It may contain anything that
 	// the agent's program put there.
 	ForwardBaggage bool
 	// Log gets denials, refusals and approvals at info or above, and other events at debug; nil
@@ -87,8 +89,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// payloadRoom is the room in bytes for a message's headers and envelope besides the data. minTTL
-// is the shortest time-to-live in which renewals arrive.
+// payloadRoom is the room in bytes for a message's headers and envelope besides the data. minTTL is
+// the shortest time-to-live that leaves renewals time to arrive.
 const (
 	payloadRoom = 32 << 10
 	minTTL      = 300 * time.Millisecond

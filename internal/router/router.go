@@ -30,7 +30,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Router is one replica. Run it.
+// Router is one replica of the router. Call [Router.Run].
 type Router struct {
 	opts      Options
 	conn      *natsx.Conn

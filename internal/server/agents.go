@@ -20,12 +20,12 @@ type AgentHTTP struct {
 	Listen string
 	// Cert and Key are the paths of a certificate and its key; empty for no TLS.
 	Cert, Key string
-	// Hosts are further names that it may be reached by, besides loopback.
+	// Hosts are additional host names under which it is reachable, besides loopback.
 	Hosts []string
 }
 
 const (
-	lookForTokens = 500 * time.Millisecond // how often
+	tokenInterval = 500 * time.Millisecond // between checks for tokens
 	lastAnswers   = 2 * time.Second        // for sent answers to arrive
 )
 
@@ -36,7 +36,7 @@ type agentServer struct {
 	identities *identity.File
 	tls        *tls.Config // nil for none
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	http *http.Server
 	addr string
 	wg   sync.WaitGroup
@@ -61,7 +61,7 @@ func (n *Server) newAgentServer(ctx context.Context, o AgentHTTP, identities *id
 
 // run opens and closes the server as tokens come and go, until ctx ends.
 func (s *agentServer) run(ctx context.Context) {
-	tick := time.NewTicker(lookForTokens)
+	tick := time.NewTicker(tokenInterval)
 	defer tick.Stop()
 	failed := false
 	for {
@@ -118,7 +118,7 @@ func (s *agentServer) open(ctx context.Context) error {
 	return nil
 }
 
-// close ends the server once the router's answers have left.
+// close ends the server once the router's answers have been sent.
 func (s *agentServer) close(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func shutDown(ctx context.Context, s *http.Server) {
 	}
 }
 
-// AgentAddr is the address of the HTTP server for agents; empty if there is none.
+// AgentAddr returns the address of the HTTP server for agents; empty if there is none.
 func (n *Server) AgentAddr() string {
 	if n.agents == nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 )
 
-// authorize makes the credentials of an embedded server that asks for some, and those of this
+// authorize creates the credentials of an embedded server that requires some, and those of this
 // router.
 func (n *Server) authorize(o *Options) (auth embedded.Auth, err error) {
 	if o.AuthDir == "" {
@@ -77,8 +77,8 @@ func (n *Server) writeContexts(dir string) {
 	}
 }
 
-// removeContexts removes the contexts of a server on a random port: nobody will find it there
-// again.
+// removeContexts removes the contexts of a server on a random port, which the next server does not
+// use again.
 func (n *Server) removeContexts() {
 	if n.contexts == "" {
 		return

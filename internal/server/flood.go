@@ -17,9 +17,9 @@ const (
 	maxBacklog      = 32 << 20               // bytes of requests that the router has not read; at 64 MiB the server disconnects it
 )
 
-// stopFloods disconnects the agents, people and workers who flood the router, for everybody else's
-// sake, until ctx ends. If a flood hides who sends it, the NATS server's counters say so:
-// no message can blame somebody else.
+// stopFloods disconnects agents, people and workers that flood the router, until ctx ends. If a
+// flood hides its sender, the NATS server's counters identify it, so that no message can put the
+// blame on another sender.
 func (n *Server) stopFloods(ctx context.Context) {
 	defer n.requests.OnReconnect(func() { n.flooded("") })() // perhaps because of its backlog
 	tick := time.NewTicker(pendingInterval)
@@ -41,17 +41,17 @@ func (n *Server) stopFloods(ctx context.Context) {
 	}
 }
 
-// flooded reports an account that floods; empty if nobody can name it. It does not block.
+// flooded reports an account that floods; empty if it is unknown. It does not block.
 func (n *Server) flooded(account string) {
 	select {
 	case n.floods <- account:
-	default: // it floods on, and is reported again
+	default: // the flood continues, and is reported again
 	}
 }
 
-// checkPending disconnects who fills the server's memory: senders of requests that arrive faster
-// than the router reads them, and agents that do not read their answers. before holds the accounts
-// of agents that exceeded maxUnread at the last check.
+// checkPending disconnects clients that fill the server's memory: senders of requests that arrive
+// faster than the router reads them, and agents that do not read their answers. before holds the
+// accounts of agents that exceeded maxUnread at the last check.
 func (n *Server) checkPending(ctx context.Context, before map[string]bool) (unread map[string]bool) {
 	unread = map[string]bool{}
 	id, _ := n.requests.Conn().GetClientID() // 0 while it is disconnected
@@ -89,10 +89,10 @@ func (n *Server) hold(who embedded.Sender, reason string) {
 		return
 	}
 	if err := n.server.Hold(who, floodHold); err != nil {
-		n.log.Error("disconnecting a flood failed", "sender", label, "error", err)
+		n.log.Error("flooding sender not disconnected", "sender", label, "error", err)
 		return
 	}
-	n.log.Warn("a flood is disconnected", "sender", label, "reason", reason, "for", floodHold)
+	n.log.Warn("flooding sender disconnected", "sender", label, "reason", reason, "for", floodHold)
 }
 
 // mayHold returns the label of a sender that may be disconnected: one with an account of its own, or

@@ -55,8 +55,8 @@ func (n *Server) records(mode recorder.Mode) console.Records {
 	return scanned{n}
 }
 
-// sessionKey returns the key that signs the sessions of a random token. Without it people need
-// the new token after a restart, which is no reason not to serve.
+// sessionKey returns the key that signs the sessions of a random token. Without it people need the
+// new token after a restart; the router serves nevertheless.
 func (n *Server) sessionKey(o Options) []byte {
 	if o.ConsoleKey == "" || o.ConsoleToken != "" {
 		return nil
@@ -68,7 +68,7 @@ func (n *Server) sessionKey(o Options) []byte {
 	return key
 }
 
-// HTTPAddr is the address of the health pages; empty if they are not served.
+// HTTPAddr returns the address of the health pages; empty if they are not served.
 func (n *Server) HTTPAddr() string {
 	if n.listen == nil {
 		return ""
@@ -76,7 +76,7 @@ func (n *Server) HTTPAddr() string {
 	return n.listen.Addr().String()
 }
 
-// ConsoleToken gives access to the console; empty if it is not served.
+// ConsoleToken returns the access token of the console; empty if it is not served.
 func (n *Server) ConsoleToken() string {
 	if n.page == nil {
 		return ""
@@ -84,7 +84,7 @@ func (n *Server) ConsoleToken() string {
 	return n.page.Token()
 }
 
-// health serves /healthz, "the process lives", /readyz, "it can serve", and /metrics.
+// health serves /healthz (the process is alive), /readyz (it can serve) and /metrics.
 func (n *Server) health(hosts []string) *http.ServeMux {
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, "") })

@@ -14,8 +14,8 @@ import (
 )
 
 // localServer answers the hook-agents of this process's user without a NATS connection for each,
-// which takes most of the time of a hook. They are the default agent, whose credentials this user
-// can read.
+// which takes most of the time of a hook. They act as the default agent, whose credentials this
+// user can read.
 type localServer struct {
 	http *http.Server
 	done chan struct{}
@@ -43,7 +43,7 @@ func (n *Server) newLocalServer(ctx context.Context, key nkeys.KeyPair) {
 	}()
 }
 
-// defaultAgent is the identity of who finds the credentials of the embedded server.
+// defaultAgent returns the label of the default agent's identity; ok is false if it has ended.
 func (n *Server) defaultAgent() (label string, ok bool) {
 	for _, i := range n.authority.Identities() {
 		if i.Role == identity.Agent && isDefault(i) {
@@ -54,16 +54,16 @@ func (n *Server) defaultAgent() (label string, ok bool) {
 	return "", false
 }
 
-// close ends the server once the router's answers have left.
+// close ends the server once the router's answers have been sent.
 func (s *localServer) close(ctx context.Context) {
 	shutDown(ctx, s.http)
 	<-s.done
 }
 
-// ownListener accepts connections of processes of this process's user.
+// ownListener accepts only connections of processes of this process's user.
 type ownListener struct{ net.Listener }
 
-// Accept returns the next one.
+// Accept returns the next such connection, and closes others.
 func (l ownListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()

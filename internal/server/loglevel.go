@@ -9,7 +9,7 @@ import (
 )
 
 // levelPage shows the log level to people of the console. Only those who may freeze agents change
-// it: debug lines show what passes, and error leaves out what was denied.
+// it: level debug logs every permitted event, and level error hides denials.
 type levelPage struct {
 	level *slog.LevelVar
 	log   *slog.Logger
@@ -34,7 +34,7 @@ func (p *levelPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (p *levelPage) put(w http.ResponseWriter, r *http.Request) {
 	who, ok := p.may(r)
 	if !ok {
-		http.Error(w, who+" may not change the log level: that takes the right to freeze agents, which the operator gives with --console-freeze", http.StatusForbidden)
+		http.Error(w, who+" may not change the log level: that requires the right to freeze agents, which the operator grants with --console-freeze", http.StatusForbidden)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64))

@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// signed is how far the live segment is signed by somebody.
+// signed says how much of the live segment a router or a witness signed.
 type signed struct {
 	By      string `json:"by"`
 	Size    int64  `json:"size"` // messages
@@ -17,8 +17,8 @@ type signed struct {
 	Current bool   `json:"current"` // it covers the whole segment
 }
 
-// State tells the console how far the log is signed and witnessed. It proves nothing, since a
-// router can't vouch for itself; the commands in it do.
+// State returns for the console how far the log is signed and witnessed. It proves nothing, since a
+// router can't vouch for itself; the commands that it lists do.
 func (s scanned) State(ctx context.Context) ([]byte, error) {
 	ctx, l, done, err := s.open(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	scanTimeout   = 4 * time.Second // after which partial results are shown
 )
 
-// scanned is the audit log as the console reads it: one reader at a time, for a bounded time.
+// scanned reads the audit log for the console: one reader at a time, for a bounded time.
 type scanned struct {
 	n *Server
 }

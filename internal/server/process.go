@@ -31,8 +31,8 @@ type Options struct {
 	Cert, Key string
 	// StoreDir is where the embedded server keeps its files.
 	StoreDir string
-	// AuthDir is where the embedded server's credentials are stored and created; empty lets
-	// everybody in.
+	// AuthDir is where the embedded server's credentials are stored and created; empty means no
+	// authentication.
 	AuthDir string
 	// ContextDir is the directory of the nats command line, where clients find the default
 	// credentials; empty for none.
@@ -46,7 +46,7 @@ type Options struct {
 	// ConsoleToken holds the console's access tokens: see [console.ParseTokens]. Empty means a
 	// random one.
 	ConsoleToken string
-	// Console says who may do what in the console, and how it is reached. Its Hosts hold for the
+	// Console says who may do what in the console, and how it is reached. Its Hosts apply to the
 	// health pages too. Start sets the other fields.
 	Console console.Options
 	// ConsoleKey is the path of the key that signs the sessions of a random token. It is created
@@ -54,16 +54,16 @@ type Options struct {
 	ConsoleKey string
 	// Webhook lists the receivers of approval requests.
 	Webhook webhook.Options
-	// Telemetry of the process, which stops it; nil means /metrics only.
+	// Telemetry is that of the process; the server stops it. Nil means /metrics only.
 	Telemetry *telemetry.Telemetry
-	// Level of the log, which /loglevel changes; nil disables that page.
+	// Level is the log level, which /loglevel changes; nil disables that page.
 	Level *slog.LevelVar
 	// Drained is called in Run when the router has answered all requests and its NATS server
 	// still runs. Workers in this process may stop then. Nil for none.
 	Drained func()
-	// Router holds the limits.
+	// Router configures the router.
 	Router router.Options
-	// Log of the whole process; nil discards it.
+	// Log is the log of the whole process; nil discards it.
 	Log *slog.Logger
 }
 
@@ -71,16 +71,16 @@ type Options struct {
 type Server struct {
 	server *embedded.Server // nil if another server was joined
 
-	authority  *identity.Authority // nil if the server lets everybody in
+	authority  *identity.Authority // nil without authentication
 	floods     chan string         // accounts that flood; nil without an authority
 	identities *identity.File
 	contexts   string // directory of the contexts that end with this process; empty for none
 
 	bus      *natsx.Conn
-	requests *natsx.Conn   // on which requests come
+	requests *natsx.Conn   // on which requests arrive
 	lookUps  chan struct{} // a semaphore of the console's look-ups
 	scans    chan struct{} // a semaphore of those that read records sequentially
-	mask     redact.Masker // masks secrets for people, whatever the log holds
+	mask     redact.Masker // masks secrets for people, whatever the log contains
 	router   *router.Router
 	hooks    *webhook.Sender // nil without webhooks
 	http     *http.Server
@@ -164,8 +164,8 @@ func (n *Server) prepare(ctx context.Context, o router.Options) (err error) {
 	}
 }
 
-// inbox is the prefix of the router's replies. It differs from everybody else's, so that the
-// right to read one's own replies lets no hook read the router's.
+// inbox is the prefix of the router's replies. It differs from all others, so that the right to
+// read its own replies does not let a hook read the router's.
 const inbox = "_INBOX_router"
 
 // Run serves until ctx ends, then drains. It calls up once when the router serves; up may be
@@ -201,7 +201,7 @@ func (n *Server) Run(ctx context.Context, up func()) error {
 	return n.router.Run(ctx, up)
 }
 
-// ClientURL is the address of the embedded server; empty if it does not listen.
+// ClientURL returns the address of the embedded server; empty if it does not listen.
 func (n *Server) ClientURL() string {
 	if n.server == nil || n.server.Addr() == nil {
 		return ""
@@ -209,7 +209,8 @@ func (n *Server) ClientURL() string {
 	return n.server.ClientURL()
 }
 
-// InProcess connects clients of this process without a socket; nil if another server was joined.
+// InProcess returns the server for clients in this process, which need no socket; nil if another
+// server was joined.
 func (n *Server) InProcess() natsx.InProcess {
 	if n.server == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Bounds of the live view's first content. It is read from the log when a page opens: keeping it
-// in memory would cost every event something while nobody looks.
+// Bounds of the live view's first content. It is read from the log when a page opens: keeping it in
+// memory would cost something for every event, even while no page is open.
 const (
 	recentSpan = 10 * time.Minute
 	recentMost = 200       // chains

@@ -12,13 +12,13 @@ import (
 )
 
 // why explains the decision that an id names, for the console. It never reads the whole log:
-// that is for hookctl, which is not the process that decides events.
+// hookctl does, in a process that decides no events.
 func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
 	select {
 	case n.lookUps <- struct{}{}:
 		defer func() { <-n.lookUps }()
 	default:
-		return nil, wire.Errorf(wire.Overloaded, "others are looking things up: try again")
+		return nil, wire.Errorf(wire.Overloaded, "too many look-ups are in progress: try again")
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	defer cancel()
@@ -36,7 +36,7 @@ func (n *Server) why(ctx context.Context, id string) ([]byte, error) {
 	return json.Marshal(masked(n.mask, story))
 }
 
-// masked masks the secrets that a log with --audit-data=full has.
+// masked masks the secrets that a log with --audit-data=full contains.
 func masked(mask redact.Masker, s why.Story) why.Story {
 	texts := []*string{&s.Subject, &s.Reason, &s.Tool}
 	for i := range s.Hooks {

@@ -25,7 +25,7 @@ func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision
 	if past, err := s.past(ctx, q, at.empty.Scope); !past || err != nil {
 		return err
 	}
-	// If the request became past in the meantime, that did not find this grant.
+	// If the session ended or was revoked in the meantime, that did not find this grant.
 	return s.update(ctx, at, func(state *State) bool {
 		return state.drop(func(g Grant) bool { return g.Approval == q.ID }) > 0
 	})

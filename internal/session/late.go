@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Late is an injection that arrived after the answer to its event. It is for the next turn.
+// Late is an injection that arrived after the answer to its event, for the next turn.
 type Late struct {
 	chain.ContextInjection
 	Came time.Time `json:"came"`

@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// place is where a State is stored, and the State if nothing is stored there.
+// place is the key of a State, and the State to use if nothing is stored there.
 type place struct {
 	key   string
 	empty State
@@ -55,7 +55,7 @@ func (s *Store) Scoped(ctx context.Context, sender string) (list []State, err er
 }
 
 // dropOfTree drops grants of the tree that a session is the root of, and returns their number. With
-// past, requests from before grant nothing any more, as after the root's end.
+// past, earlier requests can no longer be granted, as after the root's end.
 func (s *Store) dropOfTree(ctx context.Context, root string, past bool, match func(Grant) bool) (dropped int, err error) {
 	sender, id := sessionkey.Split(root)
 	at, ok := beyond(approval.ScopeLineage, sender, id)

@@ -30,7 +30,7 @@ type State struct {
 	Epoch      int            `json:"epoch,omitempty"`   // number of ends and revocations; it survives both
 }
 
-// Empty reports whether the state holds at most revocations and limits.
+// Empty reports whether the state has no turn, end, grants or injections.
 func (s State) Empty() bool {
 	return s.Turn == 0 && s.Ended == nil && len(s.Grants) == 0 && len(s.Injections) == 0
 }
@@ -157,7 +157,7 @@ func (s *State) expire(now time.Time) {
 }
 
 // revoke drops grants: all, those of a hook, or those of a hook and prompt. It always increments
-// the epoch, so that approvals from before permit nothing any more.
+// the epoch, so that earlier approvals no longer permit anything.
 func (s *State) revoke(hook, prompt string) (revoked int) {
 	s.Epoch++
 	return s.drop(func(g Grant) bool { return g.of(hook, prompt) })

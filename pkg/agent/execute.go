@@ -15,7 +15,7 @@ import (
 )
 
 // ErrOtherData means that the verdict's data differs from the data that was approved.
-var ErrOtherData = errors.New("the data of the verdict is not what was approved: do not go on, and look for who changed it")
+var ErrOtherData = errors.New("the verdict's data is not what was approved: do not proceed, and find out who changed it")
 
 // Execution is the verdict on an event, with details of the run of its hooks.
 type Execution struct {

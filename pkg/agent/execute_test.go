@@ -167,11 +167,11 @@ func TestExecuteEnds(t *testing.T) {
 		"by what is no verdict":                      {[]answer{say(`["continue"]`)}, 0, verdict.ErrInvalid, "read the answer"},
 		"by a verdict without an action":             {[]answer{say(`{"data":{}}`)}, 0, verdict.ErrInvalid, "no action"},
 		"by an approval request without a name":      {[]answer{say(`{"action":"pending"}`)}, 0, nil, "without an approval request"},
-		"by other data than was approved":            {[]answer{approved(`"data":{"a":2},`)}, 0, agent.ErrOtherData, "do not go on"},
-		"by the same data in other bytes":            {[]answer{approved(`"data":{"a": 1},`)}, 0, agent.ErrOtherData, "do not go on"},
-		"by an approval that comes without its data": {[]answer{approved("")}, 0, agent.ErrOtherData, "do not go on"},
-		"by other data after a wait":                 {[]answer{wait, approved(`"data":{"a":2},`)}, 0, agent.ErrOtherData, "do not go on"},
-		"by an approval without a digest":            {[]answer{say(`{"action":"continue","data":{},"approval":{"id":"q1"}}`)}, 0, agent.ErrOtherData, "do not go on"},
+		"by other data than was approved":            {[]answer{approved(`"data":{"a":2},`)}, 0, agent.ErrOtherData, "do not proceed"},
+		"by the same data in other bytes":            {[]answer{approved(`"data":{"a": 1},`)}, 0, agent.ErrOtherData, "do not proceed"},
+		"by an approval that comes without its data": {[]answer{approved("")}, 0, agent.ErrOtherData, "do not proceed"},
+		"by other data after a wait":                 {[]answer{wait, approved(`"data":{"a":2},`)}, 0, agent.ErrOtherData, "do not proceed"},
+		"by an approval without a digest":            {[]answer{say(`{"action":"continue","data":{},"approval":{"id":"q1"}}`)}, 0, agent.ErrOtherData, "do not proceed"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			r := script(t, natstest.Conn(t, s), toolPreExecuted, c.answers...)

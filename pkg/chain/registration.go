@@ -66,18 +66,17 @@ const ProtocolEcho = 2
 type Registration struct {
 	// ID is unique on the bus.
 	ID string `json:"id"`
-	// Name is for people; empty means the id.
+	// Name is shown to people; empty means the id.
 	Name string `json:"name,omitempty"`
-	// Events are the patterns of a hook: names, "domain:*" or "*".
+	// Events are the patterns of the hook's events: names, "domain:*" or "*".
 	Events []string `json:"events,omitempty"`
-	// Channels makes it a contributor instead. Exactly one of both is set.
+	// Channels makes the hook a contributor instead. Set either Events or Channels.
 	Channels []string `json:"channels,omitempty"`
-	// Priority orders hooks, lower first. Equal ones run in the order of their first
-	// registration.
+	// Priority orders hooks, lowest first. Equal priorities run in the order of first registration.
 	Priority int `json:"priority,omitempty"`
 	// TimeoutMS bounds one call, in milliseconds; 0 means [DefaultTimeout].
 	TimeoutMS int `json:"timeout_ms,omitempty"`
-	// OnFailure says what a failure means; empty means continue.
+	// OnFailure is what a failure of the hook means, continue or deny; empty means continue.
 	OnFailure Policy `json:"on_failure,omitempty"`
 	// Match is a CEL expression over event, session_id, data, tool, labels, emitter and lineage; empty means always.
 	Match string `json:"match,omitempty"`
@@ -88,16 +87,16 @@ type Registration struct {
 	// Durable keeps the hook registered while no instance is alive; nil means true if OnFailure
 	// is deny, else false.
 	Durable *bool `json:"durable,omitempty"`
-	// Effect says what a call may do: "validate" for a hook that never changes the event and for
-	// which a discarded call does no harm; empty means anything.
+	// Effect is what a call may do. "validate" means that the hook never changes the event and that
+	// a discarded call does no harm; empty means anything.
 	Effect Effect `json:"effect,omitempty"`
 	// Approval says whose approval the hook's questions need; nil means anyone who may answer.
 	Approval *Approval `json:"approval,omitempty"`
 	// ReplaySafe says that calling the hook twice for one event does no harm.
 	ReplaySafe bool `json:"replay_safe,omitempty"`
-	// Instance tells the processes behind one hook apart. The router sets a missing one.
+	// Instance identifies one of the hook's processes. The router sets a missing one.
 	Instance string `json:"instance,omitempty"`
-	// Version of the hook's code: an older one can't replace a newer one.
+	// Version is that of the hook's code. An older version can't replace a newer one.
 	Version string `json:"version,omitempty"`
 	// Protocol is the sender's protocol version; 0 means 1.
 	Protocol int `json:"protocol,omitempty"`

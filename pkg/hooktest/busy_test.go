@@ -41,7 +41,7 @@ func TestALogThatIsSlowCallsNoHookTwice(t *testing.T) {
 			_, err := b.Agent(t, "s1").Emit(t.Context(), events.ToolPre, nil)
 			done <- err
 		}()
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) //nolint:forbidigo // of the bubble's clock
 		resize(log.CachedInfo().Config.MaxBytes)
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -166,7 +166,7 @@ func TestNobodyIsTwoPeople(t *testing.T) {
 		}
 		b.refused(r.ID, "ann", allow, "ann asks for it")
 		b.refused(r.ID, "ann-phone", allow, "ann asks for it")
-		b.refused(r.ID, "dan", allow, "nobody whom the router knows")
+		b.refused(r.ID, "dan", allow, "not a known person")
 		b.refused(r.ID, "gatekeeper", allow, "a model's approval never counts")
 		b.refused(r.ID, "bob", approval.Answer{Option: "Allow"}, "not one of")
 		b.allows(r.ID, "bob")
@@ -249,7 +249,7 @@ func TestAModelNeverCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.refused(r.ID, "gatekeeper", pass, "already")
-	b.refused(r.ID, "dan", pass, "nobody whom the router knows")
+	b.refused(r.ID, "dan", pass, "not a known person")
 	b.refused(r.ID, "cyd", approval.Answer{Pass: true, Option: "Deny"}, "passes the request on")
 	got := b.record(r.ID)
 	if len(got.Reviews) != 1 || !got.Reviews[0].Model || !strings.HasPrefix(got.Reviews[0].Note, "a test machine") || got.Progress != "0 of 2; needs 1 of security, 1 of oncall" {

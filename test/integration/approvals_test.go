@@ -300,7 +300,7 @@ func TestADeadlineOutlivesTheRouter(t *testing.T) {
 		t.Errorf("verdict %+v %+v", v, v.Approval)
 	}
 	m := request(t, ctx, nc, "hooks.approve."+q.ID, nil, `{"option":"Deny"}`)
-	if code(m) != "410" || !strings.Contains(m.Header.Get("Nats-Service-Error"), "the default holds, which is to allow") {
+	if code(m) != "410" || !strings.Contains(m.Header.Get("Nats-Service-Error"), "the default applies, which is to allow") {
 		t.Errorf("late: %v %s", m.Header, m.Data)
 	}
 }

@@ -52,7 +52,7 @@ func TestKeptQuestionsAreBounded(t *testing.T) {
 			t.Fatalf("approval request %d was refused: %v", n, m.Header)
 		}
 	}
-	if m := send("tool:pre", "e30", "s1"); code(m) != "429" || !strings.Contains(text(m), "30 approval requests of this session are kept") {
+	if m := send("tool:pre", "e30", "s1"); code(m) != "429" || !strings.Contains(text(m), "30 approval requests of this session are stored") {
 		t.Errorf("one more: %v %s", m.Header, m.Data)
 	}
 	if m := send("tool:pre", "e29", "s1"); code(m) != "" {
@@ -103,7 +103,7 @@ func TestKeptBytesAreBounded(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if err := ask("c"); wire.CodeOf(err) != wire.Overloaded || !strings.Contains(err.Error(), "bytes are kept") {
+	if err := ask("c"); wire.CodeOf(err) != wire.Overloaded || !strings.Contains(err.Error(), "bytes of approval requests are stored") {
 		t.Errorf("beyond the limit: %v", err)
 	}
 }

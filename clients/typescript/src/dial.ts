@@ -27,7 +27,7 @@ export async function dial(urls: string, identity: Identity, name: string): Prom
     if (/auth/i.test(reason(error)))
       hint = identity.creds
         ? `the server refuses the credentials in ${identity.creds}: they were rotated or revoked, have expired, or are for another server`
-        : "the server wants credentials: those of hookctl auth, or of the router's own server, which only its user can read"
+        : "the server requires credentials: those of hookctl auth, or of the router's own server, which only its user can read"
     throw new UnreachableError(`connect to NATS at ${redacted(urls)}: ${reason(error)}: ${hint}`, { cause: error })
   }
 }

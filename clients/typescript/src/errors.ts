@@ -53,7 +53,7 @@ export class NotPermittedError extends HookRouterError {}
 /** No answer came in time. */
 export class DeadlineError extends HookRouterError {}
 
-/** What answers is not the router that made the credentials. Nothing that it says is taken. */
+/** The program that answers is not the router that issued the credentials. Its answer is dropped. */
 export class ImpostorError extends HookRouterError {}
 
 /** A reply can't be understood. */

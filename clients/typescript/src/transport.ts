@@ -182,7 +182,7 @@ export class Transport {
     const challenge = token()
     const reply = await this.exchange(this.subject("prove"), new TextEncoder().encode(challenge), {}, () => true, bound)
     if (!proven(this.identity.router, challenge, reply.string())) {
-      throw new ImpostorError("what answers there is not the router that made these credentials: another program may have taken its port")
+      throw new ImpostorError("the program that answers is not the router that issued these credentials: another program may have taken its port")
     }
     this.provenGeneration = generation
   }

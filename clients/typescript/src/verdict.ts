@@ -107,7 +107,7 @@ export function readExecution(reply: Msg): Execution {
   if (read.action === "pending" && !read.approval) throw new InvalidReplyError("read the verdict: it is pending without an approval request")
   const approved = read.approval?.data_sha256
   if (read.permitted && approved !== undefined && createHash("sha256").update(raw ?? "").digest("hex") !== approved) {
-    throw new OtherDataError("the data of the verdict is not what was approved: do not go on, and look for who changed it")
+    throw new OtherDataError("the verdict's data is not what was approved: do not proceed, and find out who changed it")
   }
   return read
 }

@@ -15,7 +15,7 @@ type Accepted struct {
 	Progress string `json:"progress,omitempty"`
 }
 
-// Answered makes the reply to an answer to an approval request, from its decision.
+// Answered returns the reply to an answer to an approval request, from its decision.
 func Answered(ctx context.Context, service approval.Service, id string, decision approval.Decision) Accepted {
 	a := Accepted{Status: "accepted", Option: decision.Option, Open: !decision.Ends()}
 	if a.Open {

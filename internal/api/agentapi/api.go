@@ -17,7 +17,7 @@ type Options struct {
 	Sessions   *session.Store
 	// Ready reports why this replica can't serve agents, or nil.
 	Ready func() error
-	// AuditMode is told to agents with every answer.
+	// AuditMode is sent to agents with every answer.
 	AuditMode string
 	// MaxData is the largest event data, in bytes.
 	MaxData int
@@ -29,8 +29,8 @@ type Options struct {
 	Refused func(endpoint string, code int)
 }
 
-// API decodes agents' requests, has them decided, and encodes the answers. It is safe for
-// concurrent use.
+// API decodes agents' requests, passes them to the dispatcher, and encodes the answers. It is safe
+// for concurrent use.
 type API struct {
 	*dispatch.Dispatcher
 	// InFlight is a semaphore of the requests in flight.

@@ -44,7 +44,7 @@ func ReadBody(header wire.Header, data []byte, into any) error {
 	}
 }
 
-// Protocol is the protocol version of a request's sender.
+// Protocol returns the protocol version of a request's sender.
 func Protocol(header wire.Header) int {
 	version, err := strconv.Atoi(wire.Get(header, wire.HeaderProtocol))
 	if err != nil {

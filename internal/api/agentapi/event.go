@@ -23,8 +23,8 @@ const (
 // MaxBody is the largest body of a request with an event, in bytes.
 func (a *API) MaxBody() int { return a.o.MaxData + HeaderRoom }
 
-// concurrentFrom is the number of requests in flight from which on they are work for several
-// processors. Two may be of one agent, whose last answer was sent a moment ago.
+// concurrentFrom is the number of requests in flight that justifies several processors. Two may be
+// from one agent, whose last answer was sent a moment ago.
 const concurrentFrom = 3
 
 // Decide passes a request to the dispatcher. verb is emit, execute or collect.
@@ -134,6 +134,6 @@ func (a *API) Header(verb string, answer *dispatch.Answer) wire.Header {
 	return h
 }
 
-// Sender is the name of an identity with a label such as "agent/coder" in events, records and
-// sessions. It is the same for every transport.
+// Sender returns the name that an identity with a label such as "agent/coder" has in events,
+// records and sessions. It is the same for every transport.
 func Sender(label string) string { return "nats " + label }

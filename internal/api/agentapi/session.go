@@ -31,8 +31,8 @@ func (r SessionRequest) Check() error {
 	return nil
 }
 
-// readOwn reads the session of the sender that a request is about. What the requests of operators
-// may say besides, such as whose session they mean, is unknown here.
+// readOwn reads the session of the sender that a request is about. It rejects the fields that only
+// operators may set, such as whose session they mean.
 func readOwn(header wire.Header, data []byte) (session string, err error) {
 	var body struct {
 		Session string `json:"session_id"`

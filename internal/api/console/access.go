@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/web"
 )
 
-// access knows everybody's tokens, as digests, and makes and checks sessions.
+// access knows the digests of all tokens, and creates and checks sessions.
 type access struct {
 	holders []holder
 	key     func() []byte // signs sessions; replicas with the same configured tokens share it
@@ -21,12 +21,12 @@ type access struct {
 
 // holder is the owner of a token.
 type holder struct {
-	who    string // as the answers are recorded
+	who    string // as recorded with answers
 	digest [sha256.Size]byte
 }
 
-// keyRounds make each guess of a token slow for somebody who has a session or a proof, both of which
-// tell whether the guess was right. Only a token that a person made up can be guessed.
+// keyRounds slow down guesses of a token by somebody who has a session or a proof: both reveal
+// whether a guess is right. Only a token that a person made up can be guessed.
 const keyRounds = 600_000
 
 // newAccess makes the access of a console. key signs sessions; if it is empty, a key derived
@@ -48,13 +48,13 @@ func newAccess(token string, people []Person, key []byte) access {
 	}
 	signs := func() []byte { return key }
 	if len(key) == 0 {
-		signs = sync.OnceValue(func() []byte { return slowly(mac.Sum(nil)) })
+		signs = sync.OnceValue(func() []byte { return stretch(mac.Sum(nil)) })
 	}
 	return access{holders: holders, key: signs}
 }
 
-// slowly derives a key in keyRounds.
-func slowly(from []byte) []byte {
+// stretch derives a key in keyRounds.
+func stretch(from []byte) []byte {
 	key, err := pbkdf2.Key(sha256.New, string(from), []byte("hookrouter console session key"), keyRounds, keySize)
 	if err != nil { // never, with these sizes
 		panic(err)
@@ -63,7 +63,7 @@ func slowly(from []byte) []byte {
 }
 
 // try returns the owner of a token or a session. It counts wrong ones by address and answers 429
-// instead of 401 after too many. A right one is never refused.
+// instead of 401 after too many. A valid one is never refused.
 func (a *access) try(r *http.Request, token string) (who string, err error) {
 	if who, _ = a.ofSession(token, time.Now()); who != "" {
 		return who, nil

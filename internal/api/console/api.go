@@ -31,7 +31,7 @@ const (
 	maxSessionID = 512
 )
 
-// approvals is the body of an answer that lists.
+// approvals is the body of a list of approval requests.
 type approvals struct {
 	Approvals []approval.Request `json:"approvals"` // oldest first
 	Total     int                `json:"total"`     // of the session, if one is named
@@ -39,7 +39,7 @@ type approvals struct {
 }
 
 // list answers GET /v1/approvals: at once if the list differs from the cursor's, else when it
-// changes or the time is over.
+// changes or the wait is over.
 func (c *Console) list(_ http.ResponseWriter, r *http.Request) (any, error) {
 	q, err := parseQuery(r.URL.Query())
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, er
 	if err != nil {
 		return approvals{}, err
 	}
-	// The cursor is derived from the list, not from a count of changes, so that it holds at
+	// The cursor is derived from the list, not from a count of changes, so that it is valid at
 	// every replica and after a restart.
 	sum := sha256.New()
 	sum.Write([]byte(strconv.Itoa(total)))
@@ -72,7 +72,7 @@ func (c *Console) pending(ctx context.Context, f approval.Filter) (approvals, er
 	return approvals{list, total, base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:12])}, nil
 }
 
-// await waits until the list differs from the cursor's, or the time is over.
+// await waits until the list differs from the cursor's, or the wait is over.
 func (c *Console) await(ctx context.Context, q query) (approvals, error) {
 	select {
 	case c.polls <- struct{}{}:
@@ -129,30 +129,30 @@ func parseQuery(values url.Values) (query, error) {
 		case "limit":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 || n > maxList {
-				return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", web.Clip(value), maxList)
+				return q, wire.Errorf(wire.Malformed, "limit is %q: it must be a number from 1 to %d", web.Clip(value), maxList)
 			}
 			q.filter.Limit = n
 		case "wait":
 			d, err := time.ParseDuration(value)
 			if err != nil || d < 0 {
-				return q, wire.Errorf(wire.Malformed, "wait is %q: a time such as 30s is needed", web.Clip(value))
+				return q, wire.Errorf(wire.Malformed, "wait is %q: it must be a duration such as 30s", web.Clip(value))
 			}
 			q.wait = min(d, maxWait)
 		case "after":
 			q.after = value
 		default:
-			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, limit, wait and after are known", web.Clip(name))
+			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: use session_id, limit, wait or after", web.Clip(name))
 		}
 	}
 	return q, nil
 }
 
-// anID matches the ids of approval requests.
-var anID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+// idPattern matches the ids of approval requests.
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 func approvalID(r *http.Request) (string, error) {
 	id := r.PathValue("id")
-	if !anID.MatchString(id) {
+	if !idPattern.MatchString(id) {
 		return "", wire.Errorf(wire.NotFound, "there is no approval %q", web.Clip(id))
 	}
 	return id, nil
@@ -230,7 +230,7 @@ func readAnswer(w http.ResponseWriter, r *http.Request) (answer approval.Answer,
 		return answer, wire.Errorf(wire.Malformed, "expires must be a time such as 2026-01-02T10:00:00Z")
 	}
 	if err != nil {
-		return answer, wire.Errorf(wire.Malformed, `the body is not an answer: a JSON object such as {"option":"Allow once"} is needed (option, by, note, data_sha256, free_text, error, pass, scope, expires), each name once and in its type`)
+		return answer, wire.Errorf(wire.Malformed, `the body is not an answer: it must be a JSON object such as {"option":"Allow once"} (option, by, note, data_sha256, free_text, error, pass, scope, expires), each name once and with its type`)
 	}
 	return answer, nil
 }

@@ -28,9 +28,9 @@ const (
 type Options struct {
 	// Approvals is the service of approval requests. It is required.
 	Approvals approval.Service
-	// Events calls handle for each published event and result until stop is called, possibly
-	// from several goroutines. It is called while at least one page looks. Nil: there are no
-	// live events.
+	// Events calls handle for each published event and result until stop is called, possibly from
+	// several goroutines. It is called while at least one page is open. Nil: there are no live
+	// events.
 	Events func(handle func(Event)) (stop func(), err error)
 	// Registry returns the JSON of hooks.registry. Nil: requests for it get 503.
 	Registry func(ctx context.Context) ([]byte, error)
@@ -44,12 +44,12 @@ type Options struct {
 	// Reveal returns an approval request with its secrets unmasked, after recording who sees
 	// them. Nil: nothing is revealed.
 	Reveal func(ctx context.Context, id, by string) (approval.Record, error)
-	// MayReveal names the people who may, besides the holder of the nameless token.
+	// MayReveal names the people who may see secrets, besides the holder of the nameless token.
 	MayReveal []string
-	// Links check the links that answer one approval request. None: no link is valid.
+	// Links checks the links that answer one approval request. Empty: no link is valid.
 	Links answerlink.Keys
-	// ProxyHeader is the header in which a proxy names its user. The proxy authenticates with
-	// the token of the person [Proxy]. Empty: that person is like others.
+	// ProxyHeader is the header in which a proxy names its user. The proxy authenticates with the
+	// token of the person [Proxy]. Empty: that person is treated like any other.
 	ProxyHeader string
 	// Token is the nameless access token; see [CheckToken]. Empty: 256 random bits, unless there
 	// are People.
@@ -114,8 +114,9 @@ func New(o Options) *Console {
 	return c
 }
 
-// CheckToken reports whether token is fit for [Options.Token]: at least 22 letters, digits and
-// marks, which is 128 bits if they are random. The error does not contain the token.
+// CheckToken returns an error unless token is valid as [Options.Token]: at least 22 printable ASCII
+// characters without spaces, which is 128 bits if they are random. The error does not contain the
+// token.
 func CheckToken(token string) error {
 	odd := func(r rune) bool { return r <= ' ' || r > '~' }
 	if len(token) < minToken || strings.ContainsFunc(token, odd) {
@@ -145,10 +146,10 @@ func ParseTokens(text string) (token string, people []Person, err error) {
 			return "", nil, err
 		}
 		if named(name) == Who {
-			return "", nil, fmt.Errorf("a person of the console can't be called %q: records name the holder of the nameless token so", name)
+			return "", nil, fmt.Errorf("a person of the console can't be called %q: in records that is the holder of the nameless token", name)
 		}
 		if names[name] || tokens[one] {
-			return "", nil, errors.New("each person of the console needs one token, and another than everybody else's")
+			return "", nil, errors.New("each person of the console needs exactly one token, which nobody else has")
 		}
 		names[name], tokens[one] = true, true
 		if name == "" {
@@ -160,12 +161,12 @@ func ParseTokens(text string) (token string, people []Person, err error) {
 	return token, people, nil
 }
 
-// Token is the access token, to be printed where only the operator reads it.
+// Token returns the access token, to be printed where only the operator reads it.
 func (c *Console) Token() string { return c.o.Token }
 
 // Close ends WebSockets, long polls and the console's goroutine, and waits for them. It does not
-// wait for other requests; the server does. Later requests are answered, but none waits any
-// more. Close may be called twice.
+// wait for other requests; the server does. Later requests are answered, but no longer wait. Close
+// may be called twice.
 func (c *Console) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -219,6 +220,6 @@ func (c *Console) Handler() http.Handler {
 	mux.HandleFunc("GET /denied", page("pages/denied.html"))
 	mux.HandleFunc("GET /assets/{name}", c.asset)
 	mux.HandleFunc("POST /v1/session/proof", c.answers(c.prove))
-	mux.Handle("/v1/", c.authorised(api))
+	mux.Handle("/v1/", c.authorized(api))
 	return c.guarded(mux)
 }

@@ -10,13 +10,12 @@
 // # Access
 //
 // A request carries a token as "Authorization: Bearer", or the session that the page got for it,
-// which the page keeps for one tab. There are no cookies: a browser sends those to every port of
-// a host. A page that lost its connection makes the router prove that it has the key that signed
-// the session, before it shows that session again: by then another program may listen there.
-// Wrong tokens are throttled per address; a right one is not. The Host header must name the
-// console, against DNS rebinding. A request that changes something or opens a WebSocket must
-// come from the console's own page, or from no page. Every answer forbids third-party scripts
-// and frames.
+// which the page keeps for one tab. There are no cookies: a browser sends those to every port of a
+// host. A page that lost its connection makes the router prove that it has the key that signed the
+// session, before it sends the session again: by then another program may listen on the port. Wrong
+// tokens are throttled per address; a valid one is not. The Host header must name the console,
+// against DNS rebinding. A request that changes something or opens a WebSocket must come from the
+// console's own page, or from no page. Every answer forbids third-party scripts and frames.
 //
 // Whoever may answer sees open and decided requests, live events and the explanation of a
 // decision. Searching the audit log, seeing secrets and freezing agents are separate rights.
@@ -30,5 +29,5 @@
 // # Concurrency
 //
 // A Console is safe for concurrent use. It runs one goroutine from New to Close, and reads live
-// events only while somebody looks.
+// events only while a page is open.
 package console

@@ -25,13 +25,13 @@ type feed struct {
 	log       *slog.Logger
 	poke      chan struct{} // a new socket has no list yet
 
-	mu      sync.Mutex    // guards what follows; nothing is called under it
+	mu      sync.Mutex    // guards the fields below; not held while approvals or source are called
 	changed chan struct{} // closed and replaced with each change
 	sockets map[*outbox]struct{}
 
-	subscription sync.Mutex // guards what follows; the source is called under it
+	subscription sync.Mutex // guards the fields below; held while source is called
 	watchers     int
-	unsubscribe  func() // nil while nobody looks
+	unsubscribe  func() // nil while no page is open
 }
 
 func newFeed(o Options) feed {
@@ -67,7 +67,7 @@ func (f *feed) run(ctx context.Context, notices <-chan approval.Notice) {
 			continue
 		}
 		again, rest = false, time.After(feedRest)
-		if err := f.tell(ctx); err != nil && ctx.Err() == nil {
+		if err := f.notify(ctx); err != nil && ctx.Err() == nil {
 			f.log.Warn("approvals not listed for the console", "error", err)
 			again, rest = true, time.After(feedRetry)
 		}
@@ -81,14 +81,14 @@ func (f *feed) changes() <-chan struct{} {
 	return f.changed
 }
 
-// tell wakes the long polls and sends the current list to the sockets.
-func (f *feed) tell(ctx context.Context) error {
+// notify wakes the long polls and sends the current list to the sockets.
+func (f *feed) notify(ctx context.Context) error {
 	f.mu.Lock()
 	close(f.changed)
 	f.changed = make(chan struct{})
-	lonely := len(f.sockets) == 0
+	noSockets := len(f.sockets) == 0
 	f.mu.Unlock()
-	if lonely {
+	if noSockets {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, feedTimeout)

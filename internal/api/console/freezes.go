@@ -24,11 +24,11 @@ type Freezer interface {
 // frozen is the body of the list of frozen agents.
 type frozen struct {
 	Orders []freeze.Order `json:"orders"`
-	// MayFreeze says whether the asking person may freeze.
+	// MayFreeze says whether the person who asks may freeze.
 	MayFreeze bool `json:"may_freeze"`
 }
 
-var errNoFreezes = wire.Errorf(wire.Unavailable, "this console freezes nothing")
+var errNoFreezes = wire.Errorf(wire.Unavailable, "this console can't freeze agents")
 
 // listFreezes answers GET /v1/freeze.
 func (c *Console) listFreezes(_ http.ResponseWriter, r *http.Request) (any, error) {
@@ -72,7 +72,7 @@ func (c *Console) readOrder(w http.ResponseWriter, r *http.Request) (order freez
 	case c.o.Freezer == nil:
 		return order, errNoFreezes
 	case !c.may(c.o.MayFreeze, who(r)):
-		return order, wire.Errorf(wire.Forbidden, "%s may not freeze agents: the operator gives that right with --console-freeze", who(r))
+		return order, wire.Errorf(wire.Forbidden, "%s may not freeze agents: the operator grants that right with --console-freeze", who(r))
 	}
 	body, err := readBody(w, r)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Console) readOrder(w http.ResponseWriter, r *http.Request) (order freez
 	}
 	var asked freeze.Request
 	if err := decode(body, &asked); err != nil {
-		return order, wire.Errorf(wire.Malformed, `the body is not an order: a JSON object such as {"all":true,"reason":"…"} is needed (all, agent or session_id, and reason), each name once and in its type`)
+		return order, wire.Errorf(wire.Malformed, `the body is not an order: it must be a JSON object such as {"all":true,"reason":"…"} (all, agent or session_id, and reason), each name once and with its type`)
 	}
 	if order, err = asked.Order(who(r)); err == nil {
 		err = order.Check()

@@ -43,8 +43,8 @@ func (c *Console) guarded(next http.Handler) http.Handler {
 
 var errNeedsToken = wire.Errorf(http.StatusUnauthorized, "no access: send the token that the router printed when it started, as Authorization: Bearer TOKEN")
 
-// authorised admits only requests with a token or a session.
-func (c *Console) authorised(next http.Handler) http.Handler {
+// authorized admits only requests with a token or a session.
+func (c *Console) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, given := bearer(r)
 		if !given {
@@ -53,7 +53,7 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 		}
 		who, err := c.access.try(r, token)
 		if err != nil {
-			if wire.CodeOf(err) != wire.Overloaded { // a flood makes few lines
+			if wire.CodeOf(err) != wire.Overloaded { // so that a flood writes few lines
 				c.o.Log.Warn("console access refused", "address", r.RemoteAddr, "error", err)
 			}
 			c.refuse(w, r, err)
@@ -69,11 +69,11 @@ func (c *Console) authorised(next http.Handler) http.Handler {
 }
 
 // Protect admits only users of the console to another page of the same server.
-func (c *Console) Protect(page http.Handler) http.Handler { return c.guarded(c.authorised(page)) }
+func (c *Console) Protect(page http.Handler) http.Handler { return c.guarded(c.authorized(page)) }
 
 type whoKey struct{}
 
-// who is the recorded name of an authorised request's sender.
+// who returns the recorded name of an authorized request's sender.
 func who(r *http.Request) string {
 	name, _ := r.Context().Value(whoKey{}).(string)
 	return name
@@ -85,7 +85,7 @@ func acts(r *http.Request) bool {
 	return r.Method != http.MethodGet && r.Method != http.MethodHead || r.Header.Get("Upgrade") != ""
 }
 
-// sameOrigin compares the names, not the schemes: a proxy may speak TLS for us.
+// sameOrigin compares the names, not the schemes: a proxy may terminate TLS.
 func sameOrigin(r *http.Request) bool {
 	origin, err := url.Parse(r.Header.Get("Origin"))
 	return err == nil && (origin.Scheme == "http" || origin.Scheme == "https") && strings.EqualFold(origin.Host, r.Host)
@@ -94,7 +94,7 @@ func sameOrigin(r *http.Request) bool {
 // refuse answers with the code and text of a refusal. Other errors are logged and not sent to
 // the client.
 func (c *Console) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() == nil { // otherwise nobody listens
+	if r.Context().Err() == nil { // otherwise the client is gone
 		web.Refuse(w, c.o.Log, r.URL.Path, err)
 	}
 }

@@ -28,7 +28,7 @@ func LoadKey(path string) ([]byte, error) {
 	}
 	key, err := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(text)))
 	if err != nil || len(key) != keySize {
-		return nil, fmt.Errorf("load the key of the console's sessions: %s holds no valid key: remove it to have a new one made", path)
+		return nil, fmt.Errorf("load the key of the console's sessions: %s contains no valid key: remove it, and a new one is created", path)
 	}
 	return key, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// linked is what the holder of a link sees: the approval request and the link's answer.
+// linked is what a link shows: the approval request and the link's answer.
 type linked struct {
 	Approval approval.Request   `json:"approval"`
 	Agent    string             `json:"agent"`             // as it claims
@@ -27,7 +27,7 @@ type linkAnswer struct {
 	Note string `json:"note"`
 }
 
-// linked finds what a link is about. The link's token is the bearer token.
+// linked returns what a link is about. The link's token is the bearer token.
 func (c *Console) linked(r *http.Request) (linked, error) {
 	token, _ := bearer(r)
 	id, ok := answerlink.ID(token)
@@ -75,7 +75,7 @@ func (c *Console) answerLink(w http.ResponseWriter, r *http.Request) (any, error
 	}
 	var given linkAnswer
 	if len(body) > 0 && decode(body, &given) != nil {
-		return nil, wire.Errorf(wire.Malformed, `the body is malformed: a JSON object such as {"by":"ann","note":"a test machine"} is needed, or nothing`)
+		return nil, wire.Errorf(wire.Malformed, `the body is malformed: it must be empty, or a JSON object such as {"by":"ann","note":"a test machine"}`)
 	}
 	answer := approval.Answer{Option: l.Option, By: given.By, Note: given.Note, DataSHA256: l.Approval.DataSHA256}
 	decision, err := c.o.Approvals.Answer(r.Context(), l.Approval.ID, answer, answerlink.Who)

@@ -25,5 +25,5 @@ func page(name string) http.HandlerFunc {
 
 // asset answers GET /assets/{name}. These files are public: they reveal nothing of this router.
 func (c *Console) asset(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, files, "assets/"+r.PathValue("name")) //nolint:gosec // the embedded files hold no path outside
+	http.ServeFileFS(w, r, files, "assets/"+r.PathValue("name")) //nolint:gosec // the embedded file system has no paths outside
 }

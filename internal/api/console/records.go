@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Records reads the audit log, off the path of events. It masks secrets in everything it
+// Records reads the audit log, outside the path of events. It masks secrets in everything it
 // returns. Its errors have codes.
 type Records interface {
 	// Decisions returns the decided approval requests, newest first, as JSON.
@@ -47,7 +47,7 @@ var errNoRecords = wire.Errorf(wire.Unavailable, "this console has no audit log"
 // history answers GET /v1/history. Whoever may answer may see past answers.
 func (c *Console) history(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if action := r.URL.Query().Get("action"); action != "" && action != "allow" && action != "deny" {
-		return nil, wire.Errorf(wire.Malformed, "action is %q: allow or deny is needed", web.Clip(action))
+		return nil, wire.Errorf(wire.Malformed, "action is %q: it must be allow or deny", web.Clip(action))
 	}
 	q, err := c.readQuery(r, historySpan)
 	if err != nil {
@@ -79,13 +79,13 @@ func (c *Console) logState(_ http.ResponseWriter, r *http.Request) (any, error) 
 	return c.o.Records.State(r.Context())
 }
 
-// checkAudit refuses people who may only answer approval requests: the log has everything that all
+// checkAudit refuses people who may only answer approval requests: the log shows everything that
 // agents did.
 func (c *Console) checkAudit(r *http.Request) error {
 	if c.may(c.o.MayAudit, who(r)) {
 		return nil
 	}
-	return wire.Errorf(wire.Forbidden, "%s may not search the audit log: the operator gives that right with --console-audit", who(r))
+	return wire.Errorf(wire.Forbidden, "%s may not search the audit log: the operator grants that right with --console-audit", who(r))
 }
 
 // readQuery reads the parameters of a request that searches the audit log.
@@ -112,21 +112,21 @@ func parseRecordsQuery(values url.Values, span time.Duration) (q Query, err erro
 		}
 		if at := times[name]; at != nil {
 			if *at, err = time.Parse(time.RFC3339, value); err != nil {
-				return q, wire.Errorf(wire.Malformed, "%s is %q: a time such as 2026-01-02T10:00:00Z is needed", name, web.Clip(value))
+				return q, wire.Errorf(wire.Malformed, "%s is %q: it must be a time such as 2026-01-02T10:00:00Z", name, web.Clip(value))
 			}
 			continue
 		}
 		if name != "limit" {
-			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: session_id, event, hook, action, by, since, until and limit are known", web.Clip(name))
+			return q, wire.Errorf(wire.Malformed, "there is no parameter %q: use session_id, event, hook, action, by, since, until or limit", web.Clip(name))
 		}
 		if q.Limit, err = strconv.Atoi(value); err != nil || q.Limit < 1 || q.Limit > maxRecords {
-			return q, wire.Errorf(wire.Malformed, "limit is %q: a number from 1 to %d is needed", web.Clip(value), maxRecords)
+			return q, wire.Errorf(wire.Malformed, "limit is %q: it must be a number from 1 to %d", web.Clip(value), maxRecords)
 		}
 	}
 	return q, nil
 }
 
-// recent answers GET /v1/recent: what a newly opened page would have shown.
+// recent answers GET /v1/recent: the live events that a newly opened page missed.
 func (c *Console) recent(_ http.ResponseWriter, r *http.Request) (any, error) {
 	if c.o.Records == nil {
 		return nil, errNoRecords

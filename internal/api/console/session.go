@@ -83,7 +83,7 @@ func (c *Console) may(people []string, who string) bool {
 	return who == Who || slices.ContainsFunc(people, func(name string) bool { return who == named(name) })
 }
 
-// openSession answers POST /v1/session. A session can't open another one, so that it ends.
+// openSession answers POST /v1/session. A session can't open another one, so that sessions expire.
 func (c *Console) openSession(_ http.ResponseWriter, r *http.Request) (any, error) {
 	token, _ := bearer(r)
 	if owner, _ := c.access.ofSession(token, time.Now()); owner != "" {
@@ -104,9 +104,9 @@ type proof struct {
 	Proof string `json:"proof"`
 }
 
-// prove answers POST /v1/session/proof: a right answer proves the key that signed the session. A
-// page asks after it lost its connection, before it shows its session again: another program,
-// such as an agent, may have taken the port of a router that is down.
+// prove answers POST /v1/session/proof: a valid proof shows that the router has the key that signed
+// the session. A page asks for it after it lost its connection, before it sends its session again:
+// another program, such as an agent, may have taken the port of a router that is down.
 func (c *Console) prove(w http.ResponseWriter, r *http.Request) (any, error) {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -114,7 +114,7 @@ func (c *Console) prove(w http.ResponseWriter, r *http.Request) (any, error) {
 	}
 	var asked challenge
 	if decode(body, &asked) != nil || len(asked.Session) > maxWord || len(asked.Nonce) < 16 || len(asked.Nonce) > maxWord {
-		return nil, wire.Errorf(wire.Malformed, `the body is not a challenge: {"session":"…","nonce":"…"} is needed, with a nonce of 16 characters or more`)
+		return nil, wire.Errorf(wire.Malformed, `the body is not a challenge: it must be {"session":"…","nonce":"…"}, with a nonce of 16 characters or more`)
 	}
 	mac := hmac.New(sha256.New, []byte(c.access.sign(asked.Session)))
 	mac.Write([]byte("hookrouter console proof\n" + asked.Nonce))

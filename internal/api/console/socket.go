@@ -20,11 +20,11 @@ const (
 	goodbye      = time.Second      // for a message in progress and the closing handshake when the console closes
 )
 
-// outbox holds what a socket still has to send. Pushing never blocks.
+// outbox queues what a socket still has to send. Adding to it never blocks.
 type outbox struct {
 	ready chan struct{} // holds one element while the outbox is not empty
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	approvals []byte     // the newest list, unless it was sent
 	decisions [][]byte
 	events    [][]byte
@@ -46,8 +46,8 @@ func (o *outbox) put(change func()) {
 
 func (o *outbox) list(text []byte) { o.put(func() { o.approvals = text }) }
 
-// decision queues a decision and drops the oldest if there are too many: the list shows closed
-// requests too.
+// decision queues a decision and drops the oldest if there are too many: the next list omits closed
+// requests anyway.
 func (o *outbox) decision(text []byte) {
 	o.put(func() { o.decisions, _ = push(o.decisions, text) })
 }
@@ -150,7 +150,7 @@ func (c *Console) serve(gone context.Context, conn *websocket.Conn, out *outbox)
 	}
 }
 
-// within bounds what the peer may delay.
+// within runs an operation that the peer may delay, for a bounded time.
 func (c *Console) within(do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(c.grace, writeTimeout)
 	defer cancel()

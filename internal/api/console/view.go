@@ -17,16 +17,17 @@ func (c *Console) view(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return approvalview.Of(record), nil
 }
 
-// reveal answers POST /v1/approvals/{id}/reveal: the view without masks, after recording that.
+// reveal answers POST /v1/approvals/{id}/reveal: the view with its secrets unmasked, after
+// recording that.
 func (c *Console) reveal(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := approvalID(r)
 	switch {
 	case err != nil:
 		return nil, err
 	case c.o.Reveal == nil:
-		return nil, wire.Errorf(wire.Unavailable, "this console reveals nothing")
+		return nil, wire.Errorf(wire.Unavailable, "this console can't reveal secrets")
 	case !c.may(c.o.MayReveal, who(r)):
-		return nil, wire.Errorf(wire.Forbidden, "%s may not see secrets: the operator gives that right with --console-reveal", who(r))
+		return nil, wire.Errorf(wire.Forbidden, "%s may not see secrets: the operator grants that right with --console-reveal", who(r))
 	}
 	record, err := c.o.Reveal(r.Context(), id, who(r))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// maxWhyID bounds the id: events have none longer.
+// maxWhyID bounds the id, in bytes: no event has a longer one.
 const maxWhyID = 4 << 10
 
 // why answers GET /v1/why, which the page of the same name shows.

@@ -37,7 +37,7 @@ func (c *call) read(limit int) ([]byte, error) {
 	return body, nil
 }
 
-// bounded limits the time to send the body of a request to Options.BodyTimeout, also if no handler
+// bounded limits the time to send the body of a request to Options.BodyTimeout, even if no handler
 // reads it: net/http reads it to its end before it answers.
 func (s *Server) bounded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func setReadDeadline(w http.ResponseWriter, end time.Time) {
 
 func checkType(h http.Header) error {
 	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return wire.Errorf(http.StatusUnsupportedMediaType, "the body is encoded: send it as it is")
+		return wire.Errorf(http.StatusUnsupportedMediaType, "the body has a content encoding: send it without")
 	}
 	typ, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {

@@ -16,15 +16,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// dialects is the path below which agents ask in their own format. Agents go on if the status is
-// not 2xx, so every answer here has status 200, and blocks if nobody decided.
+// dialects is the path below which agents ask in their own format. Agents proceed if the status is
+// not 2xx, so every answer here has status 200, and blocks if nothing was decided.
 const dialects = "/v1/agents/"
 
-// strangers bounds the concurrent messages of agents without a token that are read, to block
-// them in the format of their event.
-const strangers = 16
+// maxUnauthorized bounds the concurrent messages of agents without a valid token. They are read so
+// that they can be blocked in the format of their event.
+const maxUnauthorized = 16
 
-// maxAgentTime bounds the time that an agent may claim to wait.
+// maxAgentTime bounds how long an agent may say that it waits.
 const maxAgentTime = time.Hour
 
 // dialect answers POST /v1/agents/{dialect}.
@@ -36,7 +36,7 @@ func (s *Server) dialect(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		s.agents.Refused("agents", wire.FromError(err).Code)
-		c.block(h, c.readStranger(), err)
+		c.block(h, c.readUnauthorized(), err)
 		return
 	}
 	leave, err := c.take()
@@ -77,19 +77,20 @@ func hookOf(r *http.Request) (*agenthook.Hook, error) {
 	return h, err
 }
 
-// readStranger reads the message of an agent without a token; nil if too many are being read.
-func (c *call) readStranger() []byte {
+// readUnauthorized reads the message of an agent without a valid token; nil if too many are being
+// read.
+func (c *call) readUnauthorized() []byte {
 	select {
-	case c.strangers <- struct{}{}:
-		defer func() { <-c.strangers }()
+	case c.unauthorized <- struct{}{}:
+		defer func() { <-c.unauthorized }()
 	default:
 		return nil
 	}
-	document, _ := c.read(c.agents.MaxBody()) // without a document it is blocked whatever the event is
+	document, _ := c.read(c.agents.MaxBody()) // without a document, the answer blocks any event
 	return document
 }
 
-// block tells an agent to block, since there is no verdict.
+// block answers that the agent must block, since there is no verdict.
 func (c *call) block(h *agenthook.Hook, document []byte, cause error) {
 	if e, ok := errors.AsType[*wire.Error](cause); ok {
 		cause = errors.New(e.Text)
@@ -99,10 +100,10 @@ func (c *call) block(h *agenthook.Hook, document []byte, cause error) {
 
 // say answers in the agent's own format.
 func (c *call) say(h *agenthook.Hook, out agenthook.Output) {
-	_ = c.write(http.StatusOK, h.Body(out)) // the agent is gone, if anything
+	_ = c.write(http.StatusOK, h.Body(out)) // fails only if the agent is gone
 }
 
-// asker has an agent's event decided by this router.
+// asker passes an agent's events to this router.
 type asker struct {
 	*call
 	eventID string
@@ -132,7 +133,7 @@ func (a asker) Execute(ctx context.Context, e agenthook.Sent) (v verdict.Verdict
 	return verdict.Verdict{}, err
 }
 
-// ask has an event decided in the remaining time, without waiting for a person.
+// ask passes on an event, to be decided in the remaining time, without waiting for a person.
 func (a asker) ask(ctx context.Context, verb string, e agenthook.Sent) ([]byte, error) {
 	header := wire.Header{}
 	events.Event{ID: a.eventID, Source: e.Source, Name: e.Name}.WithAttr(events.AttrParent, e.Parent).WithAttr(events.AttrRoot, e.Root).SetHeader(header)
@@ -154,7 +155,7 @@ func (a asker) ask(ctx context.Context, verb string, e agenthook.Sent) ([]byte, 
 	return o.body, nil
 }
 
-// timeLeft is the time until ctx ends.
+// timeLeft returns the time until ctx ends.
 func timeLeft(ctx context.Context) time.Duration {
 	end, _ := ctx.Deadline() // every agent has one
 	return max(time.Until(end), time.Millisecond)

@@ -4,14 +4,14 @@
 //
 // # Authentication
 //
-// Each request carries a token, which proves an agent's identity like an account does over NATS:
-// sessions, budgets, grants, approval requests and limits belong to that agent, whatever
-// transport it uses. Only what an agent may do is served. Wrong tokens are counted by address; a
-// right one is never refused because of them.
+// Each request carries a token, which proves an agent's identity as an account does over NATS:
+// sessions, budgets, grants, approval requests and limits belong to that agent, whatever transport
+// it uses. The API serves only what an agent may do. Wrong tokens are counted by address; a valid
+// one is never refused because of them.
 //
 // # Browsers
 //
-// Requests that a page sends, or that use a foreign host name, are refused. No page may read an
+// Requests that a page sends, or that use an unknown host name, are refused. No page may read an
 // answer.
 //
 // # Waiting

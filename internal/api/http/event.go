@@ -12,7 +12,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// headerSession names the session of an event in plain form whose data does not.
+// headerSession is the header that names the session of an event in plain form whose data does not
+// name it.
 const headerSession = "Hook-Session-Id"
 
 // event answers POST /v1/VERB/{event}.
@@ -75,8 +76,8 @@ type outcome struct {
 	sent   func(error)   // call it once body was sent
 }
 
-// decide has a request decided. While it waits for a person it takes no slot. A sender whose access
-// ended meanwhile gets no answer.
+// decide runs the decision of a request in a slot, which it releases while a person is asked. A
+// sender whose access ended meanwhile gets no answer.
 func (c *call) decide(verb string, decide func(context.Context) (*dispatch.Answer, error)) (*outcome, error) {
 	ctx, end, err := c.agents.Begin()
 	if err != nil {
@@ -162,6 +163,6 @@ func (c *call) session(do func(ctx context.Context, sender string, header wire.H
 	if err := do(ctx, c.sender, wire.Header(c.r.Header), body); err != nil {
 		return err
 	}
-	_ = c.write(http.StatusOK, []byte("{}")) // the client is gone, if anything
+	_ = c.write(http.StatusOK, []byte("{}")) // fails only if the client is gone
 	return nil
 }

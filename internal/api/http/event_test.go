@@ -164,7 +164,7 @@ func TestRefusals(t *testing.T) {
 		"no type":                     {tool, `{}`, []string{"Content-Type", ""}, 415, "application/json"},
 		"a batch":                     {tool, `[]`, []string{"Content-Type", "application/cloudevents-batch+json"}, 415, "application/json"},
 		"another charset":             {tool, `{}`, []string{"Content-Type", "application/json; charset=latin1"}, 415, "utf-8"},
-		"a packed body":               {tool, `{}`, []string{"Content-Encoding", "gzip"}, 415, "encoded"},
+		"a packed body":               {tool, `{}`, []string{"Content-Encoding", "gzip"}, 415, "content encoding"},
 		"too much data":               {tool, `{"x":"` + strings.Repeat("x", 1000) + `"}`, nil, 413, "at most 1000"},
 		"a body that is far too long": {tool, `{"x":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413, "bytes"},
 		"half a document":             {tool, `{"x":`, nil, 400, "JSON"},

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// guarded refuses requests under a foreign host name and requests that a page sent.
+// guarded refuses requests under an unknown host name and requests that a page sent.
 func (s *Server) guarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -55,10 +55,10 @@ type call struct {
 	who    func() (label string, ok bool) // sends it; ok is false once the access has ended
 	sender string
 
-	reading *semaphore.Weighted // bytes of bodies of the sender; nil for a stranger
+	reading *semaphore.Weighted // bytes of bodies of the sender; nil without a valid token
 }
 
-// authorized handles requests with a right token.
+// authorized handles requests with a valid token.
 func (s *Server) authorized(endpoint string, handle func(*call) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.serve(w, r, handle); err != nil {
@@ -86,7 +86,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, handle func(*call
 	return handle(c)
 }
 
-// authorize identifies the sender. The error has code 401, or 429 after too many.
+// authorize identifies the sender. The error has code 401, or 429 after too many wrong tokens.
 func (c *call) authorize() error {
 	scheme, token, ok := strings.Cut(c.r.Header.Get("Authorization"), " ")
 	if !ok || !strings.EqualFold(scheme, "Bearer") || len(c.r.Header.Values("Authorization")) > 1 {
@@ -98,7 +98,7 @@ func (c *call) authorize() error {
 		err = c.wrong.Wrong(c.r.RemoteAddr, err.Error())
 		if wire.CodeOf(err) == wire.Overloaded {
 			c.w.Header().Set("Retry-After", strconv.Itoa(int(web.WrongWindow.Seconds())))
-			return err // a flood makes few lines
+			return err // so that a flood writes few lines
 		}
 		c.log.Warn("HTTP access refused", "address", c.r.RemoteAddr, "error", err)
 		return err
@@ -106,7 +106,7 @@ func (c *call) authorize() error {
 	return nil
 }
 
-var errToken = errors.New("the token is wrong, or it has ended: hookctl auth list says which agents have one, hookctl auth rotate makes a new one")
+var errToken = errors.New("the token is wrong, expired or revoked: hookctl auth list shows which agents have one, hookctl auth rotate makes a new one")
 
 // valid identifies the sender again: the access may have ended while hooks ran or a person was
 // asked.

@@ -18,17 +18,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Signer signs with the key by which hook-agents know the router. A key pair of NATS is one.
+// Signer signs with the key by which hook-agents recognize the router. A key pair of NATS
+// implements it.
 type Signer interface {
 	Sign(text []byte) ([]byte, error)
 }
 
-// Local returns a server for the hook-agents of the router's own user. Only they may reach it,
-// and they need no token. label is the identity that they have, such as "agent/agent"; ok is false
-// if it has ended. key proves to them that the answer is this router's, to their question.
+// Local returns a server for the hook-agents of the router's own user. Only they may reach it, and
+// they need no token. label returns their identity, such as "agent/agent"; ok is false if it has
+// ended. key signs each answer together with its request, which proves that this router gave it.
 //
-// It answers only with verdicts. What waits for a person or fails has a status that is not 200,
-// and hook-agent asks over NATS.
+// It answers only with verdicts. If a person must decide or the request fails, the status is not
+// 200, and hook-agent asks over NATS.
 func (s *Server) Local(label func() (_ string, ok bool), key Signer) *http.Server {
 	served := s.HTTP()
 	served.Handler = s.bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -95,11 +96,11 @@ func (c *localCall) answer(ctx context.Context) error {
 		return err
 	}
 	setWriteDeadline(c.w)
-	_, _ = c.w.Write(body) // the program is gone, if anything
+	_, _ = c.w.Write(body) // fails only if the program is gone
 	return nil
 }
 
-// sign signs the answer as it is now.
+// sign adds the signature of the answer in its current state.
 func (c *localCall) sign(status int, body []byte) error {
 	header := c.w.Header()
 	signature, err := c.key.Sign(c.exchange.Text(strconv.Itoa(status), header.Get, body))
@@ -110,7 +111,7 @@ func (c *localCall) sign(status int, body []byte) error {
 	return nil
 }
 
-// accept tells hook-agent that there will be an answer, at the latest after so long.
+// accept tells hook-agent that an answer will follow, after most at the latest.
 func (c *localCall) accept(eventID string, most time.Duration) {
 	c.w.Header().Set(supervisor.HeaderEventID, eventID)
 	c.w.Header().Set(supervisor.HeaderTimeout, strconv.FormatInt(most.Milliseconds(), 10))
@@ -119,7 +120,7 @@ func (c *localCall) accept(eventID string, most time.Duration) {
 	}
 }
 
-// sessions looks up the sessions that a hook-agent found in its environment.
+// sessions returns a lookup of the sessions that a hook-agent found in its environment.
 func sessions(header string) func(string) string {
 	pairs := strings.Split(header, ",")
 	return func(name string) string {

@@ -30,7 +30,8 @@ type openRequests struct {
 	reading *semaphore.Weighted // bytes of bodies
 }
 
-// take counts an open request of the call's sender, and keeps its connection open meanwhile.
+// take counts an open request of the call's sender, and keeps its connection open until leave is
+// called.
 func (c *call) take() (leave func(), err error) {
 	leave, err = c.tryTake()
 	c.slowDown(err)
@@ -62,8 +63,8 @@ func (c *call) tryTake() (leave func(), err error) {
 	}, nil
 }
 
-// slowDown delays the refusal of an agent that sends too much: one that tries again at once would
-// take the time in which others are answered.
+// slowDown delays the refusal of an agent that sends too much: if it retried at once, it would take
+// processing time from others.
 func (c *call) slowDown(err error) {
 	if wire.CodeOf(err) != wire.Overloaded {
 		return
@@ -74,8 +75,8 @@ func (c *call) slowDown(err error) {
 	}
 }
 
-// reserve counts a body among those of the agent that are read at a time. One of unknown size
-// counts as the largest. Strangers, of whom few are read at a time, have no limit here.
+// reserve counts a body against the bytes that are read at a time from the agent. A body of unknown
+// size counts as the largest. Requests without a valid token have a limit of their own.
 func (c *call) reserve(limit int) (release func(), err error) {
 	if c.reading == nil {
 		return func() {}, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// preferred is the request header with the wait, if only Prefer sets it.
+// preferred returns the request header, with the wait that Prefer sets unless the header sets one.
 func (c *call) preferred(header wire.Header) wire.Header {
 	seconds, ok := preferredWait(c.r.Header)
 	if !ok || wire.Get(header, wire.HeaderWait) != "" {
@@ -27,7 +27,7 @@ func (c *call) preferred(header wire.Header) wire.Header {
 	return header
 }
 
-// preferredWait reads "wait" of RFC 7240, in seconds. As the RFC says, it ignores what it can't
+// preferredWait reads "wait" of RFC 7240, in seconds. As the RFC requires, it ignores what it can't
 // parse.
 func preferredWait(h http.Header) (seconds int, ok bool) {
 	for part := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
@@ -76,7 +76,7 @@ func (c *call) await(o *outcome) error {
 	select {
 	case o.body = <-o.later:
 	case <-c.r.Context().Done():
-		return nil // nobody listens; the request stays
+		return nil // the client is gone; the request stays
 	}
 	if err := c.valid(); err != nil {
 		return wire.Errorf(http.StatusUnauthorized, "%v", err)
@@ -87,11 +87,12 @@ func (c *call) await(o *outcome) error {
 		c.w.Header().Set("Location", "/v1/pending/"+id)
 	}
 	maps.Copy(c.w.Header(), o.header)
-	_ = c.write(code, o.body) // the client is gone, if anything
+	_ = c.write(code, o.body) // fails only if the client is gone
 	return nil
 }
 
-// pendingID is the approval request that a verdict waits for; empty if it is decided.
+// pendingID returns the id of the approval request that a verdict waits for; empty if it is
+// decided.
 func pendingID(body []byte) string {
 	v, err := verdict.Parse(body)
 	if err != nil || v.Action != verdict.Pending || v.Approval == nil {
@@ -158,7 +159,7 @@ func (c *call) decided(ctx context.Context, id string, wait time.Duration, alive
 			o.later = nil
 		case <-tick.C:
 			if err := alive(); err != nil {
-				return nil, nil // nobody listens
+				return nil, nil // the client is gone
 			}
 		case <-ctx.Done():
 			return nil, nil
@@ -170,7 +171,7 @@ func (c *call) decided(ctx context.Context, id string, wait time.Duration, alive
 	case pendingID(o.body) == "":
 		return o.body, nil
 	case time.Since(began) < wait/2: // the router stops, or too many requests wait
-		return nil, wire.Errorf(wire.Unavailable, "this router does not wait any longer: go on with GET /v1/pending/%s", id)
+		return nil, wire.Errorf(wire.Unavailable, "this router does not wait any longer: continue with GET /v1/pending/%s", id)
 	}
 	return nil, nil
 }

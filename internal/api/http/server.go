@@ -37,7 +37,7 @@ type Options struct {
 	MaxConnections int
 	// BodyTimeout is how long a client may take to send a body; 0 means ten seconds.
 	BodyTimeout time.Duration
-	// Log takes wrong tokens and failures; nil discards it.
+	// Log gets wrong tokens and failures; nil discards them.
 	Log *slog.Logger
 }
 
@@ -49,8 +49,8 @@ type Server struct {
 	wrong  web.Throttle
 	conns  web.ConnLimiter
 
-	strangers chan struct{} // a semaphore of strangers' messages
-	senders   senders
+	unauthorized chan struct{} // a semaphore of messages without a valid token
+	senders      senders
 }
 
 // New makes a server.
@@ -59,12 +59,12 @@ func New(o Options) *Server {
 	return &Server{
 		o: o, agents: o.Agents, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 		conns:   web.ConnLimiter{Limit: cmp.Or(o.MaxConnections, maxConnections)},
-		senders: senders{open: map[string]*openRequests{}}, strangers: make(chan struct{}, strangers),
+		senders: senders{open: map[string]*openRequests{}}, unauthorized: make(chan struct{}, maxUnauthorized),
 	}
 }
 
-// HTTP returns a server that bounds what a client may send, how long it may take, and how many
-// there are.
+// HTTP returns a server that bounds what a client may send, how long it may take, and the number of
+// connections.
 func (s *Server) HTTP() *http.Server {
 	served := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

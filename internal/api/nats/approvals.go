@@ -44,15 +44,15 @@ func (s *Server) showApproval(ctx context.Context, req *service.Request) error {
 	return req.Reply(nil, record.Append(nil))
 }
 
-// reveal answers with an approval request whose secrets are not masked, after recording who
-// sees them. Whoever can't be named on record sees nothing.
+// reveal answers with an approval request whose secrets are not masked, after recording who sees
+// them. A sender that can't be recorded sees nothing.
 func (s *Server) reveal(ctx context.Context, req *service.Request) error {
 	by, err := s.sender(req)
 	if err != nil {
 		return err
 	}
 	if by == "" {
-		return wire.Errorf(wire.Forbidden, "secrets are shown only to proven identities, and this router requires no credentials")
+		return wire.Errorf(wire.Forbidden, "secrets are shown only to proven identities, but this router requires no credentials")
 	}
 	record, err := s.dispatch.Reveal(ctx, s.conn.Tail("reveal", req.Subject), by)
 	if err != nil {

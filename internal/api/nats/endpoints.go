@@ -7,9 +7,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
 )
 
-// maxOperators bounds the requests of agents, people and operators in flight that are no events, and
-// maxRegistering those that workers may send. Further ones wait. A worker that floods delays no
-// order to freeze.
+// maxOperators bounds the requests in flight of agents, people and operators that are not events,
+// and maxRegistering those of workers. Further requests wait. The limits are separate, so that a
+// flooding worker does not delay a freeze.
 const (
 	maxOperators   = 256
 	maxRegistering = 256
@@ -89,8 +89,7 @@ func (s *Server) waiting(limit int, list []service.Endpoint) []service.Endpoint 
 	return list
 }
 
-// requireSender refuses requests that hide who sent them, so that the log can name who changed
-// what.
+// requireSender refuses requests that hide their sender, so that the log can name who changed what.
 func (s *Server) requireSender(handle handler) handler {
 	if s.opts.Identities == nil && !s.opts.Accounts {
 		return handle

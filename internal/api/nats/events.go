@@ -38,7 +38,7 @@ func (s *Server) decide(verb string) handler {
 // headers alive.
 func (s *Server) replyLater(req *service.Request, answer *dispatch.Answer) {
 	header, later := s.agents.Header("execute", answer), req.WithoutData()
-	eventID, chainID := answer.EventID, answer.ChainID // do not retain the answer, which holds the event
+	eventID, chainID := answer.EventID, answer.ChainID // do not retain the answer, which references the event
 	answer.Await(func(body []byte) {
 		if err := later.Reply(header, body); err != nil {
 			s.log.Warn("reply to waiting agent failed", "event_id", eventID, "chain_id", chainID, "error", err)
@@ -68,7 +68,7 @@ func (s *Server) contributions(ctx context.Context, req *service.Request) error 
 	return err
 }
 
-// explain answers with the hooks that an event would go through.
+// explain answers with the hooks that an event would pass.
 func (s *Server) explain(_ context.Context, req *service.Request) error {
 	if len(req.Data) == 0 {
 		req.Data = []byte("{}")
@@ -92,7 +92,7 @@ func (s *Server) decode(verb string, req *service.Request) (dispatch.Request, er
 	}
 	sender, err := s.sender(req)
 	if errors.Is(err, errNoIdentity) && verb == "emit" && name == events.ModuleLoadFailed {
-		err = nil // a worker's: NATS lets it emit no other event
+		err = nil // from a worker: NATS lets it emit no other event
 	}
 	if err != nil {
 		return dispatch.Request{}, err
@@ -103,7 +103,7 @@ func (s *Server) decode(verb string, req *service.Request) (dispatch.Request, er
 // errNoIdentity refuses a request from the routers' own account.
 var errNoIdentity = wire.Errorf(wire.Forbidden, "the connection proves no identity: use the credentials of an agent or a person")
 
-// shortestAccount is the length of the shortest name that an account of the NATS server can
+// shortestAccount returns the length of the shortest name that an account of the NATS server can
 // have: accounts of identities are public keys.
 func (s *Server) shortestAccount() int {
 	if s.opts.Identities != nil {
@@ -115,8 +115,8 @@ func (s *Server) shortestAccount() int {
 // publicKeyLength is the length of the public key of an account, as NATS writes it.
 const publicKeyLength = 56
 
-// sender is the proven sender of a request, or "". With identities, it is an error that the
-// connection proves none of them.
+// sender returns the proven sender of a request, or "". With identities, it fails if the connection
+// proves none of them.
 func (s *Server) sender(req *service.Request) (string, error) {
 	if s.opts.Identities == nil && !s.opts.Accounts {
 		return "", nil

@@ -11,9 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// owned returns the session that is meant. name is the agent's name, in full or its last part as
-// in an order to freeze; an empty one means the only owner. Nothing may be known of a session
-// whose agent is named in full.
+// owned returns the session with an id of an agent. name is the agent's full name, or its last part
+// as in a freeze order; empty means the only owner. With a full name, the session may be unknown.
 func (s *Server) owned(ctx context.Context, name, id string) (session.State, error) {
 	if strings.Contains(name, " ") { // a full name, as in records
 		list, err := s.opts.Sessions.Find(ctx, name, id)
@@ -31,7 +30,7 @@ func (s *Server) owned(ctx context.Context, name, id string) (session.State, err
 	}
 	switch len(list) {
 	case 0:
-		return session.State{}, wire.Errorf(wire.NotFound, "nothing is remembered of a session %q of an agent %q: name the agent as records do, such as \"nats agent/coder\"", id, name)
+		return session.State{}, wire.Errorf(wire.NotFound, "no session %q of an agent %q is known: name the agent as records do, such as \"nats agent/coder\"", id, name)
 	case 1:
 		return list[0], nil
 	}
@@ -39,7 +38,8 @@ func (s *Server) owned(ctx context.Context, name, id string) (session.State, err
 }
 
 // owners returns the session with an id of each agent that has one: with a state, labels, a
-// lineage, or a grant beyond the session. Without any it returns an empty one of nobody.
+// lineage, or a grant beyond the session. If there is none, it returns an empty one without a
+// sender.
 func (s *Server) owners(ctx context.Context, id string) ([]session.State, error) {
 	list, err := s.opts.Sessions.Find(ctx, "", id)
 	if err != nil {
@@ -66,13 +66,13 @@ func (s *Server) owners(ctx context.Context, id string) ([]session.State, error)
 	for _, sender := range labeled {
 		add(sender)
 	}
-	if nobody := list[0]; len(list) > 1 && nobody.Sender == "" && nobody.Empty() && !slices.Contains(labeled, "") {
+	if first := list[0]; len(list) > 1 && first.Sender == "" && first.Empty() && !slices.Contains(labeled, "") {
 		list = list[1:]
 	}
 	return list, nil
 }
 
-// senders lists the owners of sessions.
+// senders returns the senders of sessions, for an error.
 func senders(list []session.State) string {
 	names := make([]string, len(list))
 	for i, state := range list {

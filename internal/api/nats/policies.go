@@ -28,7 +28,7 @@ func (s *Server) pushPolicy(ctx context.Context, req *service.Request) error {
 		return err
 	}
 	now, err := s.opts.Policies.Put(ctx, said, req.Data, at)
-	if wire.CodeOf(err) == wire.Conflict { // somebody else was faster, after the record
+	if wire.CodeOf(err) == wire.Conflict { // another push was stored after this one was recorded
 		pushed.Time, pushed.Action = time.Now(), "refused"
 		return errors.Join(err, s.opts.Record(ctx, pushed))
 	}

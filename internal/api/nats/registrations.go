@@ -63,7 +63,7 @@ func (s *Server) register(ctx context.Context, req *service.Request) error {
 	})
 }
 
-// changer is the proven sender of a change, or "": workers in the routers' account prove only
+// changer returns the proven sender of a change, or "": workers in the routers' account prove only
 // that they may connect.
 func (s *Server) changer(req *service.Request) string {
 	sender, err := s.sender(req)
@@ -73,7 +73,7 @@ func (s *Server) changer(req *service.Request) string {
 	return sender
 }
 
-// acceptRegistry lets the routers serve although registrations are lost.
+// acceptRegistry accepts that registrations are lost, so that the routers serve again.
 func (s *Server) acceptRegistry(ctx context.Context, req *service.Request) error {
 	accepted, err := s.opts.Registry.Accept(ctx, s.changer(req))
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Server) unregister(ctx context.Context, req *service.Request) error {
 	return replyJSON(req, unregistered{ignored})
 }
 
-// handlers lists hooks by the pattern they registered. The tokens behind the verb name it:
+// handlers lists hooks by the pattern they registered. The tokens after the verb name the pattern:
 // "tool.*" is "tool:*".
 func (s *Server) handlers(_ context.Context, req *service.Request) error {
 	pattern := strings.ReplaceAll(s.conn.Tail("handlers", req.Subject), ".", ":")

@@ -38,14 +38,15 @@ type Options struct {
 	// Version and Metadata are for service discovery.
 	Version  string
 	Metadata map[string]string
-	// Limits are those of injections, as session show reports them.
+	// Limits are the injection limits that session-show reports.
 	Limits verdict.Limits
 	// Accounts trusts the NATS server's word on who sent a request from another account.
 	Accounts bool
-	// Identities knows who sends and what workers may do; nil for nobody and everything.
+	// Identities knows the senders, and what workers may do; nil means that senders are unknown and
+	// workers may do everything.
 	Identities *identity.File
-	// ServerKey proves to clients that this is the router of their credentials; nil if none name
-	// one.
+	// ServerKey proves to clients that this is the router that their credentials name; nil if they
+	// name none.
 	ServerKey nkeys.KeyPair
 	// Guards are the hooks that an operator pinned.
 	Guards *pinned.All
@@ -76,15 +77,14 @@ type Server struct {
 	leave []func() // leaves the queue groups of agents; nil outside of them. Used by Start and then Run only.
 }
 
-// maxOfWorkers bounds the events of workers in flight: one worker must not take the router from
-// agents.
+// maxOfWorkers bounds the events of workers in flight: a worker must not crowd out agents.
 const maxOfWorkers = 16
 
-// Start subscribes to every subject. Run keeps the server going.
+// Start subscribes to every subject. Call [Server.Run] and [Server.Stop].
 func Start(o Options) (*Server, error) {
 	s := &Server{opts: o, conn: o.Conn, agents: o.Agents, dispatch: o.Agents.Dispatcher, log: o.Log}
 	s.ofAgents = s.shares(o.MaxPerAgent)
-	if o.Identities != nil { // workers may emit that a module failed to load, and nothing else
+	if o.Identities != nil { // workers may only emit that a module failed to load
 		s.ofAgents.Own(maxOfWorkers)
 	}
 	var err error
@@ -113,7 +113,7 @@ func (s *Server) shares(limit int) *service.Shares {
 	return service.NewShares(limit, s.shortestAccount(), s.opts.Flooded)
 }
 
-// queued returns the endpoint in the queue group of the replicas, of which one answers.
+// queued puts an endpoint into the queue group of the replicas, so that one of them answers.
 func (s *Server) queued(e service.Endpoint) service.Endpoint {
 	e.Queue = s.conn.QueueGroup()
 	if s.opts.Refused != nil {
@@ -169,7 +169,7 @@ func (s *Server) Run(ctx context.Context) {
 	}
 }
 
-// Stop takes no more requests and waits until those in flight are answered, or ctx ends.
+// Stop stops receiving requests and waits until those in flight are answered, or ctx ends.
 func (s *Server) Stop(ctx context.Context) error { return s.service.Stop(ctx) }
 
 // prove signs the challenge of a client that checks whether the router is genuine.

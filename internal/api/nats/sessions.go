@@ -72,7 +72,7 @@ func (s *Server) showSession(ctx context.Context, req *service.Request) error {
 	return req.Reply(nil, appendSession(nil, state, s.opts.Limits.Lowered(state.Limits), seen, s.opts.Registry.Session(name)))
 }
 
-// revoke forgets what was always allowed in a session.
+// revoke revokes "Allow always" grants of a session, or one grant beyond its session.
 func (s *Server) revoke(ctx context.Context, req *service.Request) error {
 	var body agentapi.SessionRequest
 	err := readBody(req, &body)

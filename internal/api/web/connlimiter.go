@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// ConnLimiter limits the connections of a server. Above the limit it closes the one that has
-// been without a request in [Use] for longest: strangers, connections that are idle, and requests
-// that were refused shut nobody else out, and don't take the files that the process may open.
+// ConnLimiter limits the connections of a server. Above the limit it closes the one that has been
+// without a request in [Use] for longest, so that unauthenticated clients, idle connections and
+// refused requests neither lock out others nor use up the file descriptors of the process.
 type ConnLimiter struct {
 	Limit int
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	open   map[net.Conn]*connection
 	unused list.List // net.Conn, the oldest first
 }
@@ -33,7 +33,7 @@ type tracked struct {
 	conn    net.Conn
 }
 
-// Attach has a server close connections beyond the limit.
+// Attach makes a server close connections beyond the limit.
 func (c *ConnLimiter) Attach(s *http.Server) {
 	s.ConnState = c.changed
 	s.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
@@ -55,7 +55,7 @@ func (c *ConnLimiter) changed(conn net.Conn, state http.ConnState) {
 		}
 	case http.StateHijacked, http.StateClosed:
 		c.forget(conn)
-	case http.StateActive, http.StateIdle: // who has sent something, only Use knows
+	case http.StateActive, http.StateIdle: // only Use knows which connections are in use
 	}
 }
 
@@ -71,8 +71,8 @@ func (c *ConnLimiter) forget(conn net.Conn) {
 	delete(c.open, conn)
 }
 
-// Use keeps the connection of a request open until done is called. What the client still sends of
-// the request then is no use of it.
+// Use keeps the connection of a request open until done is called. After that, the rest of the
+// request does not count as use.
 func Use(r *http.Request) (done func()) {
 	t, ok := r.Context().Value(trackedKey{}).(tracked)
 	if !ok {

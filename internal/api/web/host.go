@@ -9,8 +9,8 @@ import (
 )
 
 // CheckHost refuses requests that reach a loopback address under a name that [ServedAs] does not
-// accept, for pages without a token. On other addresses the network decides who reads them, and
-// services have names there. An address in place of a name never comes from DNS rebinding.
+// accept, for pages without a token. On other addresses the network decides who can read them, and
+// services have other names. An address in place of a name never comes from DNS rebinding.
 func CheckHost(hosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)

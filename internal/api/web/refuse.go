@@ -31,7 +31,7 @@ func Refuse(w http.ResponseWriter, log *slog.Logger, path string, err error) (co
 	case refusal.Code == http.StatusTooManyRequests && h.Get("Retry-After") == "":
 		h.Set("Retry-After", strconv.Itoa(int(WrongWindow.Seconds())))
 	}
-	body, _ := json.Marshal(failure{refusal.Text, refusal.Code}) // a text and a number
+	body, _ := json.Marshal(failure{refusal.Text, refusal.Code}) // a string and a number only
 	Write(w, refusal.Code, body)
 	return refusal.Code
 }
@@ -40,7 +40,7 @@ func Refuse(w http.ResponseWriter, log *slog.Logger, path string, err error) (co
 func Write(w http.ResponseWriter, code int, text []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(append(text, '\n')) // the client is gone, if anything
+	_, _ = w.Write(append(text, '\n')) // fails only if the client is gone
 }
 
 // Clip shortens what a client sent, for an error that quotes it.

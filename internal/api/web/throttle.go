@@ -15,7 +15,7 @@ const WrongWindow = time.Minute
 const (
 	maxWrong     = 10          // wrong tokens of an address in WrongWindow
 	maxAddresses = 1024        // tracked addresses; the rest count as one
-	sweepEvery   = time.Second // how often to look for room
+	sweepEvery   = time.Second // how often ended windows are removed at the limit
 )
 
 // Throttle counts wrong tokens by address. The zero Throttle is ready to use.
@@ -48,7 +48,7 @@ func (t *Throttle) Wrong(remote, hint string) error {
 	return wire.Errorf(http.StatusUnauthorized, "%s", hint)
 }
 
-// room finds the key under which an address is counted.
+// room returns the key under which an address is counted.
 func (t *Throttle) room(from netip.Prefix, now time.Time) netip.Prefix {
 	if t.wrong == nil {
 		t.wrong = map[netip.Prefix]window{}
@@ -71,7 +71,7 @@ func (t *Throttle) room(from netip.Prefix, now time.Time) netip.Prefix {
 	return netip.Prefix{}
 }
 
-// network is the range that one sender may own: an IPv4 address, or an IPv6 /64.
+// network returns the range that one sender may own: an IPv4 address, or an IPv6 /64.
 func network(remote string) netip.Prefix {
 	at, _ := netip.ParseAddrPort(remote)
 	addr, bits := at.Addr().Unmap().WithZone(""), 64

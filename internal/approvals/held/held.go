@@ -37,21 +37,21 @@ type Event struct {
 	Trace string
 	// Unlabel are labels that the session loses if a person allows the event.
 	Unlabel []string
-	// AskedAt is when the session's labels were noted as asked about; zero without Unlabel.
-	// Labels that the session gets after that stay.
+	// AskedAt is when a person was asked to remove the labels; zero without Unlabel. Labels that
+	// the session gets after that stay.
 	AskedAt time.Time
 	// AddedLabels are the labels that the event's hooks added, each with the first hook that did. The
 	// session gets them again before the event is permitted: a person may have removed them while
 	// it waited.
 	AddedLabels map[string]string
-	// Content is the digest of what else an "Allow always" covers, besides the hook and the
-	// prompt; empty if they are all.
+	// Content is the digest of what else an "Allow always" covers, besides the hook and the prompt;
+	// empty if there is nothing else.
 	Content string
 	// Root is the root of the session's tree, which may be the session itself.
 	Root string
 	// Questions are those of the single hooks, if the request asks for several.
 	Questions []approval.Question
-	// Called is how many hooks the event's chain called.
+	// Called is the number of hooks that the event's chain called.
 	Called int
 	// Verdict is the agent's answer apart from the approval and the data: messages to its user,
 	// output to hide.
@@ -120,11 +120,11 @@ func Decode(text []byte) (*Event, error) {
 	return &Event{raw.Record, raw.Sent, raw.Arrived, raw.Segment, raw.Epoch, raw.Trace, raw.Unlabel, raw.AskedAt, raw.AddedLabels, raw.Content, raw.Root, raw.Questions, raw.Called, raw.Verdict}, nil
 }
 
-// FirstSegment is where the search for its decision starts.
+// FirstSegment returns the number of the segment where the search for the decision starts.
 func (s *Event) FirstSegment() int { return max(s.Segment, 1) }
 
-// Unknown is the error for an id without an approval request, or with one that the asker must
-// not learn of.
+// Unknown returns the error for an id without an approval request, or with one that the sender must
+// not know of.
 func Unknown(id string) error {
-	return wire.Errorf(wire.NotFound, "there is no approval request %q: it never was, or it was decided more than a day ago", shorten.Bytes(id, 64, "..."))
+	return wire.Errorf(wire.NotFound, "there is no approval request %q: it never existed, or it was decided more than a day ago", shorten.Bytes(id, 64, "..."))
 }

@@ -1,4 +1,4 @@
-// Package index finds the audit log's messages about an id: of an event, a chain, an approval
+// Package index finds the audit log's messages about an id of an event, a chain, an approval
 // request or a session.
 //
 // The index is a bucket next to the log. The router that holds its lease reads the log behind the
@@ -8,7 +8,7 @@
 //
 // The index needs no trust and no backup. Its entries are checked against the records, so a hash
 // collision costs a read but never gives a false result. Readers of the whole log find what the
-// index lacks. An operator may empty the bucket: it is rebuilt.
+// index lacks. An operator may empty the bucket; it is then rebuilt.
 //
 // # Keys
 //

@@ -8,7 +8,7 @@ import (
 	"sort"
 )
 
-// Denied is an id by which all messages with a denial are indexed.
+// Denied is an id under which all messages with a denial are indexed.
 const Denied = "\x00denied"
 
 // partitions is the number of keys of a block.

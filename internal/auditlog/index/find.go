@@ -116,7 +116,7 @@ func (x *Index) blocks(ctx context.Context, segment int, covered uint64, id stri
 		var from, to uint64
 		name := e.Key[strings.LastIndexByte(e.Key, '.')+1:]
 		if _, err := fmt.Sscanf(name, "%d-%d", &from, &to); err != nil {
-			odd = fmt.Errorf("read the audit index: the key %q: empty the bucket, and it is built again", e.Key)
+			odd = fmt.Errorf("read the audit index: the key %q: empty the bucket, and it is rebuilt", e.Key)
 			return false
 		}
 		for _, sequence := range find(e.Value, from, hash) {

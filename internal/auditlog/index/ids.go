@@ -11,7 +11,7 @@ import (
 // maxID is the maximum length of an id.
 const maxID = 4 << 10
 
-// idsOf returns the distinct ids by which a message is indexed. Malformed records have none:
+// idsOf returns the distinct ids under which a message is indexed. Malformed records have none:
 // readers of the whole log find those.
 func idsOf(body []byte) (ids []string) {
 	lines, err := audit.Lines(body)

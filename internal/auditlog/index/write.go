@@ -45,7 +45,7 @@ type Indexer struct {
 	segments map[int]*progress
 }
 
-// progress is how far a segment is indexed.
+// progress says how far a segment is indexed.
 type progress struct {
 	block   block  // read and not written yet
 	covered uint64 // last message read or written
@@ -221,7 +221,7 @@ func head(ctx context.Context, bucket *natsx.Bucket, segment int) (to, revision 
 		return 0, 0, err
 	}
 	if to, err = strconv.ParseUint(string(e.Value), 10, 64); err != nil {
-		return 0, 0, fmt.Errorf("read the audit index: %s is %q: empty the bucket, and it is built again", headKey(segment), e.Value)
+		return 0, 0, fmt.Errorf("read the audit index: %s is %q: empty the bucket, and it is rebuilt", headKey(segment), e.Value)
 	}
 	return to, e.Revision, nil
 }

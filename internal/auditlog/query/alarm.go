@@ -15,8 +15,8 @@ import (
 // Alarm says why routers do not sign the end of a segment.
 type Alarm struct {
 	Segment string `json:"segment"`
-	// Next is the segment that routers sign instead. Empty if they sign none yet: then only
-	// a record tells of the alarm, and whoever can write to the log can forge it.
+	// Next is the segment that routers sign instead. Empty if they sign none yet: then only a
+	// record reports the alarm, and whoever can write to the log can forge it.
 	Next string `json:"next,omitempty"`
 	// Reason and Time are those of the record; empty if the segment has none.
 	Reason string    `json:"reason,omitempty"`
@@ -26,22 +26,22 @@ type Alarm struct {
 // maxReason bounds the reason in bytes, which anybody may have written.
 const maxReason = 500
 
-// String is a sentence without its period.
+// String returns a sentence without its period.
 func (a Alarm) String() string {
 	why := ""
 	if a.Reason != "" {
 		why = fmt.Sprintf(" (%s, %s)", a.Reason, a.Time.UTC().Format(time.RFC3339))
 	}
 	if a.Next == "" {
-		return fmt.Sprintf("%s has the record of an alarm%s, and no checkpoint since: unless it is forged, routers do not sign it any more", a.Segment, why)
+		return fmt.Sprintf("%s has the record of an alarm%s, and no checkpoint since: unless it is forged, routers no longer sign it", a.Segment, why)
 	}
-	return fmt.Sprintf("%s had an alarm%s: routers do not sign it any more; %s is signed", a.Segment, why, a.Next)
+	return fmt.Sprintf("%s had an alarm%s: routers no longer sign it; %s is signed", a.Segment, why, a.Next)
 }
 
 // findAlarm returns the alarm after which routers stopped signing a segment; nil if its end is
-// signed, or nothing tells of an alarm. A record before a checkpoint is not a router's: none
-// signs after an alarm. Routers sign the next segment only when they are done with this one, so
-// a checkpoint there proves what a record only says. Neither permits anything.
+// signed, or nothing reports an alarm. A record before a checkpoint is not a router's: no router
+// signs after an alarm. Routers sign the next segment only when they are done with this one, so a
+// checkpoint there proves what a record only claims. Nothing is permitted because of either.
 func findAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, error) {
 	state, err := t.State(ctx, s)
 	if err != nil || state.Last == 0 {
@@ -88,8 +88,8 @@ func ProvenAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, er
 	return a, err
 }
 
-// SignedAfter returns the stream name of the segment after this one if routers have begun to
-// sign it, else nothing.
+// SignedAfter returns the stream name of the segment after this one if routers have begun to sign
+// it, else "".
 func SignedAfter(ctx context.Context, t *store.Log, s store.Segment) (string, error) {
 	next, err := t.After(ctx, s.Number)
 	if errors.Is(err, natsx.ErrNoStream) {
@@ -105,8 +105,8 @@ func SignedAfter(ctx context.Context, t *store.Log, s store.Segment) (string, er
 	return next.Name(), err
 }
 
-// Alarm returns the alarm of a segment; nil if its end is signed, or nothing tells of one. Nothing
-// but a record may say it.
+// Alarm returns the alarm of a segment; nil if its end is signed, or nothing reports one. A record
+// may be its only evidence.
 func (l *Log) Alarm(ctx context.Context, s store.Segment) (*Alarm, error) {
 	return findAlarm(ctx, l.store, s)
 }

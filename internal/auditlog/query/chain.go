@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Chain holds the log's records of one chain.
+// Chain contains the log's records of one chain.
 type Chain struct {
 	ID      string
 	Records []Record // in log order
@@ -44,7 +44,7 @@ func (c *Chain) Approvals() (list [][]Record) {
 	return list
 }
 
-// Calls returns what happened at hooks, shadow hooks last.
+// Calls returns the records about calls of hooks, shadow hooks last.
 func (c *Chain) Calls() (list []Record) {
 	for _, shadow := range [...]bool{false, true} {
 		for _, r := range c.Records {
@@ -56,10 +56,11 @@ func (c *Chain) Calls() (list []Record) {
 	return list
 }
 
-// Result is the chain's result; nil if the log does not have it.
+// Result returns the chain's result; nil if the log does not have it.
 func (c *Chain) Result() *Record { return c.last(audit.ChainResult) }
 
-// Refused is the record that the agent did not get the chain's result; nil for none.
+// Refused returns the record which says that the agent did not get the chain's result; nil for
+// none.
 func (c *Chain) Refused() *Record { return c.last(audit.ChainRefused) }
 
 func (c *Chain) last(kind audit.Kind) *Record {
@@ -73,9 +74,9 @@ func (c *Chain) last(kind audit.Kind) *Record {
 // maxOpen bounds the chains in assembly.
 const maxOpen = 10_000
 
-// Chains calls handle for each chain whose end the filter wants, with the records before its
-// end. Later records, which are answers of shadow hooks and people's decisions, are missing. It
-// stops without an error if handle returns [ErrEnough].
+// Chains calls handle for each chain whose end matches the filter, with the records before its end.
+// Later records, which are answers of shadow hooks and people's decisions, are missing. It stops
+// without an error if handle returns [ErrEnough].
 func (l *Log) Chains(ctx context.Context, f Filter, handle func(*Chain) error) error {
 	var g grouper
 	wide := Filter{Since: f.storedSince(), Until: f.Until}
@@ -120,7 +121,7 @@ func (g *grouper) add(r Record) *Chain {
 	return c
 }
 
-// ErrNoChain means that the log has no records of what was asked for.
+// ErrNoChain means that the log has no records about the given id.
 var ErrNoChain = errors.New("the audit log has nothing on it")
 
 // late is how long after its result a chain may still get records from shadow hooks.
@@ -152,7 +153,7 @@ func (l *Log) find(ctx context.Context, id string, since time.Time) (*Chain, err
 	enough := func(stored time.Time) bool { return !ended.IsZero() && stored.Sub(ended) > late }
 	err := l.query(ctx, Filter{Chain: id}, since, enough, func(r Record) error {
 		switch {
-		case r.ChainID != id || r.Kind == audit.ApprovalDecided: // also malformed records
+		case r.ChainID != id || r.Kind == audit.ApprovalDecided: // or a malformed record
 			return nil
 		case r.EndsChain():
 			ended = r.Stored
@@ -186,8 +187,8 @@ func (l *Log) addDecisions(ctx context.Context, c *Chain) error {
 	return nil
 }
 
-// Decision reads the decision on an approval request, which was made when the segment of that
-// number was live. The error is [natsx.ErrNoKey] if there is none.
+// Decision reads the decision on an approval request that was made when the segment of that number
+// was live. The error is [natsx.ErrNoKey] if there is none.
 func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Record, err error) {
 	for _, c := range id {
 		if c <= ' ' || c == '.' || c == '*' || c == '>' {
@@ -198,7 +199,7 @@ func (l *Log) Decision(ctx context.Context, segment int, id string) (decision Re
 	if err != nil {
 		return decision, err
 	}
-	err = message(s.Number, s.Name(), msg, Filter{}.hopeless, func(r Record) error {
+	err = message(s.Number, s.Name(), msg, Filter{}.excludes, func(r Record) error {
 		decision = r
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Decisions returns the newest n decisions on approval requests that the filter wants, newest
+// Decisions returns the newest n decisions on approval requests that match the filter, newest
 // first. It reads no other records. wanted may reject some; nil rejects none.
 func (l *Log) Decisions(ctx context.Context, f Filter, n int, wanted func(*Record) bool) (list []Record, err error) {
 	spans, err := l.spans(ctx, f.storedSince())

@@ -27,8 +27,8 @@ type ExportEnd struct {
 }
 
 // FindExportEnd finds the end for an export: at least the segment's current last message, and a
-// checkpoint. It waits some time for the routers to make one, and for a witness, if any are at
-// work, to sign it. waiting is called once with what it waits for.
+// checkpoint. It waits up to patience for the routers to make one, and then for a witness to sign
+// it, if the segment has signatures of witnesses. waiting is called with what it waits for.
 func (l *Log) FindExportEnd(ctx context.Context, s store.Segment, patience time.Duration, waiting func(what string)) (ExportEnd, error) {
 	state, err := l.State(ctx, s)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *Log) FindExportEnd(ctx context.Context, s store.Segment, patience time.
 	return a, err
 }
 
-// await polls until the condition holds or the time is over, which is no error.
+// await polls until the condition is true or patience is over, which is not an error.
 func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(), is func() (bool, error)) (bool, error) {
 	end := time.NewTimer(patience)
 	defer end.Stop()
@@ -97,7 +97,7 @@ func (l *Log) await(ctx context.Context, patience time.Duration, waiting func(),
 	}
 }
 
-// Header is the header of a segment's export.
+// Header returns the header of a segment's export.
 func (l *Log) Header(s store.Segment) audit.Header {
 	return audit.Header{Origin: l.Origin(s), Prefix: l.conn.Prefix()}
 }
@@ -161,7 +161,7 @@ func (e *exporter) resume(ctx context.Context) error {
 			return err
 		}
 		if n == nil {
-			return fmt.Errorf("the last checkpoint of the file is not one of the log %s: it is of another log, or of one that was made anew", e.w.Header().Origin)
+			return fmt.Errorf("the last checkpoint of the file is not one of the log %s: it is of another log, or the log was created again", e.w.Header().Origin)
 		}
 		e.plain.pop()
 		if n.Text == e.last {

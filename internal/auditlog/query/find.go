@@ -34,10 +34,10 @@ const (
 	maxLook  = 500 // messages that are read
 )
 
-// Find looks up an id; the empty one means the last denial. Ids that routers make win over those
-// that agents choose: a chain's and an approval request's over an event's, and that over a
-// session's, however many events an agent sends with that id. The error is [ErrNoChain] if the log
-// has nothing.
+// Find looks up an id; the empty one means the last denial. Ids that routers make take precedence
+// over those that agents choose: a chain's and an approval request's over an event's, and that over
+// a session's, however many events an agent sends with that id. The error is [ErrNoChain] if the
+// log has nothing.
 //
 // It asks the index first. Without a result or an index, it calls whole, and reads the whole log
 // if that returns true.
@@ -118,7 +118,7 @@ func (l *Log) at(ctx context.Context, id string) (*Chain, error) {
 	for _, seg := range slices.Backward(segments) {
 		if _, err := known.Find(ctx, seg, id, func(msg natsx.Record) (bool, error) {
 			var these []Record
-			err := message(seg.Number, seg.Name(), msg, Filter{}.hopeless, func(r Record) error {
+			err := message(seg.Number, seg.Name(), msg, Filter{}.excludes, func(r Record) error {
 				if r.Err == nil && r.ChainID == id && r.Kind != audit.ApprovalDecided {
 					these = append(these, r)
 				}

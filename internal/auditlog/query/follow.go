@@ -17,7 +17,7 @@ type Position struct {
 	Seq     uint64 // of the last read message; 0 for none
 }
 
-// Newest returns the last n records that the filter wants, in log order, and the position after
+// Newest returns the last n records that match the filter, in log order, and the position after
 // everything it read.
 func (l *Log) Newest(ctx context.Context, f Filter, n int) (list []Record, end Position, err error) {
 	spans, err := l.spans(ctx, f.storedSince())
@@ -48,10 +48,10 @@ func (l *Log) Newest(ctx context.Context, f Filter, n int) (list []Record, end P
 	return list, end, nil
 }
 
-// turnover is how often a follower looks for a new live segment.
+// turnover is the interval at which a follower looks for a new live segment.
 const turnover = time.Second
 
-// Follow calls handle for each record after a position that the filter wants, as they come,
+// Follow calls handle for each record after a position that matches the filter, as they arrive,
 // across segments. It waits while NATS is disconnected, and returns the error of handle, or when
 // ctx ends.
 func (l *Log) Follow(ctx context.Context, p Position, f Filter, handle func(Record) error) error {
@@ -96,7 +96,7 @@ func (l *Log) followSegment(ctx context.Context, s store.Segment, p *Position, f
 		case over:
 			return l.rest(ctx, s, p, take)
 		case l.conn.Connected() && err != nil && !l.reading(ctx, s):
-			return fmt.Errorf("%w; segment %d of the audit log is not there any more", err, s.Number)
+			return fmt.Errorf("%w; segment %d of the audit log is gone", err, s.Number)
 		}
 		if err := l.pause(ctx); err != nil {
 			return err

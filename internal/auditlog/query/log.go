@@ -47,10 +47,10 @@ func (l *Log) Segment(ctx context.Context, number int) (store.Segment, error) {
 	return l.store.Segment(ctx, number)
 }
 
-// Origin is a segment's origin in checkpoints.
+// Origin returns a segment's origin in checkpoints.
 func (l *Log) Origin(s store.Segment) string { return l.store.Origin(s) }
 
-// Name is the stream name of a segment by its number, whether it exists or not.
+// Name returns the stream name of a segment by its number, whether it exists or not.
 func (l *Log) Name(number int) string { return l.store.Name(number) }
 
 // State returns a segment's state from its leader.

@@ -93,7 +93,7 @@ func (l *Log) witnesses(ctx context.Context, stream string) (map[string]Note, er
 	return newest, err
 }
 
-// cursor reads notes in batches, so that a slow reader holds nothing open.
+// cursor reads notes in batches, so that a slow reader keeps no consumer open.
 type cursor struct {
 	log      *Log
 	subject  string

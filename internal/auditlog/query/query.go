@@ -25,7 +25,7 @@ type Filter struct {
 	any string // any id of a record, for [Log.Find]
 }
 
-// Match reports whether a record is wanted. An unreadable one always is.
+// Match reports whether a record matches. An unreadable one always does.
 func (f Filter) Match(r *Record) bool {
 	if r.Err != nil {
 		return true
@@ -58,7 +58,7 @@ type span struct {
 	from, to uint64
 }
 
-// spans returns what to read of everything stored since a time, oldest first.
+// spans returns the parts of the segments that were stored since a time, oldest first.
 func (l *Log) spans(ctx context.Context, since time.Time) (list []span, err error) {
 	segments, err := l.Segments(ctx)
 	if err != nil {
@@ -82,14 +82,14 @@ func (l *Log) spans(ctx context.Context, since time.Time) (list []span, err erro
 	return list, nil
 }
 
-// Query calls handle for each record that the filter wants, over all segments and in log order.
+// Query calls handle for each record that matches the filter, over all segments and in log order.
 // It stops at the first error of handle and returns it, except for [ErrEnough].
 func (l *Log) Query(ctx context.Context, f Filter, handle func(Record) error) error {
 	enough := func(stored time.Time) bool { return !f.Until.IsZero() && stored.After(f.Until.Add(slack)) }
 	return l.query(ctx, f, f.storedSince(), enough, handle)
 }
 
-// storedSince is the earliest time at which wanted records may have been stored.
+// storedSince returns the earliest time at which matching records may have been stored.
 func (f Filter) storedSince() time.Time {
 	if f.Since.IsZero() {
 		return f.Since
@@ -120,9 +120,9 @@ func (l *Log) query(ctx context.Context, f Filter, since time.Time, enough func(
 	return nil
 }
 
-// each passes on the wanted records of a message.
+// each passes on the matching records of a message.
 func (f Filter) each(s store.Segment, msg natsx.Record, handle func(Record) error) error {
-	return message(s.Number, s.Name(), msg, f.hopeless, func(r Record) error {
+	return message(s.Number, s.Name(), msg, f.excludes, func(r Record) error {
 		if !f.Match(&r) {
 			return nil
 		}
@@ -130,9 +130,9 @@ func (f Filter) each(s store.Segment, msg natsx.Record, handle func(Record) erro
 	})
 }
 
-// hopeless reports whether an undecoded line can't be wanted: it has no escapes that could spell
-// a word otherwise, and lacks a wanted one.
-func (f Filter) hopeless(line []byte) bool {
+// excludes reports whether an undecoded line can't match: it lacks a required value, and has no
+// escapes that could encode that value.
+func (f Filter) excludes(line []byte) bool {
 	if !bytes.HasPrefix(line, recordBegin) || line[len(line)-1] != '}' {
 		return false
 	}

@@ -23,7 +23,7 @@ type Place struct {
 	Stored   time.Time // the server's time of the message
 }
 
-// String is the form that people write: 2/17:0, or 17:0 in the first segment.
+// String returns the form that people write: 2/17:0, or 17:0 in the first segment.
 func (p Place) String() string {
 	text := fmt.Sprintf("%d:%d", p.Seq, p.Position)
 	if p.Segment > 1 {
@@ -59,7 +59,7 @@ type Record struct {
 	Micros  int64  `json:"us"`
 
 	// Of calls of hooks.
-	Policy     string          `json:"policy"`  // the version of the policy that it answered by
+	Policy     string          `json:"policy"`  // the version of the policy that the worker applied
 	Group      int             `json:"group"`   // of hooks called at the same time; 0: alone
 	Started    time.Time       `json:"started"` // zero in records of older routers
 	Failure    string          `json:"failure"`
@@ -69,7 +69,7 @@ type Record struct {
 	Data       *Data           `json:"data"`
 	Changes    json.RawMessage `json:"changes"`
 	Injection  *Data           `json:"injection"`
-	Labels     []string        `json:"labels"` // that the hook added; of a chain those that held
+	Labels     []string        `json:"labels"` // that the hook added; of a chain, those of its session
 
 	// Of chains.
 	Agent      string `json:"agent"`
@@ -107,14 +107,14 @@ type Record struct {
 	Note       string    `json:"note"`
 	TimedOut   bool      `json:"timed_out"`
 	Person     string    `json:"person"` // whose identity By is, of a review
-	Scope      string    `json:"scope"`  // what an "Allow always" is for beyond its session; also of freezes
+	Scope      string    `json:"scope"`  // of an "Allow always" beyond its session, or of a freeze
 
 	GrantExpires time.Time `json:"grant_expires"` // of an "Allow always"; zero for never
 
 	HookName       string   `json:"hook_name"` // empty where it is the hook's id
 	ShadowRule     string   `json:"shadow_rule"`
 	ShadowDecision string   `json:"shadow_decision"`
-	ApprovedBy     []string `json:"approved_by"` // where it took several people
+	ApprovedBy     []string `json:"approved_by"` // if several people had to allow
 
 	// Of policies, besides Policy and By.
 	Was    string `json:"was"`
@@ -132,7 +132,7 @@ type Record struct {
 	Lost         int             `json:"lost"`
 }
 
-// Data is what a record says of an event's data, see [audit.Data].
+// Data is what a record contains of an event's data, see [audit.Data].
 type Data struct {
 	SHA256   string          `json:"sha256"`
 	Salt     string          `json:"salt"`

@@ -35,7 +35,7 @@ var ranks = []string{OfChain, OfApproval, OfEvent, OfSession}
 
 // message adds the records of a message.
 func (s *search) message(seg store.Segment, msg natsx.Record) error {
-	return message(seg.Number, seg.Name(), msg, Filter{}.hopeless, func(r Record) error {
+	return message(seg.Number, seg.Name(), msg, Filter{}.excludes, func(r Record) error {
 		s.take(r)
 		return nil
 	})
@@ -80,7 +80,7 @@ func (s *search) enough() bool {
 	return false
 }
 
-// best is the lowest rank of what was found.
+// best returns the lowest rank of what was found.
 func (s *search) best() int {
 	return slices.MinFunc(s.order, func(a, b *candidate) int { return a.rank - b.rank }).rank
 }
@@ -121,9 +121,9 @@ func (s *search) found() (Found, error) {
 	return f, nil
 }
 
-// owner searches for the chain or the approval request that an id was made for, if a search found only
-// events and sessions and stopped early. An agent that reuses an id does so later, so the oldest message
-// with the id tells whose it is. If that is no chain or request, owner returns s.
+// owner searches for the chain or the approval request that an id was made for, if a search found
+// only events and sessions and stopped early. An agent can reuse an id only later, so the oldest
+// message with the id shows what it was made for. If that is no chain or request, owner returns s.
 func (l *Log) owner(ctx context.Context, s *search) (*search, error) {
 	known, err := l.openIndex()
 	if err != nil {

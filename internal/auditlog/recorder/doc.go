@@ -6,8 +6,8 @@
 // wait for the next batch, so that durability costs one write for a batch instead of one for an
 // event. If no write is in progress, the caller writes its own batch; [Writer.Run] writes the
 // others. A message is appended on the condition that the writer's previous one is the last on its
-// subject, and is sent again with the same id until the log acknowledges it. The log thus holds
-// each record once, in order and without gaps, and nobody else can write under this writer's name.
+// subject, and is sent again with the same id until the log acknowledges it. The log thus contains
+// each record once, in order and without gaps, and a second writer under the same name is detected.
 //
 // # Audit before answer
 //

@@ -19,7 +19,7 @@ const (
 	maxUnsaved = 65536 // salts waiting to be stored
 )
 
-// Salts holds the salts of sessions. It is safe for concurrent use. [Salts.Run] stores them.
+// Salts keeps the salts of sessions. It is safe for concurrent use. [Salts.Run] stores them.
 type Salts struct {
 	bucket *natsx.Bucket
 	log    *slog.Logger

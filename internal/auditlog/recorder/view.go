@@ -10,10 +10,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Data is what a record holds of an event's data.
+// Data selects what a record contains of an event's data.
 type Data string
 
-// The values of Data: what a record holds in addition to the digest. The zero value means
+// The values of Data: what a record contains in addition to the digest. The zero value means
 // [Redacted].
 const (
 	Digest   Data = "digest"   // nothing
@@ -128,5 +128,5 @@ func (v View) Masked(text string) string {
 	return masked
 }
 
-// DigestOnly reports whether records hold digests only.
+// DigestOnly reports whether records contain digests only.
 func (v View) DigestOnly() bool { return v.Data == Digest }

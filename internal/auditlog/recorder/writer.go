@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Mode is what waits for records.
+// Mode says what waits for records.
 type Mode string
 
 // The modes. The zero value means [Strict].
@@ -40,7 +40,7 @@ var ErrTooLarge = wire.Errorf(wire.TooLarge, "the audit record exceeds the NATS 
 type Options struct {
 	// ID is the id of the writer. It must be a word, and new at every start of a process.
 	ID string
-	// Mode is what waits for records; empty means [Strict].
+	// Mode says what waits for records; empty means [Strict].
 	Mode Mode
 	// Timeout bounds the wait for a record; 0 means 500 ms.
 	Timeout time.Duration
@@ -139,7 +139,7 @@ func (w *Writer) Note(lines []byte) {
 // Healthy returns an error if the log takes no records at the moment.
 func (w *Writer) Healthy() error {
 	if lag := w.Lag(); lag > 2*w.Timeout {
-		return fmt.Errorf("the audit log has not taken a record for %d ms: is its disk full? Free space, then restart what runs NATS: it refuses writes until then", lag.Milliseconds())
+		return fmt.Errorf("the audit log has not taken a record for %d ms: is its disk full? Free space, then restart the process that runs NATS: it refuses writes until then", lag.Milliseconds())
 	}
 	return nil
 }

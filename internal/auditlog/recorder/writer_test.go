@@ -162,7 +162,7 @@ func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 		t.Errorf("a record waits since its time was over, and the lag is %v", lag)
 	}
 	testkit.Eventually(t, "the log is not healthy", func() bool { return w.Healthy() != nil })
-	if err := w.Healthy(); err == nil || !strings.Contains(err.Error(), "Free space, then restart what runs NATS") {
+	if err := w.Healthy(); err == nil || !strings.Contains(err.Error(), "Free space, then restart the process that runs NATS") {
 		t.Errorf("healthy: %v; want what to do about a full disk", err)
 	}
 	w.full(t, false)

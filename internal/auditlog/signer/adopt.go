@@ -33,9 +33,9 @@ func (s *Signer) adopt(ctx context.Context) error {
 	case err != nil:
 		return alarmed("checkpoint %d of %s can't be read: %v", newest.Revision, s.segment.Name(), err)
 	case c.Origin != s.origin():
-		return alarmed("checkpoint %d of %s is one of the log %s", newest.Revision, s.segment.Name(), c.Origin)
+		return alarmed("checkpoint %d of %s belongs to the log %s", newest.Revision, s.segment.Name(), c.Origin)
 	case s.head != nil && s.head.Format != c.Format:
-		return alarmed("checkpoint %d of %s is in the format %q, and the segment in %q", newest.Revision, s.segment.Name(), c.Format, s.head.Format)
+		return alarmed("checkpoint %d of %s is in the format %q, but the segment is in %q", newest.Revision, s.segment.Name(), c.Format, s.head.Format)
 	case s.head != nil && s.head.Size == c.Size && s.head.Root != c.Root:
 		return alarmed("two checkpoints of size %d state different roots: %s and %s", c.Size, s.head.Root, c.Root)
 	}

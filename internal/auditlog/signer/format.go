@@ -11,9 +11,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// format is the format of the next checkpoint. A segment's first checkpoint decides: it is the
-// latest format if all readers of the segment know it. wait asks to look again: routers that
-// start together learn of each other within a moment, and an older one may sign meanwhile.
+// format returns the format of the next checkpoint. A segment's first checkpoint decides it: the
+// latest format if all readers of the segment know that. wait means that the caller should try
+// again later: routers that start together learn of each other within a moment, and an older one
+// may sign meanwhile.
 func (s *Signer) format(ctx context.Context, last bool) (f audit.Format, wait bool, err error) {
 	if s.head != nil {
 		return s.head.Format, false, nil

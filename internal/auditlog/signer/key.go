@@ -26,7 +26,7 @@ type Key struct {
 	Public   string // the verifier as text
 }
 
-// LoadKey reads a key from a file and creates a missing one. It writes the public half to
+// LoadKey reads a key from a file, and creates it if missing. It writes the public half to
 // path.pub. The error says what to do.
 func LoadKey(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
@@ -87,7 +87,7 @@ func makeKey(path string) (*Key, error) {
 	return ParseKey(private)
 }
 
-// showKey writes the public half beside the key, unless it exists.
+// showKey writes the public half next to the key, unless it exists.
 func showKey(path, public string) error {
 	text, err := os.ReadFile(path + ".pub")
 	if err == nil && strings.TrimSpace(string(text)) == public {

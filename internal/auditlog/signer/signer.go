@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	standby     = 3 * time.Second // age of another router's checkpoint at which this one steps in
+	standby     = 3 * time.Second // age of another router's checkpoint at which this one takes over
 	readGrace   = time.Minute     // for messages that can't be read
 	signTimeout = 30 * time.Second
 	lastTimeout = 2 * time.Second // for the last checkpoint
@@ -33,10 +33,10 @@ type Options struct {
 	Upgraded func() bool
 	// Interval is how often the signer looks for new records; 0 means a second.
 	Interval time.Duration
-	// Alarm is called once for each violation: another history than the signed one, or a
-	// malformed message; and once more when its segment is closed. Nil for none.
+	// Alarm is called once for each violation, which is another history than the signed one or a
+	// malformed message, and once more when its segment is closed. Nil means no callback.
 	Alarm func(reason string)
-	// Log; nil discards it.
+	// Log gets alarms and failures; nil discards them.
 	Log *slog.Logger
 }
 
@@ -125,13 +125,13 @@ func (s *Signer) look(ctx context.Context, last bool) {
 	}
 }
 
-// raise passes an alarm on, unless it was.
-func (s *Signer) raise(reason string) (anew bool) {
-	if anew = !s.alarms[reason]; anew {
+// raise passes an alarm on once, and reports whether it was new.
+func (s *Signer) raise(reason string) (isNew bool) {
+	if isNew = !s.alarms[reason]; isNew {
 		s.alarms[reason] = true
 		s.Alarm(reason)
 	}
-	return anew
+	return isNew
 }
 
 // Alarmed reports whether an alarm keeps this signer from signing the live segment.
@@ -170,7 +170,7 @@ func (s *Signer) sign(ctx context.Context, last bool) error {
 				continue
 			}
 		}
-		if int64(state.Last) > s.size() { // what another router has signed, nobody signs again
+		if int64(state.Last) > s.size() { // another router may have signed it meanwhile
 			if err := s.advance(ctx, int64(state.Last), last); err != nil {
 				return err
 			}
@@ -187,7 +187,7 @@ func (s *Signer) sign(ctx context.Context, last bool) error {
 	}
 }
 
-// size is the size of the last known checkpoint.
+// size returns the size of the last known checkpoint.
 func (s *Signer) size() int64 {
 	if s.head == nil {
 		return 0
@@ -206,8 +206,8 @@ func (s *Signer) standBy(ctx context.Context, last bool) (wait bool, err error) 
 	return s.head != nil && !last && s.quiet() < standby, nil
 }
 
-// quiet is how long nobody has signed: the age of the last checkpoint, or how long this signer has
-// known it if that is longer. The clock of the router that signed it may be ahead.
+// quiet returns how long no router has signed: the age of the last checkpoint, or how long this
+// signer has known it if that is longer. The clock of the router that signed it may be ahead.
 func (s *Signer) quiet() time.Duration {
 	return max(time.Since(s.head.Time), time.Since(s.adopted))
 }
@@ -276,7 +276,7 @@ func (s *Signer) compare() error {
 			kept = append(kept, e)
 		case s.log.Format() != 0 && s.log.Format() != e.format: // its root is unknown here
 		case e.size == size && e.root != s.log.Root(e.format):
-			return alarmed("%s the root %s at size %d of %s, and what is there has %s", e.who, e.root, e.size, s.segment.Name(), s.log.Root(e.format))
+			return alarmed("%s the root %s at size %d of %s, but the log has %s", e.who, e.root, e.size, s.segment.Name(), s.log.Root(e.format))
 		}
 	}
 	s.expect = kept

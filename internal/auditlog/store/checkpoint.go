@@ -24,23 +24,23 @@ type Checkpoint struct {
 	Revision uint64 `json:"-"`
 }
 
-// FormatHeader is the header of a co-signed checkpoint with the newest log format that its
-// witness knows. Without it that is the first.
+// FormatHeader is the header of a co-signed checkpoint with the newest log format that its witness
+// knows. Without it, that is the first format.
 const FormatHeader = "Hook-Audit-Format"
 
-// CheckpointStream is the stream of a log's checkpoints.
+// CheckpointStream returns the name of the stream of a log's checkpoints.
 func CheckpointStream(c *natsx.Conn) string { return strings.ToUpper(c.Prefix()) + "_CHECKPOINTS" }
 
-// CheckpointSubjects are the subjects of the checkpoint stream.
+// CheckpointSubjects returns the subjects of the checkpoint stream.
 func CheckpointSubjects(c *natsx.Conn) []string {
 	return []string{c.Of("checkpoint", ">"), c.Of("cosigned", ">")}
 }
 
-// CheckpointSubject is the subject of a segment's checkpoints.
+// CheckpointSubject returns the subject of a segment's checkpoints.
 func CheckpointSubject(c *natsx.Conn, segment string) string { return c.Of("checkpoint", segment) }
 
-// CosignedSubject is where a witness publishes the checkpoints that it signed; "*" for all
-// segments or witnesses.
+// CosignedSubject returns the subject on which a witness publishes the checkpoints that it signed;
+// "*" for all segments or witnesses.
 func CosignedSubject(c *natsx.Conn, segment, witness string) string {
 	return c.Of("cosigned", segment, witness)
 }
@@ -65,7 +65,7 @@ func DecodeCheckpoint(rec natsx.Record) (Checkpoint, error) {
 }
 
 // AppendCheckpoint appends a checkpoint after the one with that revision, 0 for the first. The
-// error is [natsx.ErrRevision] if another was first.
+// error is [natsx.ErrRevision] if another one was appended.
 func (l *Log) AppendCheckpoint(ctx context.Context, s Segment, c Checkpoint, after uint64) (revision uint64, err error) {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -93,7 +93,7 @@ type Cosigned struct {
 }
 
 // AppendCosigned appends a co-signed checkpoint after the one with that revision, 0 for the
-// witness's first of the segment. The error is [natsx.ErrRevision] if another was first.
+// witness's first of the segment. The error is [natsx.ErrRevision] if another one was appended.
 func (l *Log) AppendCosigned(ctx context.Context, c Cosigned, after uint64) (revision uint64, err error) {
 	header := wire.Header{FormatHeader: {fmt.Sprint(c.Format)}}
 	return l.notes.AppendWith(ctx, CosignedSubject(l.conn, c.Segment, c.Witness), header, after, c.Signed)
@@ -108,7 +108,7 @@ func (l *Log) Cosigned(ctx context.Context, segment string, handle func(natsx.Re
 	})
 }
 
-// CheckpointNotes is the stream of the checkpoints, to follow it.
+// CheckpointNotes returns the stream of the checkpoints, to follow it.
 func (l *Log) CheckpointNotes() *natsx.Stream { return l.notes }
 
 // ReadAll follows a stream until all current messages are handled.

@@ -10,12 +10,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// DecisionSubject is the subject of an approval request's decision, "*" for all.
+// DecisionSubject returns the subject of an approval request's decision, "*" for all.
 func DecisionSubject(c *natsx.Conn, id string) string { return c.Of("audit", "decision", id) }
 
-// Decide appends the decision on an approval request, which was made when the segment of that
-// number was live. The error is [natsx.ErrRevision] if it is decided already. After any other
-// error the decision may be in the log.
+// Decide appends the decision on an approval request that was made when the segment of that number
+// was live. The error is [natsx.ErrRevision] if it is decided already. After any other error the
+// decision may be in the log.
 func (l *Log) Decide(ctx context.Context, number int, id string, body []byte) error {
 	for ; ; number++ {
 		s, err := l.Segment(ctx, number)
@@ -41,9 +41,8 @@ func (l *Log) Decide(ctx context.Context, number int, id string, body []byte) er
 	}
 }
 
-// Decision finds the decision on an approval request, which was made when the segment of that
-// number was live, and the segment that holds it. The error is [natsx.ErrNoKey] if there is
-// none.
+// Decision finds the decision on an approval request that was made when the segment of that number
+// was live, and the segment that contains it. The error is [natsx.ErrNoKey] if there is none.
 func (l *Log) Decision(ctx context.Context, number int, id string) (in Segment, rec natsx.Record, err error) {
 	for s, err := range l.from(ctx, number) {
 		if err == nil {

@@ -1,5 +1,5 @@
-// Package store is the audit log in NATS: its segments, its checkpoints, and the decisions
-// on approval requests.
+// Package store keeps the audit log in NATS: its segments, its checkpoints, and the decisions on
+// approval requests.
 //
 // # Segments
 //
@@ -14,10 +14,10 @@
 //
 // # Decisions across segments
 //
-// An approval request names the segment that was live when it was made. It is decided by
-// the first message on its subject in that segment; if that segment was sealed without one,
-// by the first in the next, and so on. A sealed segment takes no messages, so what it says
-// is final: there is one decision, however often segments change.
+// An approval request names the segment that was live when it was made. It is decided by the first
+// message on its subject in that segment; if that segment was sealed without one, by the first in
+// the next, and so on. A sealed segment takes no messages, so its content is final: there is one
+// decision, however often segments change.
 //
 // # Checkpoints
 //

@@ -10,7 +10,7 @@ func (l *Log) Drift(ctx context.Context) (stream string, found []string, err err
 	if err != nil {
 		return "", nil, err
 	}
-	if state.Sealed { // an operator closed it: the next one is on its way
+	if state.Sealed { // an operator closed it: the next one will follow
 		if err := l.Refresh(ctx); err != nil {
 			return "", nil, err
 		}

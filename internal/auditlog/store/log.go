@@ -17,7 +17,7 @@ type Log struct {
 	create   bool
 	notes    *natsx.Stream // of the checkpoints; not changed after open
 
-	mu      sync.Mutex // guards what follows; never held while something is sent or read
+	mu      sync.Mutex // guards the fields below; never held during I/O
 	live    Segment
 	changed chan struct{} // closed and replaced when another segment is live
 }
@@ -30,7 +30,7 @@ var ErrNoLog = errors.New("there is no audit log: no router has run here, or wit
 func Open(ctx context.Context, conn *natsx.Conn, replicas int) (*Log, error) {
 	l := &Log{conn: conn, replicas: replicas, create: true, changed: make(chan struct{})}
 	if err := l.open(ctx); err != nil {
-		return nil, fmt.Errorf("open the audit log: %w: an operator makes what is missing with `hookctl audit bootstrap --prefix %s`", err, conn.Prefix())
+		return nil, fmt.Errorf("open the audit log: %w: an operator can create what is missing with `hookctl audit bootstrap --prefix %s`", err, conn.Prefix())
 	}
 	return l, nil
 }
@@ -59,14 +59,14 @@ func (l *Log) open(ctx context.Context) (err error) {
 	return l.Refresh(ctx)
 }
 
-// Live is the segment that takes records.
+// Live returns the segment that takes records.
 func (l *Log) Live() Segment {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.live
 }
 
-// Changed is closed when another segment is live.
+// Changed returns a channel that is closed when another segment is live.
 func (l *Log) Changed() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +155,7 @@ const (
 )
 
 // waitCreated gives the process that sealed a segment a moment to create the next one. This process
-// may lack the right to.
+// may lack the permission to create it.
 func (l *Log) waitCreated(ctx context.Context, number int) error {
 	for range createPolls {
 		_, err := l.conn.OpenStream(ctx, l.Name(number))

@@ -18,10 +18,10 @@ type Segment struct {
 	Number int // from 1
 }
 
-// Origin is a segment's origin in checkpoints.
+// Origin returns a segment's origin in checkpoints.
 func (l *Log) Origin(s Segment) string { return audit.Origin(l.conn.Prefix(), s.Name()) }
 
-// Subjects are the subjects of a log's live segment.
+// Subjects returns the subjects of a log's live segment.
 func Subjects(c *natsx.Conn) []string { return []string{c.Of("audit", ">")} }
 
 // SegmentName returns the stream name of a segment by its number; first is the name of the log's first
@@ -126,7 +126,7 @@ func (l *Log) Records(ctx context.Context, handle func(body []byte) (more bool))
 	return nil
 }
 
-// State is the state of a segment, from its leader.
+// State returns the state of a segment, from its leader.
 func (l *Log) State(ctx context.Context, s Segment) (natsx.StreamState, error) {
 	return s.Stream.State(ctx, Subjects(l.conn))
 }

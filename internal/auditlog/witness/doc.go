@@ -20,9 +20,10 @@
 // # Failure
 //
 // Tampering results in a [Refusal]: another root, a smaller log, a removed message, an invalid
-// record, a missing checkpoint. The witness writes the proof next to the state and signs nothing
-// more, even after a restart, until a person removes that file. Problems that a lagging replica can
-// explain are checked again for [Options].Grace. The witness waits for a lost NATS connection.
+// record, a missing checkpoint. The witness writes the proof next to the state file and signs
+// nothing more, even after a restart, until a person removes that file. Problems that a lagging
+// replica can explain are checked again for [Options].Grace. The witness waits for a lost NATS
+// connection.
 //
 // A witness whose state file was lost or restored from a backup does not sign a second history, as
 // long as the log still holds what it published: the history must contain that.

@@ -47,11 +47,11 @@ func (w *Witness) commit(ctx context.Context) error {
 	if err := w.publish(ctx); err != nil {
 		return err
 	}
-	w.tellSigned()
+	w.reportSigned()
 	return nil
 }
 
-func (w *Witness) tellSigned() {
+func (w *Witness) reportSigned() {
 	if time.Since(w.reported) < w.Every {
 		return
 	}
@@ -75,29 +75,29 @@ func (w *Witness) published(ctx context.Context, segment string) error {
 	w.own.revision = rec.Sequence
 	opened, _ := note.Open(rec.Body, note.VerifierList(w.Verifier)) // nil if it is not signed
 	if opened == nil {
-		w.say("warning", "what stands on %s is not signed by this witness: who else may publish there?", rec.Subject)
+		w.say("warning", "the last message on %s is not signed by this witness: check who else may publish there", rec.Subject)
 		return nil
 	}
 	c, err := audit.ParseCheckpoint(opened.Text)
 	if later, ok := errors.AsType[*audit.UnknownFormatError](err); ok {
-		return fmt.Errorf("what this witness has published last for %s: %w", segment, later)
+		return fmt.Errorf("the last checkpoint that this witness published for %s: %w", segment, later)
 	}
 	if err != nil {
-		return w.conflict(rec.Body, "what this witness has published can't be read: %v", err)
+		return w.conflict(rec.Body, "the last checkpoint that this witness published can't be read: %v", err)
 	}
 	w.own.head = &c
 	if w.at.signed == nil || w.at.head.Origin != c.Origin {
 		return nil
 	}
 	if c.Size > w.at.head.Size {
-		w.say("warning", "the state is older than what was published: it was set back from size %d to %d", c.Size, w.at.head.Size)
+		w.say("warning", "the state file is older than the last published checkpoint: it went back from size %d to %d", c.Size, w.at.head.Size)
 		return nil
 	}
-	return w.meetOwn(w.at.head, w.at.signed)
+	return w.compareOwn(w.at.head, w.at.signed)
 }
 
-// meetOwn compares a checkpoint with this witness's last publication.
-func (w *Witness) meetOwn(c audit.Checkpoint, signed []byte) error {
+// compareOwn compares a checkpoint with this witness's last publication.
+func (w *Witness) compareOwn(c audit.Checkpoint, signed []byte) error {
 	mine := w.own.head
 	switch {
 	case mine == nil || w.own.met || c.Size < mine.Size:
@@ -105,13 +105,13 @@ func (w *Witness) meetOwn(c audit.Checkpoint, signed []byte) error {
 	case w.kept != nil && w.kept.head.Origin == mine.Origin && mine.Size < w.kept.Size:
 		// The state is ahead of the publication and continues from it.
 	case c.Size > mine.Size, c.Root != mine.Root:
-		return w.conflict(signed, "this witness has signed the root %s at size %d, and the log is another", mine.Root, mine.Size)
+		return w.conflict(signed, "this witness has signed the root %s at size %d, but the log is another", mine.Root, mine.Size)
 	}
 	w.own.met = true
 	return nil
 }
 
-// publish publishes the saved checkpoint, unless that is done.
+// publish publishes the saved checkpoint, unless it is published already.
 func (w *Witness) publish(ctx context.Context) error {
 	m := w.kept
 	if w.own.head != nil && (w.own.head.Origin == m.Origin && w.own.head.Size > m.Size || w.own.head.Digest() == m.Digest) {

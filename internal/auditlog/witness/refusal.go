@@ -84,7 +84,7 @@ func (w *Witness) refuse(r *Refusal) error {
 	}
 	w.tell(Event{Time: r.Time, Kind: "refused", Text: r.Error()})
 	if err != nil {
-		return fmt.Errorf("%w (and the proof could not be kept: %w)", r, err)
+		return fmt.Errorf("%w (and the proof could not be stored: %w)", r, err)
 	}
 	return r
 }

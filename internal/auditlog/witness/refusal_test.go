@@ -27,7 +27,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 			b.history, b.wseq = audit.Log{}, 0
 			b.write(4, "FORGED")
 			b.sign()
-		}, "made anew", false},
+		}, "created again", false},
 		"another history, signed with the router's key": {func(b *bench) {
 			b.wseq = 0
 			var other audit.Log
@@ -65,7 +65,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 				_, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "router-1"), body)
 				b.must(err)
 			}
-		}, "ends after message 2, and 3 were seen", false},
+		}, "ends after message 2, but 3 were seen", false},
 		"messages under checkpoints that it has not seen": {func(b *bench) {
 			seen := b.bodies()
 			for range 2 {
@@ -77,7 +77,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 				_, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "router-1"), body)
 				b.must(err)
 			}
-		}, "ends after message 3, and a checkpoint covers 4", true},
+		}, "ends after message 3, but a checkpoint covers 4", true},
 		"a segment that it has not seen": {func(b *bench) {
 			for range 2 {
 				b.rotate()
@@ -97,7 +97,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 			b.previous, b.revision = tlog.Hash{}, 0
 			b.trail, _ = store.Open(b.t.Context(), b.bus, 0)
 			b.sign()
-		}, "there is another", true},
+		}, "was replaced by another", true},
 		"a message that is no record": {func(b *bench) {
 			_, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "x"), []byte("hello\n"))
 			b.must(err)
@@ -158,7 +158,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 				_, err := b.js.Publish(b.t.Context(), b.bus.Of("audit", "w", "router-1"), body)
 				b.must(err)
 			}
-		}, "holds 2 of its 3 messages", false},
+		}, "has only 2 of its 3 messages", false},
 		"a segment that does not name the one before": {func(b *bench) {
 			b.rotate()
 			b.previous = tlog.Hash{}
@@ -259,7 +259,7 @@ func TestACheckpointAheadOfTheMessages(t *testing.T) {
 	late := b.message("fine")
 	b.must(b.history.Append(audit.Message{Stored: time.Now(), Body: late}))
 	b.sign()
-	b.waiting("ends after message 3, and a checkpoint covers 4")
+	b.waiting("ends after message 3, but a checkpoint covers 4")
 	_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
 	b.must(err)
 	b.until("HOOKS_AUDIT", 4)
@@ -284,7 +284,7 @@ func TestEachAbsenceHasItsOwnGrace(t *testing.T) {
 		late := b.message("fine")
 		b.must(b.history.Append(audit.Message{Stored: time.Now(), Body: late}))
 		b.sign()
-		b.waiting(fmt.Sprintf("ends after message %d, and a checkpoint covers %d", size-1, size))
+		b.waiting(fmt.Sprintf("ends after message %d, but a checkpoint covers %d", size-1, size))
 		_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), late)
 		b.must(err)
 		b.until("HOOKS_AUDIT", size)

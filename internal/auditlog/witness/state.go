@@ -44,7 +44,7 @@ func (w *Witness) load() error {
 	text, err := os.ReadFile(w.State)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(w.State)); err != nil {
-			return fmt.Errorf("keep the state in %s: %w", w.State, err)
+			return fmt.Errorf("store the state in %s: %w", w.State, err)
 		}
 		return nil
 	}
@@ -75,14 +75,14 @@ func (w *Witness) load() error {
 // begin finds the position to continue from.
 func (w *Witness) begin(ctx context.Context) error {
 	if w.kept == nil {
-		return w.beginAnew(ctx)
+		return w.beginAtStart(ctx)
 	}
 	m := w.kept
 	s, err := w.store.Segment(ctx, m.Segment)
 	if errors.Is(err, natsx.ErrNoStream) {
 		s.Stream = nil
 		if w.store.Live().Number <= m.Segment {
-			return w.gone(nil, "the stream %s is gone, of which %d messages were seen", segmentOf(m.Origin), m.Size)
+			return w.gone(nil, "the stream %s is gone, but %d of its messages were seen", segmentOf(m.Origin), m.Size)
 		}
 		w.say("warning", "%s was removed after it was seen to size %d", segmentOf(m.Origin), m.Size)
 	} else if err != nil {
@@ -104,8 +104,8 @@ func (w *Witness) begin(ctx context.Context) error {
 	return w.publish(ctx)
 }
 
-// beginAnew begins with the oldest existing segment.
-func (w *Witness) beginAnew(ctx context.Context) error {
+// beginAtStart begins with the oldest existing segment.
+func (w *Witness) beginAtStart(ctx context.Context) error {
 	segments, err := w.store.Segments(ctx)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (w *Witness) sameCheckpoint(ctx context.Context) error {
 	}
 	text := w.at.head.Text()
 	if c, err := store.DecodeCheckpoint(rec); err != nil || !strings.HasPrefix(c.Signed, text+"\n") {
-		return w.conflict([]byte(c.Signed), "where the checkpoint of size %d stood that was signed, there is another", w.at.head.Size)
+		return w.conflict([]byte(c.Signed), "the signed checkpoint of size %d was replaced by another", w.at.head.Size)
 	}
 	return nil
 }
@@ -155,10 +155,10 @@ func segmentOf(origin string) string { return origin[strings.IndexByte(origin, '
 func (m *memory) save(path string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return fmt.Errorf("keep the state: %w", err)
+		return fmt.Errorf("store the state: %w", err)
 	}
 	if err := atomicfile.Write(path, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("keep the state: %w", err)
+		return fmt.Errorf("store the state: %w", err)
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func TestUnusableStates(t *testing.T) {
 		"no JSON":                       {func(*witness.Options) { b.must(os.WriteFile(b.state, []byte("{"), 0o600)) }, "read the state"},
 		"another witness's":             {func(o *witness.Options) { k := newKey(t, "other"); o.Signer, o.Verifier = k, k.verifier }, "another witness's"},
 		"a changed root of a subtree":   {func(*witness.Options) { b.must(os.WriteFile(b.state, damage(t, good), 0o600)) }, "damaged"},
-		"no directory":                  {func(o *witness.Options) { o.State = filepath.Join(t.TempDir(), "none", "state.json") }, "keep the state"},
+		"no directory":                  {func(o *witness.Options) { o.State = filepath.Join(t.TempDir(), "none", "state.json") }, "store the state"},
 		"no key of a router":            {func(o *witness.Options) { o.Routers = nil }, "no key of a router"},
 		"the witness's key as a router": {func(o *witness.Options) { o.Routers = append(o.Routers, b.witness.verifier) }, "key of its own"},
 	} {

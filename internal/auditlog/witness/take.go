@@ -21,7 +21,7 @@ const pace = 5 * time.Second
 func (w *Witness) take(ctx context.Context, rec natsx.Record) error {
 	number, ok := w.segmentNumber(rec.Subject)
 	if !ok {
-		return w.conflict(nil, "checkpoint %d is of no segment of this log: it stands on %s", rec.Sequence, rec.Subject)
+		return w.conflict(nil, "checkpoint %d belongs to no segment of this log: its subject is %s", rec.Sequence, rec.Subject)
 	}
 	body, err := store.DecodeCheckpoint(rec)
 	if err != nil {
@@ -39,7 +39,7 @@ func (w *Witness) take(ctx context.Context, rec natsx.Record) error {
 		return w.conflict(signed, "checkpoint %d: %v", rec.Sequence, err)
 	}
 	if name := rec.Subject[strings.LastIndexByte(rec.Subject, '.')+1:]; c.Origin != audit.Origin(w.conn.Prefix(), name) {
-		return w.conflict(signed, "checkpoint %d of %s is one of another log: %s", rec.Sequence, name, c.Origin)
+		return w.conflict(signed, "checkpoint %d of %s belongs to another log: %s", rec.Sequence, name, c.Origin)
 	}
 	if w.at.signed == nil && number < w.at.segment.Number { // removed before this witness started
 		w.at.previous, w.at.unproven, w.at.revision = c.Digest(), false, rec.Sequence
@@ -94,9 +94,9 @@ func (w *Witness) leave(ctx context.Context, number int, c audit.Checkpoint, sig
 		}
 		switch {
 		case !state.Sealed:
-			return w.conflict(signed, "the log goes on in %s, and %s is not closed", c.Origin, w.at.segment.Name())
+			return w.conflict(signed, "the log continues in %s, but %s is not closed", c.Origin, w.at.segment.Name())
 		case int64(state.Last) > w.log.Size():
-			return w.conflict(signed, "the log goes on in %s, and no checkpoint covers messages %d to %d of %s", c.Origin, w.log.Size()+1, state.Last, w.at.segment.Name())
+			return w.conflict(signed, "the log continues in %s, but no checkpoint covers messages %d to %d of %s", c.Origin, w.log.Size()+1, state.Last, w.at.segment.Name())
 		}
 	}
 	s, err := w.store.Segment(ctx, number)
@@ -124,9 +124,9 @@ func (w *Witness) check(ctx context.Context, c audit.Checkpoint, signed []byte) 
 	before := w.log.Size()
 	switch {
 	case c.Format != w.log.Format():
-		return w.conflict(signed, "a checkpoint of size %d is in the format %q, and those before in %q", c.Size, c.Format, w.log.Format())
+		return w.conflict(signed, "a checkpoint of size %d is in the format %q, but earlier ones are in %q", c.Size, c.Format, w.log.Format())
 	case c.Size == before && c.Root != w.log.Root(c.Format):
-		return w.conflict(signed, "a checkpoint of size %d states the root %s, and the root that was seen is %s", c.Size, c.Root, w.log.Root(c.Format))
+		return w.conflict(signed, "a checkpoint of size %d states the root %s, but the root that was seen is %s", c.Size, c.Root, w.log.Root(c.Format))
 	case c.Size < before:
 		return w.conflict(signed, "a checkpoint of size %d follows one of size %d", c.Size, before)
 	case c.Previous != w.at.previous && !w.at.unproven:
@@ -141,7 +141,7 @@ func (w *Witness) check(ctx context.Context, c audit.Checkpoint, signed []byte) 
 	case !slices.Equal(c.Writers, w.log.Writers()):
 		return w.conflict(signed, "the checkpoint of size %d does not name the heads of the writers as they are", c.Size)
 	}
-	return w.meetOwn(c, signed)
+	return w.compareOwn(c, signed)
 }
 
 // read reads the messages up to a size.
@@ -150,7 +150,7 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 		return nil
 	}
 	if w.at.segment.Stream == nil {
-		return w.gone(signed, "%s was removed, and a checkpoint of size %d came after", w.at.head.Origin, size)
+		return w.gone(signed, "%s was removed, but a checkpoint of size %d followed", w.at.head.Origin, size)
 	}
 	take := func(rec natsx.Record) error {
 		if want := uint64(w.log.Size()) + 1; rec.Sequence != want {
@@ -170,7 +170,7 @@ func (w *Witness) read(ctx context.Context, size int64, signed []byte) error {
 		return err
 	}
 	if w.log.Size() < size {
-		return w.gone(signed, "it ends after message %d, and a checkpoint covers %d", w.log.Size(), size)
+		return w.gone(signed, "it ends after message %d, but a checkpoint covers %d", w.log.Size(), size)
 	}
 	return nil
 }
@@ -211,9 +211,9 @@ func (w *Witness) inspect(ctx context.Context) error {
 	}
 	switch {
 	case int64(state.Last) < seen:
-		return w.gone(nil, "it ends after message %d, and %d were seen", state.Last, seen)
+		return w.gone(nil, "it ends after message %d, but %d were seen", state.Last, seen)
 	case state.Last > 0 && (state.First > 1 || state.Messages < state.Last):
-		return w.gone(nil, "it holds %d of its %d messages: the others were removed", state.Messages, state.Last)
+		return w.gone(nil, "it has only %d of its %d messages: the others were removed", state.Messages, state.Last)
 	case !state.Created.Equal(w.at.created):
 		return w.reread(ctx, state.Created)
 	}
@@ -223,7 +223,7 @@ func (w *Witness) inspect(ctx context.Context) error {
 // reread compares a recreated stream, such as one restored from a backup, with what the witness
 // read before.
 func (w *Witness) reread(ctx context.Context, created time.Time) error {
-	w.say("warning", "the stream %s was made anew: reading it again from its first message", w.at.segment.Name())
+	w.say("warning", "the stream %s was created again: reading it from its first message", w.at.segment.Name())
 	seen := w.log
 	w.log = &audit.Log{}
 	w.log.SetFormat(seen.Format())
@@ -231,7 +231,7 @@ func (w *Witness) reread(ctx context.Context, created time.Time) error {
 		return err
 	}
 	if seen.Size() > 0 && w.log.Root(seen.Format()) != seen.Root(seen.Format()) {
-		return w.conflict(nil, "its stream was made anew, and its first %d messages are others than were seen", seen.Size())
+		return w.conflict(nil, "its stream was created again, and its first %d messages are not the ones that were seen", seen.Size())
 	}
 	w.at.created = created
 	return nil

@@ -115,7 +115,7 @@ func TestLaggingReplicaIsNoConflict(t *testing.T) {
 	o.Grace = time.Hour
 	b.recreate("HOOKS_AUDIT")
 	stop, _ := b.runWith(o)
-	b.waiting("ends after message 0, and 3 were seen")
+	b.waiting("ends after message 0, but 3 were seen")
 	for _, body := range bodies {
 		_, err := b.js.Publish(t.Context(), b.bus.Of("audit", "w", "router-1"), body)
 		b.must(err)

@@ -155,7 +155,7 @@ func TestATokenForHTTP(t *testing.T) {
 		"add":                   "name a role",
 		"add agent":             "name a role",
 		"add witness w":         "--witness-key",
-		"add auditor w --witness-key hook-router+36c7b52f+Af4FGYRRn9kc31LhTGRLRcA3NFXVBcjUZ+dnNoGTxMZT": "nobody else",
+		"add auditor w --witness-key hook-router+36c7b52f+Af4FGYRRn9kc31LhTGRLRcA3NFXVBcjUZ+dnNoGTxMZT": "no other role",
 		"add agent x --http=coder2": "leave the role",
 	} {
 		if got := f.Run(append([]string{"auth"}, strings.Fields(args)...)...); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, want) {

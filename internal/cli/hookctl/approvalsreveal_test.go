@@ -80,5 +80,5 @@ func TestSecretsAreRevealedOnDemand(t *testing.T) {
 	}
 	open := clibus.New(t, hookctl.Run)
 	_, id = open.Asking(chain.Question("Run it?"), `{"tool_name":"Bash","tool_input":{"command":"`+secret+`"}}`)
-	open.Run("approvals", "reveal", id).Want(t, cli.ExitRefused, "", "hookctl: reveal the secrets of approval "+id+": secrets are shown only to proven identities, and this router requires no credentials (403)\n")
+	open.Run("approvals", "reveal", id).Want(t, cli.ExitRefused, "", "hookctl: reveal the secrets of approval "+id+": secrets are shown only to proven identities, but this router requires no credentials (403)\n")
 }

@@ -56,7 +56,7 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 	if got := f.Run("approvals", "answer", id, "Deny", "--pass"); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "--pass") {
 		t.Errorf("it passes on and decides: %+v", got)
 	}
-	if got := f.Run("approvals", "answer", id, "--pass", "--note", "fine"); got.Code == cli.ExitOK || !strings.Contains(got.Stderr, "nobody whom the router knows") {
+	if got := f.Run("approvals", "answer", id, "--pass", "--note", "fine"); got.Code == cli.ExitOK || !strings.Contains(got.Stderr, "not a known person") {
 		t.Errorf("nobody proven passes it on: %+v", got)
 	}
 	answer("console gatekeeper", approval.Answer{Pass: true, Note: "a test machine\x1b[2J"})

@@ -315,7 +315,7 @@ func TestTheSegmentOfAnAlarmIsNotWaitedFor(t *testing.T) {
 	if got.Signed || got.Live != "HOOKS_AUDIT_2" || got.Alarm == nil || got.Alarm.Next != "HOOKS_AUDIT_2" || !strings.Contains(got.Alarm.Reason, "hooks.audit.w.evil") {
 		t.Errorf("rotate: %+v; want the segment closed, and the alarm", got)
 	}
-	had := "routers do not sign it any more; HOOKS_AUDIT_2 is signed"
+	had := "routers no longer sign it; HOOKS_AUDIT_2 is signed"
 	o.refused(had, "audit", "export", file, "--resume", "--segment", "1", "--wait", "10ms")
 	o.refused(had, "audit", "remove", "HOOKS_AUDIT", "--export", file, "--key", pub, "--yes")
 	if out := o.want(0, "audit", "stats", "--text"); !strings.Contains(out.Stdout, "ALARM: HOOKS_AUDIT had an alarm (message 2") {

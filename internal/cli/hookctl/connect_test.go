@@ -63,10 +63,10 @@ func TestIdentities(t *testing.T) {
 	}{
 		"flags":                       {nil, "-s " + url + " --user ada --password secret", cli.ExitDisconnected, noRouter},
 		"variables":                   {map[string]string{"HOOK_ROUTER_NATS_URL": url, "NATS_USER": "ada", "NATS_PASSWORD": "secret"}, "", cli.ExitDisconnected, noRouter},
-		"nobody":                      {nil, "-s " + url, cli.ExitDisconnected, "the server wants credentials"},
+		"nobody":                      {nil, "-s " + url, cli.ExitDisconnected, "the server requires credentials"},
 		"a context by name":           {nil, "--context ada", cli.ExitDisconnected, noRouter},
 		"a context by variable":       {map[string]string{"NATS_CONTEXT": "ada"}, "", cli.ExitDisconnected, noRouter},
-		"a context and another user":  {nil, "--context ada --user eve --password x", cli.ExitDisconnected, "the server wants credentials"},
+		"a context and another user":  {nil, "--context ada --user eve --password x", cli.ExitDisconnected, "the server requires credentials"},
 		"a user who may not emit":     {nil, "--context bob", cli.ExitDisconnected, "ask whoever runs it for that permission"},
 		"a context that is missing":   {nil, "--context eve", cli.ExitLocal, "see `nats context ls`"},
 		"a context that is elsewhere": {nil, "--context ../x", cli.ExitLocal, "not a valid context name"},
@@ -98,7 +98,7 @@ func TestTheSelectedContext(t *testing.T) {
 	if got := f.Run("emit", "x"); !strings.Contains(got.Stderr, "no router answers") {
 		t.Errorf("stderr %q; want that the context is used", got.Stderr)
 	}
-	if got := f.Run("emit", "x", "-s", url); !strings.Contains(got.Stderr, "the server wants credentials") {
+	if got := f.Run("emit", "x", "-s", url); !strings.Contains(got.Stderr, "the server requires credentials") {
 		t.Errorf("stderr %q; want that a server named gets no password of a context that was not", got.Stderr)
 	}
 }

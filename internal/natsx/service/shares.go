@@ -103,8 +103,8 @@ func (s *Shares) count(sender Sender) {
 	}
 }
 
-// share returns the share of a sender, or makes a missing one. Their number is bounded by that of
-// senders, which only operators create. The caller holds mu.
+// share returns the share of a sender, and creates it if missing. Their number is bounded by that
+// of senders, which only operators create. The caller holds mu.
 func (s *Shares) share(sender Sender) *share {
 	of := s.of[sender]
 	if of == nil {

@@ -9,8 +9,8 @@ import (
 
 // Hold closes a sender's connections and rejects new ones for a while. A flood uses processors and
 // memory of the server before any program sees it, and only the server can stop it. Nothing is
-// stored: a restart, or new claims of the account, end the hold. The error says that there is no
-// such account.
+// stored: a restart, or new claims of the account, end the hold. It fails if there is no such
+// account.
 func (s *Server) Hold(who Sender, d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,8 +63,8 @@ type Server struct {
 	held map[Sender]*time.Timer // senders on hold, with the timers that end the holds; nil once stopped
 }
 
-// Start starts a server and waits until it accepts connections. Its error includes what the
-// operator can change. Call [Server.Stop].
+// Start starts a server and waits until it accepts connections. Its error says what the operator
+// can change. Call [Server.Stop].
 func Start(o Options) (*Server, error) {
 	options := &server.Options{
 		ServerName: o.ServerName,

@@ -11,8 +11,8 @@ import (
 
 const (
 	sample       = 250 * time.Millisecond
-	loudMessages = 5000     // a second
-	loudBytes    = 32 << 20 // a second
+	loudMessages = 5000     // per second
+	loudBytes    = 32 << 20 // per second
 	maxRead      = 4096     // connections
 )
 
@@ -22,8 +22,8 @@ type Sender struct {
 	User    string // public key; empty for all users of the account
 }
 
-// Loudest returns the senders of more than 5,000 messages or 32 MiB a second, and of at least half
-// as much as the one that sends most, among those for which may returns true. For users of the
+// Loudest returns the senders, among those for which may returns true, of more than 5,000 messages
+// or 32 MiB per second that send at least half as much as the one that sends most. For users of the
 // routers' account, what they received is subtracted, since they may have answered it. It samples
 // for a quarter of a second, or until ctx ends.
 func (s *Server) Loudest(ctx context.Context, may func(Sender) bool) (senders []Sender) {

@@ -107,8 +107,8 @@ class Transport:
                 )
             elif "authorization" in str(error).lower():
                 hint = (
-                    "the server wants credentials: those of hookctl auth, or of the router's own server, which only "
-                    "its user can read"
+                    "the server requires credentials: those of hookctl auth, or of the router's own server, which "
+                    "only its user can read"
                 )
             raise Unreachable(f"connect to NATS at {shown}: {error or 'no answer'}: {hint}") from None
 
@@ -212,8 +212,8 @@ class Transport:
             reply = await self._exchange(self.subject("prove"), challenge.encode(), {}, lambda _: True)
             if not _identity.proven(self._identity.router, challenge, reply.data):
                 raise Impostor(
-                    "what answers there is not the router that made these credentials: another program may have "
-                    "taken its port"
+                    "the program that answers is not the router that issued these credentials: another program "
+                    "may have taken its port"
                 )
             self._proven = at
 

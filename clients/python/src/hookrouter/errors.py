@@ -30,7 +30,7 @@ class ConnectionLost(HookRouterError, ConnectionError):
 
 
 class Impostor(HookRouterError):
-    """What answers is not the router that made the credentials; nothing that it says is taken."""
+    """The program that answers is not the router that issued the credentials. Its answer is dropped."""
 
 
 class NotPermitted(HookRouterError):

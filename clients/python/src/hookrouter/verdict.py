@@ -128,9 +128,7 @@ class Execution:
         if execution.action == "pending" and approval is None:
             raise InvalidReply("the answer is not a verdict: it is pending without an approval request")
         if execution.permitted and approval and hashlib.sha256(execution.data_json).hexdigest() != approval.data_sha256:
-            raise OtherData(
-                "the data of the verdict is not what was approved: do not go on, and look for who changed it"
-            )
+            raise OtherData("the verdict's data is not what was approved: do not proceed, and find out who changed it")
         return execution
 
 
