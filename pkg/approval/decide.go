@@ -111,7 +111,7 @@ func TimedOut(q Request, now time.Time) Decision {
 // Outdated returns the decision that ends a request whose session got the labels seen since a
 // person was asked. The event may be decided and asked about again. See [IDAfter].
 func Outdated(seen []string, now time.Time) Decision {
-	note := "Since this was asked, the session has seen more: " + strings.Join(seen, ", ") + ". Try again, so that it is judged anew"
+	note := "Since this was asked, the session has seen more: " + strings.Join(seen, ", ") + ". Try again, so that it is judged again"
 	return Decision{DecidedBy: ByOutdated, Note: clip(note, MaxNote), Decided: At(now)}
 }
 
@@ -119,7 +119,7 @@ func Outdated(seen []string, now time.Time) Decision {
 // revoked, since a person was asked. The event may be decided and asked about again, as after
 // [Outdated].
 func Revoked(now time.Time) Decision {
-	const note = "Since this was asked, the session ended, or its approvals were revoked. Try again, so that it is judged anew"
+	const note = "Since this was asked, the session ended, or its approvals were revoked. Try again, so that it is judged again"
 	return Decision{DecidedBy: ByOutdated, Note: note, Decided: At(now)}
 }
 

@@ -1,9 +1,12 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +131,30 @@ func TestRunServesAHookUntilItsContextEnds(t *testing.T) {
 	}
 	if answer := emit(t, a, `{}`); answer.Hooks != 0 {
 		t.Errorf("the hook is still registered: %+v", answer)
+	}
+}
+
+func TestRunLogsWhatAHandlerReturnsAsAnError(t *testing.T) {
+	var logged bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	b := hooktest.Start(t, hooktest.Options{Listen: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- worker.Run(ctx, b.URL(), worker.Registration{ID: "guard", Events: []string{events.ToolPre}}, func(context.Context, worker.Event) (worker.Result, error) {
+			return worker.Result{}, errors.New("no table")
+		})
+	}()
+	a := b.Agent(t, "s1")
+	eventually(t, "the hook is called", func() bool { return emit(t, a, `{}`).Hooks == 1 })
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(logged.String(), `msg="hook failed" hook=guard event=tool:pre error="no table"`) {
+		t.Errorf("logged: %s", logged.String())
 	}
 }
 
