@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Whoever lacks a permission is told which credentials were used, such as those of an agent whose
-// variable is still set.
+// An error about a missing permission names the credentials that were used, such as those of an
+// agent whose variable is still set.
 func TestAMissingPermissionNamesTheCredentials(t *testing.T) {
 	for _, c := range []struct{ creds, role, want string }{
 		{"", "", "ask whoever runs it for that permission"},

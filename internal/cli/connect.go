@@ -24,10 +24,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Patience is how long to wait for a router that does not answer at the moment.
+// Patience is how long to retry while no router answers.
 const Patience = time.Second
 
-// Connection are the flags that say where the bus is.
+// Connection is the set of flags for the connection to NATS.
 type Connection struct {
 	Server      string `short:"s" from:"HOOK_ROUTER_NATS_URL,NATS_URL" placeholder:"URL" help:"NATS servers, comma-separated; default nats://127.0.0.1:4222."`
 	Context     string `from:"NATS_CONTEXT" placeholder:"NAME" help:"Context of the nats command line; the selected one where neither this nor a server is given."`
@@ -42,13 +42,13 @@ type Connection struct {
 	InboxPrefix string `from:"NATS_INBOX_PREFIX" placeholder:"SUBJECT" help:"Prefix of reply subjects; begins with _INBOX."`
 	Prefix      string `from:"HOOK_ROUTER_PREFIX" placeholder:"TOKEN" help:"First token of the router's subjects; default hooks."`
 
-	userJWT, userSeed string // a context's only
+	userJWT, userSeed string // from a context only
 	TLSFirst          bool   `kong:"-"`
 }
 
-// fromContext fills in what no flag and no variable set, from the named context, or
-// the selected one if no server was named either. So the credentials of a context
-// never go to another server.
+// fromContext fills in what no flag and no variable sets from the named context, or from the
+// selected one if no server is named either. So the credentials of a context never go to another
+// server.
 func (c *Connection) fromContext(getenv func(string) string) error {
 	dir := natscontext.Dir(getenv)
 	name := c.Context
@@ -64,7 +64,7 @@ func (c *Connection) fromContext(getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	if c.Creds == "" && c.User == "" && c.Token == "" && c.NKey == "" { // one identity, not a mixture
+	if c.Creds == "" && c.User == "" && c.Token == "" && c.NKey == "" { // use one identity, not a mixture
 		c.User, c.Password, c.Token, c.userJWT, c.userSeed = nc.User, nc.Password, nc.Token, nc.UserJWT, nc.UserSeed
 		c.Creds, c.NKey = nc.Creds, nc.NKey
 	}
@@ -103,7 +103,7 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 	options = append(options,
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) { e.asyncError(sub, err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil { // it is nil if hookctl itself leaves
+			if err != nil { // nil if hookctl closed the connection itself
 				e.Tell("NATS disconnected; reconnecting: %v", err)
 			}
 		}),
@@ -119,7 +119,7 @@ func (e *Env) Connect() (*natsx.Conn, error) {
 	return b, nil
 }
 
-// As returns a copy of the environment that connects as a role, separately. Close both.
+// As returns a copy of the environment that connects separately, as a role. Close both.
 func (e *Env) As(role string) *Env {
 	other := *e
 	other.Role, other.bus = role, nil
@@ -133,7 +133,7 @@ func (e *Env) Close() {
 	}
 }
 
-// Client connects the client of workers, agents and approvers.
+// Client connects and returns the client for workers, agents and approvers.
 func (e *Env) Client(ctx context.Context) (*hookrouter.Client, error) {
 	b, err := e.Connect()
 	if err != nil {
@@ -152,10 +152,10 @@ func (e *Env) Agent(ctx context.Context, o agent.Options) (*agent.Agent, error) 
 	return agent.New(client, o)
 }
 
-// keeper is the role that reads the audit log.
+// keeper is the role that may read the audit log.
 const keeper = "keeper"
 
-// advice says what helps where the identity has too few rights for a role.
+// advice returns what to do if the identity lacks the permissions of a role.
 func (c *Connection) advice(role string) string {
 	if c.Creds == "" {
 		return "ask whoever runs it for that permission"
@@ -167,7 +167,7 @@ func (c *Connection) advice(role string) string {
 	return fmt.Sprintf("the credentials in %s do not allow it: name %s with --creds or NATS_CREDS", c.Creds, others)
 }
 
-// asyncError handles errors of the server that answer no request.
+// asyncError handles errors that the server reports asynchronously.
 func (e *Env) asyncError(sub *nats.Subscription, err error) {
 	switch {
 	case errors.Is(err, nats.ErrPermissionViolation):
@@ -179,7 +179,7 @@ func (e *Env) asyncError(sub *nats.Subscription, err error) {
 	}
 }
 
-// Tell writes a note beside the output, such as about the connection.
+// Tell prints a note outside the output, such as one about the connection.
 func (e *Env) Tell(format string, args ...any) {
 	text := term.Clean(fmt.Sprintf(format, args...))
 	if e.Status != nil {
@@ -189,7 +189,7 @@ func (e *Env) Tell(format string, args ...any) {
 	term.Say(e.Stderr, "hookctl: "+text)
 }
 
-// options are the NATS options of the flags and the context.
+// options returns the NATS options for the flags and the context.
 func (c Connection) options() (list []nats.Option, err error) {
 	for _, file := range [...]struct{ flag, path string }{
 		{"--creds", c.Creds}, {"--nkey", c.NKey}, {"--tlsca", c.TLSCA}, {"--tlscert", c.TLSCert}, {"--tlskey", c.TLSKey},
@@ -238,7 +238,7 @@ func (c Connection) options() (list []nats.Option, err error) {
 	return list, nil
 }
 
-// Approver connects as one who answers.
+// Approver connects as an approver.
 func (e *Env) Approver(ctx context.Context) (*approver.Approver, error) {
 	client, err := e.Client(ctx)
 	if err != nil {
@@ -247,7 +247,7 @@ func (e *Env) Approver(ctx context.Context) (*approver.Approver, error) {
 	return approver.New(client), nil
 }
 
-// AuditLog opens the log.
+// AuditLog opens the audit log.
 func (e *Env) AuditLog(ctx context.Context) (*query.Log, *natsx.Conn, error) {
 	b, err := e.Connect()
 	if err != nil {
@@ -257,11 +257,11 @@ func (e *Env) AuditLog(ctx context.Context) (*query.Log, *natsx.Conn, error) {
 	return l, b, err
 }
 
-// orderPatience is how long [Env.Order] retries while no router confirms the order.
+// orderPatience is how long [Env.Order] retries while no router confirms the command.
 const orderPatience = 30 * time.Second
 
-// Order sends an operator's order, and sends it again until a router has carried it out. Every
-// order is idempotent. tokens are the tokens of its subject.
+// Order sends an operator's command. It retries, for up to orderPatience, until a router has
+// carried it out. All commands are idempotent. tokens are the tokens of the subject.
 func (e *Env) Order(ctx context.Context, body, out any, tokens ...string) error {
 	client, err := e.Client(ctx)
 	if err != nil {
@@ -273,7 +273,7 @@ func (e *Env) Order(ctx context.Context, body, out any, tokens ...string) error 
 	return err
 }
 
-// WholeLog tells the user that the whole audit log is about to be read, which takes time.
+// WholeLog tells the user that the whole audit log is read now, which takes time. It returns true.
 func (e *Env) WholeLog() bool {
 	e.Tell("not in the index of the audit log; reading the whole log")
 	return true

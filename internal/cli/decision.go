@@ -5,7 +5,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ActionColor is the color of a decision.
+// ActionColor returns the color of a decision.
 func ActionColor(action chain.Action) term.Color {
 	switch action {
 	case chain.Deny:
@@ -18,7 +18,7 @@ func ActionColor(action chain.Action) term.Color {
 	return term.Green
 }
 
-// OnFailure is a failure policy as a table shows it.
+// OnFailure formats a failure policy for a table.
 func OnFailure(p chain.Policy) term.Cell {
 	if p == chain.FailClosed {
 		return term.Red.Cell(string(p))

@@ -12,9 +12,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// Discover asks NATS services for their information, such as with the subject $SRV.INFO, and hands
-// each answer to take. It waits this long for the first answer, unless NATS knows that there is no
-// such service, and for each further one.
+// Discover requests information from NATS services, for example on the subject $SRV.INFO, and
+// passes each answer to take. It waits up to first for the first answer, unless NATS reports that
+// no such service exists, and up to further for each further answer.
 func Discover(ctx context.Context, b *natsx.Conn, subject string, first, further time.Duration, take func(micro.Info)) error {
 	answers := make(chan *nats.Msg, 1024)
 	inbox := b.Conn().NewInbox()

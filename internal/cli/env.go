@@ -9,32 +9,32 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// Env is what commands run in.
+// Env is the environment of a command.
 type Env struct {
 	Process
 	*Connection
 	Out       *term.Printer
-	Cancel    context.CancelCauseFunc // ends the command with a reason
-	Status    func(text string)       // is called when the connection changes; nil if stderr is. Set before connect
-	Role      string                  // the identity to connect as, where no credentials are given; empty means admin. Set before connect
-	Forbidden string                  // what to do if NATS does not permit something; empty means ask for it. Set before connect
-	Exit      int                     // exit code of the process unless there is an error
+	Cancel    context.CancelCauseFunc // ends the command with a cause
+	Status    func(text string)       // receives notes about the connection; nil means stderr. Set before connecting
+	Role      string                  // the identity to connect as if no credentials are given; empty means admin. Set before connecting
+	Forbidden string                  // what to do if NATS denies a permission; empty means the default advice. Set before connecting
+	Exit      int                     // exit code of the process if the command succeeds
 
-	bus *natsx.Conn // nil: not connected
+	bus *natsx.Conn // nil if not connected
 }
 
-// Renew says how older credentials get the rights that their role has now.
+// Renew says how to update older credentials to the current rights of their role.
 const Renew = "`hookctl auth rotate NAME` and `hookctl auth push` renew an admin's older credentials"
 
-// CheckSpelling warns of the name or the pattern of an event that is probably a misspelt
-// standard event. Applications may have events of their own, so it is not an error.
+// CheckSpelling warns about an event name or pattern that is probably a misspelt standard event. It
+// is not an error, because applications may have their own events.
 func (e *Env) CheckSpelling(pattern string) {
 	if err := kind.CheckEventSpelling(pattern); err != nil {
 		term.Say(e.Stderr, "hookctl: "+term.Clean(err.Error()))
 	}
 }
 
-// Complain writes why a command failed, and returns the exit code.
+// Complain prints why a command failed, and returns the exit code.
 func Complain(stderr io.Writer, err error) int {
 	term.Say(stderr, "hookctl: "+term.Clean(err.Error()))
 	return exitOf(err)

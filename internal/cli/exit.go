@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// The exit codes, which docs/hookctl.md and the help promise.
+// The exit codes, as documented in docs/hookctl.md and in the help.
 const (
 	ExitOK           = 0
 	ExitLocal        = 1
@@ -32,7 +32,7 @@ func (e disconnectedError) Unwrap() error { return e.error }
 // Disconnected marks err as a connection error: hookctl exits with [ExitDisconnected].
 func Disconnected(err error) error { return disconnectedError{err} }
 
-// Reason is err, or why the command ended early.
+// Reason returns err, or why the command ended early.
 func Reason(ctx context.Context, err error) error {
 	var disconnected disconnectedError
 	switch {
@@ -46,7 +46,7 @@ func Reason(ctx context.Context, err error) error {
 	return err
 }
 
-// StopCause is why a command that runs until interrupted ended; nil for an interruption.
+// StopCause returns why a command that runs until interrupted ended, or nil if it was interrupted.
 func StopCause(ctx context.Context) error {
 	if disconnected, ok := errors.AsType[disconnectedError](context.Cause(ctx)); ok {
 		return disconnected
@@ -77,7 +77,7 @@ func exitOf(err error) int {
 	return ExitLocal
 }
 
-// closedError is the rejection of an answer that came too late: nothing changed.
+// closedError is the rejection of an answer that came too late. Nothing changed.
 type closedError struct{ error }
 
 // Unwrap returns the cause.

@@ -6,10 +6,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// exitCodes is the topic of the help of all exit codes.
+// exitCodes is the help topic for all exit codes.
 const exitCodes = "exit-codes"
 
-// ExitCodes is what `hookctl help exit-codes` prints.
+// ExitCodes is the text that `hookctl help exit-codes` prints.
 const ExitCodes = `Exit codes:
   0  done; for emit and execute: continue
   1  wrong usage, or an error on this side; for validate: the hook breaks
@@ -28,7 +28,7 @@ const ExitCodes = `Exit codes:
      30 diverged, 40 invalid, 50 incomplete, 60 unknown format
 `
 
-// ownExitCodes are those that only a command has, by its path.
+// ownExitCodes are the exit codes of individual commands, by command path.
 var ownExitCodes = map[string]string{
 	"emit":             "0 continue, 2 denied, 5 a person must be asked",
 	"execute":          "0 continue, 2 denied, 6 a person has not answered yet",
@@ -42,7 +42,7 @@ var ownExitCodes = map[string]string{
 const verdictCodes = `0 witnessed, 10 pinned, 20 unanchored, 30 diverged,
             40 invalid, 50 incomplete, 60 unknown format`
 
-// exitLine is the end of the help of a command: its own exit codes, or those of every command.
+// exitLine returns the end of a command's help: its own exit codes, or those of every command.
 func exitLine(command *kong.Node) string {
 	const more = "            see hookctl help " + exitCodes + "\n"
 	if command == nil || command.Type != kong.CommandNode {

@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// JSON reports whether the output is JSON, by the flags or else HOOKCTL_FORMAT. The default
-// is text, on a terminal or not.
+// JSON reports whether the output is JSON, according to the flags or else HOOKCTL_FORMAT. The
+// default is text, on a terminal or not.
 func JSON(json, text bool, getenv func(string) string) (bool, error) {
 	switch format := getenv("HOOKCTL_FORMAT"); {
 	case json || text:
@@ -22,7 +22,7 @@ func JSON(json, text bool, getenv func(string) string) (bool, error) {
 	}
 }
 
-// CheckTimeout checks the flag --timeout; 0 means that it was not given.
+// CheckTimeout checks the flag --timeout. 0 means that it was not given.
 func CheckTimeout(d time.Duration) error {
 	if d != 0 && d < time.Millisecond {
 		return fmt.Errorf("use --timeout %s: at least 1ms is needed", d)
@@ -30,7 +30,7 @@ func CheckTimeout(d time.Duration) error {
 	return nil
 }
 
-// ReadFile reads a file that a flag names, of limit bytes at most; - is the standard input.
+// ReadFile reads at most limit bytes of a file that a flag names; - is the standard input.
 func ReadFile(name string, stdin io.Reader, limit int64) ([]byte, error) {
 	in := stdin
 	if name != "-" {

@@ -12,17 +12,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// connection is the group of the flags of [Connection], and the topic of their help.
+// connection is the group of the flags of [Connection], and their help topic.
 const connection = "connection"
 
-// connectionLine replaces the flags of the connection in the help of each command.
+// connectionLine replaces the connection flags in the help of each command.
 const connectionLine = `
 Connection: --server, --context, --creds and more, or variables as NATS_URL;
             see hookctl help connection
 `
 
-// help prints the help of a command, with few lines for the flags of the connection and for the
-// exit codes.
+// help prints the help of a command, with short lines in place of the connection flags and the exit
+// codes.
 func help(o kong.HelpOptions, ctx *kong.Context) error {
 	defer fold(ctx.Model.Node)()
 	var text bytes.Buffer
@@ -33,7 +33,7 @@ func help(o kong.HelpOptions, ctx *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	usage, rest, _ := strings.Cut(text.String(), "\n") // kong breaks every line but this one
+	usage, rest, _ := strings.Cut(text.String(), "\n") // kong wraps every line but this one
 	if len(usage) > term.Columns {
 		indent := strings.Repeat(" ", len("Usage: "))
 		usage = strings.Join(term.Wrap(usage, term.Columns-len(indent)), "\n"+indent)
@@ -42,7 +42,7 @@ func help(o kong.HelpOptions, ctx *kong.Context) error {
 	return err
 }
 
-// fold hides the flags of the connection until undo is called: completions offer them.
+// fold hides the connection flags until undo is called. Completion still offers them.
 func fold(app *kong.Node) (undo func()) {
 	var folded []*kong.Flag
 	for _, flag := range app.Flags {
@@ -58,8 +58,8 @@ func fold(app *kong.Node) (undo func()) {
 	}
 }
 
-// unfinished is the command line of an error, if it names only a group of commands, or
-// nothing; nil for other errors.
+// unfinished returns the context of a parse error for a command line that names only a group of
+// commands, or nothing. It returns nil for other errors.
 func unfinished(err error) *kong.Context {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || parse.Context == nil || parse.Context.Error != nil {
@@ -80,7 +80,7 @@ type HelpCmd struct {
 	Topic []string `arg:"" optional:"" help:"A command, such as audit query; connection or exit-codes."`
 }
 
-// Run shows the help of a command, of the connection, or the exit codes.
+// Run prints the help of a command or of the connection, or the exit codes.
 func (c *HelpCmd) Run(ctx *kong.Context) error {
 	if len(c.Topic) == 1 && c.Topic[0] == connection {
 		return connectionHelp(ctx)
@@ -93,10 +93,10 @@ func (c *HelpCmd) Run(ctx *kong.Context) error {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil && parse.Context.Error != nil {
 		return fmt.Errorf("there is no help of %q: %w; the topics are the commands, %s and %s (see hookctl --help)", strings.Join(c.Topic, " "), parse.Context.Error, connection, exitCodes)
 	}
-	return nil // the help is printed, even if the command lacks arguments
+	return nil // the help is printed even if the command lacks arguments
 }
 
-// connectionHelp shows the flags that say where the bus is.
+// connectionHelp prints the connection flags.
 func connectionHelp(ctx *kong.Context) error {
 	var flags struct {
 		Connection `embed:"" group:"Every command that needs NATS takes them, or the variables in parentheses."`

@@ -9,13 +9,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// Period are the flags that say since when; neither means from the beginning.
+// Period is the set of flags for the start of a period. Without them it starts at the beginning.
 type Period struct {
 	Since string `xor:"since" placeholder:"TIME" help:"Only since this time: 2h, 7d, 2026-03-01, or an RFC 3339 time."`
 	Last  string `xor:"since" placeholder:"DURATION" help:"Only of the last time until now: 15m, 2h, 7d."`
 }
 
-// From reads the flags; zero if none was given.
+// From parses the flags. It returns the zero time if none was given.
 func (p Period) From(now time.Time) (time.Time, error) {
 	if p.Last == "" {
 		return Moment("--since", p.Since, now)
@@ -27,7 +27,8 @@ func (p Period) From(now time.Time) (time.Time, error) {
 	return from, nil
 }
 
-// ago is the time a duration before now. Its units are those of Go, and d for days.
+// ago parses a duration and returns the time that long before now. It accepts the units of Go, and
+// d for days.
 func ago(text string, now time.Time) (time.Time, bool) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 1e5 {
@@ -38,7 +39,8 @@ func ago(text string, now time.Time) (time.Time, bool) {
 	return now.Add(-d), err == nil && d >= 0
 }
 
-// Moment reads a time: how long ago, a day, or RFC 3339; zero for "".
+// Moment parses a time given as a duration ago, a day, or RFC 3339. It returns the zero time for
+// "".
 func Moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

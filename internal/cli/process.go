@@ -5,21 +5,21 @@ import (
 	"os/user"
 )
 
-// Process is what a command sees of the process it runs in. Stderr must be safe for
-// concurrent use: events of the connection are written while the command runs.
+// Process is a command's view of its process. Stderr must be safe for concurrent use, because
+// connection events are written while the command runs.
 type Process struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
-	Terminal       bool // whether stdout is one
+	Terminal       bool // whether stdout is a terminal
 }
 
-// Colored reports whether the output is for a terminal that shows colors.
+// Colored reports whether the output is a terminal that shows colors.
 func (p Process) Colored() bool {
 	return p.Terminal && p.Getenv("NO_COLOR") == "" && p.Getenv("TERM") != "dumb"
 }
 
-// OSUser is the user who runs this process; empty if unknown.
+// OSUser returns the user who runs this process, or "" if unknown.
 func OSUser() string {
 	u, err := user.Current()
 	if err != nil {

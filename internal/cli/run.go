@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// flags are those of every command.
+// flags are the flags that every command has.
 type flags struct {
 	Connection `embed:"" group:"connection"`
 
@@ -24,11 +24,11 @@ type flags struct {
 	Version kong.VersionFlag `help:"Print the version."`
 }
 
-// readers are the commands that read the audit log itself, not through a router.
+// readers are the commands that read the audit log directly, not through a router.
 var readers = []string{"audit", "coverage", "trace", "policy compare", "policy diff", "why", "approvals suggest"}
 
-// Run runs the command that args name and returns the exit code. commands is a pointer to a
-// struct for kong with a field for each command, named like it. options are further ones for kong.
+// Run runs the command that args name, and returns the exit code. commands points to a kong struct
+// with a field for each command, named after it. options are additional options for kong.
 func Run(ctx context.Context, args []string, p Process, commands any, options ...kong.Option) int {
 	var c flags
 	exited := false
@@ -49,7 +49,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		return Complain(p.Stderr, err)
 	}
 	command, err := parser.Parse(args)
-	if exited { // --help or --version
+	if exited { // by --help or --version
 		return ExitOK
 	}
 	if noun := unfinished(err); noun != nil {
@@ -85,9 +85,9 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 	return e.Exit
 }
 
-// chosen returns only the command that args name, because to build all of them takes longer than
-// most of them run. It returns all if args do not begin with a command, and for commands that
-// show others, which have the tag tree.
+// chosen returns only the command that args name, since building all commands takes longer than
+// most of them run. It returns all commands if args do not begin with a command, and for commands
+// that show other commands, which have the tag tree.
 func chosen(commands any, args []string) any {
 	for len(args) > 0 && slices.Contains([]string{"--json", "--text", "--wide"}, args[0]) {
 		args = args[1:]
@@ -105,8 +105,8 @@ func chosen(commands any, args []string) any {
 	return commands
 }
 
-// variables are the environment variables of a flag, from its tag "from", in the order
-// in which they are tried.
+// variables returns the environment variables of a flag, from its tag "from", in the order in which
+// they are tried.
 func variables(tag *kong.Tag) []string {
 	if tag == nil || !tag.Has("from") {
 		return nil
@@ -114,7 +114,7 @@ func variables(tag *kong.Tag) []string {
 	return strings.Split(tag.Get("from"), ",")
 }
 
-// environment reads flags that were not given from their variables.
+// environment resolves flags that were not given from their variables.
 func environment(getenv func(string) string) kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		for _, name := range variables(flag.Tag) {

@@ -10,10 +10,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// errAssumed is the failure of a hook that a test takes to fail.
+// errAssumed is the failure of a hook that a test assumes to fail.
 var errAssumed = errors.New("the test assumes it")
 
-// assumeHint is what a test can do about a hook that was not called; empty for another error.
+// assumeHint returns a hint on how a test can handle a hook that was not called, or "" for other
+// errors.
 func assumeHint(err error) string {
 	if _, ok := errors.AsType[*Undecided](err); !ok {
 		return ""
@@ -21,8 +22,8 @@ func assumeHint(err error) string {
 	return "; or let the test say what it answers, like assume: {<id>: continue}"
 }
 
-// assuming is a file in which some hooks answer what a test assumes, and do nothing else.
-// The other hooks are those of file, which closes them.
+// assuming returns a file in which the hooks with an assumed answer only return that answer. The
+// other hooks belong to file, which closes them.
 func assuming(file *workerfile.File, assumed map[string]workerfile.Assumed) *workerfile.File {
 	all := &workerfile.File{}
 	for _, h := range file.Hooks {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 )
 
-// TestAHookThatIsAssumedIsNotCalled assumes answers of a command that would leave a trace.
+// TestAHookThatIsAssumedIsNotCalled assumes the answers of a command that would leave a trace.
 func TestAHookThatIsAssumedIsNotCalled(t *testing.T) {
 	t.Parallel()
 	for assumed, expect := range map[string]string{

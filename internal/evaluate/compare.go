@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// compare says what of a verdict is not as it must be.
+// compare returns how a verdict differs from the expected one.
 func compare(e *workerfile.Expect, v Verdict) (wrong []string) {
 	if e == nil {
 		return nil
@@ -65,7 +65,7 @@ func compareHooks(want map[string]workerfile.Effect, hooks []HookVerdict) (wrong
 	}
 	for _, id := range slices.Sorted(maps.Keys(want)) {
 		got, there := did[id]
-		if !there { // the event is none of its
+		if !there { // the hook does not match the event
 			got = HookVerdict{Effect: workerfile.Skipped, Why: "it does not want the event"}
 		}
 		if got.Effect != want[id] {
@@ -75,7 +75,7 @@ func compareHooks(want map[string]workerfile.Effect, hooks []HookVerdict) (wrong
 	return wrong
 }
 
-// describe says in a few words what the hook did.
+// describe summarizes what the hook did.
 func (h HookVerdict) describe() string {
 	said := slices.DeleteFunc([]string{string(h.Effect), h.Reason, h.Ask, h.Inject, string(h.Failure), h.Error}, func(text string) bool { return text == "" })
 	text := strings.Join(said, ": ")
@@ -88,7 +88,7 @@ func (h HookVerdict) describe() string {
 	return text
 }
 
-// brief is the verdict in a few words.
+// brief summarizes the verdict.
 func (v Verdict) brief() string {
 	text := string(v.Action)
 	if v.By != "" {
@@ -121,11 +121,11 @@ func describe(t *workerfile.Text) string {
 	return fmt.Sprintf("a text with %q that matches %s", t.Contains, t.Matches)
 }
 
-// lack is a value that is not what it must be.
+// lack is a mismatch between an expected and an actual value.
 type lack struct{ want, got string }
 
-// lacks are the places where got lacks what want has: members of objects may be more,
-// lists are compared whole.
+// lacks returns the places where got does not match want. Objects in got may have additional
+// members; lists are compared as a whole.
 func lacks(at jsontext.Pointer, want, got json.RawMessage) map[string]lack {
 	if want == nil {
 		return nil
@@ -149,7 +149,7 @@ func lacks(at jsontext.Pointer, want, got json.RawMessage) map[string]lack {
 	return all
 }
 
-// short is a value as it fits on a line.
+// short formats a value for a single line.
 func short(raw json.RawMessage) string {
 	return shorten.Runes(string(canonical(raw)), 200, "…")
 }

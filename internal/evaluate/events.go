@@ -12,22 +12,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Sample is an event of a file of events.
+// Sample is one event of a file of events.
 type Sample struct {
-	Line  int  // in the file; of an export the number of the event
-	Nth   bool // Line is such a number
+	Line  int  // in the file; in an export, the number of the event
+	Nth   bool // Line is the number of an event
 	Event events.Event
-	Err   error // why there is none; the others may be well
+	Err   error // why the event can't be read; other events may be valid
 }
 
-// ReadError says that a file of events can't be read, and where.
+// ReadError is the error for a file of events that can't be read, with the line.
 type ReadError struct {
 	File string
-	Line int // from 1; 0 means the file as a whole
+	Line int // starting at 1; 0 means the file as a whole
 	Err  error
 }
 
-// Error is like "events.jsonl:3: the event has no name: ...".
+// Error returns a message like "events.jsonl:3: the event has no name: ...".
 func (e *ReadError) Error() string {
 	if e.Line == 0 {
 		return e.File + ": " + e.Err.Error()
@@ -35,14 +35,14 @@ func (e *ReadError) Error() string {
 	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Events runs the events of a file through the hooks of another, and calls each with
-// what came of them. The hooks remember what was before; the time is that of the event,
-// where it has one. The file has an event a line: a CloudEvent, a line of
-// `hookctl watch --json`, or {"event":…,"session_id":…,"data":{…}}; or it is an export of
-// the audit log. Its error is that of load, of each, of ctx, or a [*ReadError].
+// Events runs the events of a file through the hooks of a worker file, and calls each with the
+// results. The hooks keep their state between events. The time of a call is that of the event, if
+// it has one. The file has one event per line (a CloudEvent, a line of `hookctl watch --json`, or
+// {"event":…,"session_id":…,"data":{…}}), or is an export of the audit log. Events returns the
+// error of load, of each or of ctx, or a [*ReadError].
 func Events(ctx context.Context, name string, in io.Reader, load Loader, o Options, each func(Result) error) error {
 	file, err := load(kind.Worker{States: &hookstate.Memory{}})
 	if err != nil {
@@ -60,13 +60,13 @@ func Events(ctx context.Context, name string, in io.Reader, load Loader, o Optio
 	})
 }
 
-// ReadEvents reads the events of a file: JSON with an event a line, or an export of the audit log. Its
-// errors are of type [*ReadError], but for those of each.
+// ReadEvents reads the events of a file: JSON with one event per line, or an export of the audit
+// log. Its errors are of type [*ReadError], except those of each and of ctx.
 func ReadEvents(ctx context.Context, name string, in io.Reader, each func(Sample) error) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	next, failed := make(chan Sample), make(chan error, 1)
-	go func() { // reading does not end with ctx
+	go func() { // a read does not end when ctx ends
 		defer close(next)
 		failed <- readEvents(ctx, name, in, func(s Sample) error {
 			select {

@@ -178,7 +178,7 @@ func TestReportNamesAnEventThatNoHookWants(t *testing.T) {
 	}
 }
 
-// TestReportMasksSecretsInChanges: CI systems keep what is printed.
+// CI systems keep the output, so secrets are masked.
 func TestReportMasksSecretsInChanges(t *testing.T) {
 	t.Parallel()
 	const key = "AKIAQ3EGWXYZ7TNB5KLM"
@@ -194,7 +194,7 @@ func TestReportMasksSecretsInChanges(t *testing.T) {
 
 func TestEventsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
-	in, out := io.Pipe() // from which nothing comes
+	in, out := io.Pipe() // which never has data
 	defer out.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -204,7 +204,7 @@ func TestEventsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// FuzzEvents reads whatever it is given.
+// FuzzEvents reads arbitrary input.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte(`{"event":"tool:pre","session_id":"s1","time":"2026-02-01T20:00:00Z","data":{"tool_name":"Bash"}}`))
 	f.Add([]byte(`{"specversion":"1.0","id":"1","source":"/a","type":"a:b","data":{}}` + "\n" + `{"kind":"result"}`))

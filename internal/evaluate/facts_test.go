@@ -23,8 +23,7 @@ func policyOf(t *testing.T, file string) evaluate.Policy {
 	return evaluate.NewFilePolicy(loaded, evaluate.FilePolicyOptions{WithRecorded: true}).Replay
 }
 
-// What the router knew of a session and its sender when it decided is what a rule judges by in a
-// replay.
+// In a replay, rules see what the router knew of the session and its sender when it decided.
 func TestRulesJudgeWhatTheRouterKnewThen(t *testing.T) {
 	t.Parallel()
 	last := ended("c1", "continue", 1)
@@ -34,7 +33,7 @@ func TestRulesJudgeWhatTheRouterKnewThen(t *testing.T) {
 	file := export(t, []any{record(audit.HookResult, "c1", "sets", "continue", audit.Call{Labels: []string{"new"}}), last})
 	for condition, want := range map[string]chain.Action{
 		"'old' in labels":                  chain.Deny,
-		"'new' in labels":                  chain.Continue, // a hook set it, after this one
+		"'new' in labels":                  chain.Continue, // set by a hook after this one
 		"emitter.id == 'nats agent/coder'": chain.Deny,
 		"emitter.role == 'agent'":          chain.Deny,
 		"emitter.proven":                   chain.Deny,
@@ -58,7 +57,8 @@ func TestRulesJudgeWhatTheRouterKnewThen(t *testing.T) {
 	}
 }
 
-// Default fields that an agent sends apart are in what the hooks left, also if none changed it.
+// Default fields that an agent sends separately are in the data that hooks left, even if none
+// changed it.
 func TestRulesJudgeDefaultFields(t *testing.T) {
 	t.Parallel()
 	last := ended("c1", "continue", 0)
@@ -72,7 +72,7 @@ func TestRulesJudgeDefaultFields(t *testing.T) {
 	}
 }
 
-// A policy that sets no label any more decides later events otherwise.
+// A policy that no longer sets a label decides later events differently.
 func TestOtherLabelsAreADifference(t *testing.T) {
 	t.Parallel()
 	last := ended("c1", "continue", 1)
@@ -91,8 +91,7 @@ func TestOtherLabelsAreADifference(t *testing.T) {
 	}
 }
 
-// Hooks that are registered judge what the router knew then, too, and not what it knows of the
-// session by now.
+// Registered hooks, too, see what the router knew then, and not what it knows of the session now.
 func TestRegisteredHooksJudgeWhatTheRouterKnewThen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
@@ -105,7 +104,7 @@ func TestRegisteredHooksJudgeWhatTheRouterKnewThen(t *testing.T) {
 	f.hook(chain.Registration{ID: "tried", Priority: 5, Match: `"seen" in labels`, ReplaySafe: true}, always(chain.Denial("seen")))
 	f.seen()
 	results, _ := f.replay()
-	for i, want := range []chain.Action{chain.Continue, chain.Continue, chain.Deny} { // who sets the label is not there any more
+	for i, want := range []chain.Action{chain.Continue, chain.Continue, chain.Deny} { // the hook that sets the label is gone
 		if got := results[i].Would.Action; got != want {
 			t.Errorf("chain %d would be %s; want %s", i, got, want)
 		}

@@ -12,26 +12,26 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// FilePolicyOptions say how the hooks of a worker file decide recorded events.
+// FilePolicyOptions configure how the hooks of a worker file decide recorded events.
 type FilePolicyOptions struct {
-	RunAll       bool // call hooks that act in the world too: what they do, they do again
-	Acting       bool // call them where they are replay_safe; the file is trusted with what they do
-	AsIfEnforced bool // hooks in mode shadow count as if they were enforced; else they are left out
-	WithRecorded bool // the hooks of the recorded chain answer too, as they did
-	// Without are ids of hooks whose recorded answers count for nothing.
+	RunAll       bool // also call hooks with side effects, which then happen again
+	Acting       bool // call them if they are replay_safe; the file is trusted with their side effects
+	AsIfEnforced bool // treat hooks in mode shadow as enforced; otherwise they are left out
+	WithRecorded bool // the hooks of the recorded chain answer too, as recorded
+	// Without are the ids of hooks whose recorded answers are ignored.
 	Without []string
 }
 
-// FilePolicy decides by the hooks of a worker file. It is safe for concurrent use.
+// FilePolicy decides with the hooks of a worker file. It is safe for concurrent use.
 type FilePolicy struct {
 	hooks        *fileHooks
 	withRecorded bool
 	without      []string
 }
 
-// NewFilePolicy makes the policy of a file, which the caller closes. Events run at the
-// same time here, so what a builtin remembers of other events counts for nothing: only
-// rules, CEL and Rego, are called, and what is replay_safe. Hooks that act in the world also need
+// NewFilePolicy returns the policy of a file, which the caller closes. Events run concurrently, so
+// the state that a builtin keeps between events is meaningless. Therefore only rules (CEL and Rego)
+// and hooks that are replay_safe are called. Hooks with side effects also need
 // [FilePolicyOptions.Acting].
 func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
 	hooks := newHooks(file, func(h workerfile.Hook) bool {
@@ -40,10 +40,10 @@ func NewFilePolicy(file *workerfile.File, o FilePolicyOptions) *FilePolicy {
 	return &FilePolicy{hooks, o.WithRecorded, o.Without}
 }
 
-// Calls reports whether a hook of the file is called, and does not only answer as recorded.
+// Calls reports whether a hook of the file is called, rather than only answering as recorded.
 func (p *FilePolicy) Calls(id string) bool { return p.hooks.May(id) }
 
-// Replay is a [Policy].
+// Replay implements [Policy].
 func (p *FilePolicy) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	if p.withRecorded {
 		return p.decide(ctx, c.asEvent(), slices.DeleteFunc(slices.Clone(c.Answers), func(a Answer) bool { return slices.Contains(p.without, a.ID) }))
@@ -51,7 +51,7 @@ func (p *FilePolicy) Replay(ctx context.Context, c *Recording) (Outcome, error) 
 	return p.decide(ctx, c.asEvent(), nil)
 }
 
-// Decide says what the hooks of the file alone make of an event. Its error is an
+// Decide returns the outcome of an event with only the hooks of the file. Its error is an
 // [*Undecided], or that of ctx.
 func (p *FilePolicy) Decide(ctx context.Context, ev events.Event) (Outcome, error) {
 	return p.decide(ctx, ev, nil)
@@ -73,7 +73,7 @@ func (p *FilePolicy) decide(ctx context.Context, ev events.Event, recorded []Ans
 		return chain.Result{}, err
 	}
 	if at, err := time.Parse(time.RFC3339, ev.Time); err == nil {
-		running = kind.WithTime(running, at) // so that a rule about the time says what it would have said
+		running = kind.WithTime(running, at) // so that rules about the time answer as they would have then
 	}
 	out, err := chain.Run(running, p.entries(ev, memory), ev, chain.Plan{Call: call, Until: time.Now().Add(chainTimeout)})
 	switch undecided, ok := errors.AsType[*Undecided](err); {
@@ -99,9 +99,9 @@ func (p *FilePolicy) notReplayable(id string) *Undecided {
 	return &Undecided{Reason: "not replayable: " + id + " runs a command, is not replay_safe and was not in the recorded chain (--run-all runs it)"}
 }
 
-// entries are the hooks that an event concerns: those of the file, and those of the
-// recorded chain. The hooks that are in both have their recorded places, in the order of the file; the
-// others of the file come before the recorded ones where their priority is negative, else after.
+// entries returns the hooks for an event: those of the file, and those of the recorded chain. Hooks
+// in both take their recorded places, in the order of the file. Other hooks of the file come before
+// the recorded ones if their priority is negative, and otherwise after them.
 func (p *FilePolicy) entries(ev events.Event, memory *recordedAnswers) []*chain.Entry {
 	recorded := memory.Entries()
 	placed := map[string]bool{}

@@ -71,7 +71,8 @@ hooks:
 	}
 }
 
-// Where two files are compared, a text that the log masks is the same for both, and hides no other.
+// When two files are compared, a text that the log masks is the same for both, and hides no other
+// difference.
 func TestAMaskedTextHidesNoOther(t *testing.T) {
 	t.Parallel()
 	policy := func(text string) evaluate.Policy {

@@ -26,12 +26,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testkit.Parallel(8) // they wait for hooks and connections
+	testkit.Parallel(8) // the tests wait for hooks and connections
 	goleak.VerifyTestMain(m)
 }
 
-// fixture is a bus with a router that records, an agent, and a worker whose hooks note
-// each call.
+// fixture is a bus with a router that records, an agent, and a worker whose hooks record each call.
 type fixture struct {
 	t      *testing.T
 	nc     *nats.Conn
@@ -43,10 +42,10 @@ type fixture struct {
 	calls []call
 }
 
-// call is a call that a hook got.
+// call is a call that a hook received.
 type call struct {
 	hook string
-	left time.Duration // of its time
+	left time.Duration // of its timeout
 	worker.Call
 	worker.Event
 }
@@ -74,7 +73,7 @@ func newFixture(t *testing.T, o router.Options) *fixture {
 	return f
 }
 
-// hook registers a hook for tool:pre, or for what reg says.
+// hook registers a hook for tool:pre, or for the events of reg.
 func (f *fixture) hook(reg chain.Registration, handler worker.Handler) (unregister func()) {
 	f.t.Helper()
 	if reg.Events == nil {
@@ -98,7 +97,7 @@ func (f *fixture) hook(reg chain.Registration, handler worker.Handler) (unregist
 	}
 }
 
-// always is a handler that always answers the same.
+// always returns a handler that always gives the same answer.
 func always(r chain.Result) worker.Handler {
 	return func(context.Context, worker.Event) (worker.Result, error) { return r, nil }
 }
@@ -113,7 +112,7 @@ func (f *fixture) emit(data string) (chainID string) {
 	return answer.ChainID
 }
 
-// seen returns the calls since the last time.
+// seen returns the calls since it was last called.
 func (f *fixture) seen() []call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +129,7 @@ func hooksOf(calls []call) []string {
 	return ids
 }
 
-// log is a source of the live log.
+// log returns a source of the live log.
 func (f *fixture) log(filter evaluate.RecordingFilter) evaluate.Source {
 	f.t.Helper()
 	l, err := query.Open(f.t.Context(), f.bus)
@@ -140,7 +139,7 @@ func (f *fixture) log(filter evaluate.RecordingFilter) evaluate.Source {
 	return evaluate.FromLog(l, filter)
 }
 
-// replay replays the live log through the hooks that are registered.
+// replay replays the live log through the registered hooks.
 func (f *fixture) replay() ([]evaluate.Replayed, evaluate.Summary) {
 	f.t.Helper()
 	return run(f.t, f.log(evaluate.RecordingFilter{}), evaluate.NewLive(f.bus, true).Replay)
@@ -161,7 +160,7 @@ func run(t *testing.T, source evaluate.Source, policy evaluate.Policy) (list []e
 	return list, report
 }
 
-// reason is why a result was refused.
+// reason returns why a result was refused.
 func reason(r evaluate.Replayed) string {
 	if r.Refusal == nil {
 		return ""

@@ -38,9 +38,9 @@ var skipped = HookVerdict{Effect: workerfile.Skipped, Why: "its match does not h
 
 // call is one call of a hook.
 type call struct {
-	before json.RawMessage // the data that it got
+	before json.RawMessage // the data that it received
 
-	mu   sync.Mutex // guards part: who ignores that its time is over may say it late
+	mu   sync.Mutex // guards part: a hook that ignores its timeout may set it late
 	part jsontext.Pointer
 }
 
@@ -52,14 +52,14 @@ func (c *call) run(ctx context.Context, entry *chain.Entry, ev events.Event) (ch
 	}), entry, ev)
 }
 
-// decided is the part of the hook's section that decided; empty where nothing says it.
+// decided returns the part of the hook's section that decided, or "" if it is unknown.
 func (c *call) decided() jsontext.Pointer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.part
 }
 
-// hookVerdict is what a hook made of a call; called is nil where its match could not be evaluated.
+// hookVerdict returns what a hook did in a call. called is nil if its match could not be evaluated.
 func (c *fileHooks) hookVerdict(entry *chain.Entry, r chain.Result, failure chain.Failure, err error, called *call) HookVerdict {
 	h := HookVerdict{
 		ID: entry.ID, Effect: workerfile.Effect(cmp.Or(r.Action, chain.Continue)), Reason: r.Reason, Failure: failure,
@@ -81,7 +81,7 @@ func (c *fileHooks) hookVerdict(entry *chain.Entry, r chain.Result, failure chai
 		h.Why = c.files[entry.ID].Place(part)
 	}
 	if r.Action == chain.Modify && r.Data != nil {
-		h.Changes, _ = approval.Changes(called.before, r.Data) // both were checked
+		h.Changes, _ = approval.Changes(called.before, r.Data) // both were validated
 	}
 	return h
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// fileHooks are those of a worker file as a router has them when all are registered, in the
-// order of the file.
+// fileHooks are the hooks of a worker file as a router would have them after all are registered, in
+// the order of the file.
 type fileHooks struct {
 	table *chain.Table
 	files map[string]workerfile.Hook
 	may   func(workerfile.Hook) bool
 
-	assumed map[string]workerfile.Assumed // what was not asked of a hook
+	assumed map[string]workerfile.Assumed // answers that replace calls of a hook
 }
 
-// newHooks takes the hooks of a file. may says which hooks may be called; shadows makes
-// those in mode shadow count as if they were enforced.
+// newHooks returns the hooks of a file. may reports whether a hook may be called. With shadows,
+// hooks in mode shadow count as enforced.
 func newHooks(file *workerfile.File, may func(workerfile.Hook) bool, shadows bool) *fileHooks {
 	c := &fileHooks{table: &chain.Table{}, files: map[string]workerfile.Hook{}, may: may}
 	for i, h := range file.Hooks {
@@ -34,8 +34,8 @@ func newHooks(file *workerfile.File, may func(workerfile.Hook) bool, shadows boo
 	return c
 }
 
-// wanting is the condition of a hook: the match of its registration, as a router has it,
-// and what the hook itself passes over. Nil means always.
+// wanting returns the condition of a hook: the match of its registration, as a router evaluates it,
+// and the hook's own Wants. Nil means always.
 func wanting(h workerfile.Hook) func(*chain.View) (bool, error) {
 	if h.Wants == nil {
 		return h.Condition
@@ -50,19 +50,19 @@ func wanting(h workerfile.Hook) func(*chain.View) (bool, error) {
 	}
 }
 
-// Entries are the hooks that an event concerns, in their order.
+// Entries returns the hooks for an event, in order.
 func (c *fileHooks) Entries(event, session string) []*chain.Entry { return c.table.For(event, session) }
 
 // Has reports whether the file has a hook.
 func (c *fileHooks) Has(id string) bool { return c.table.Get(id) != nil }
 
-// May reports whether a hook may be called, and can be on this machine.
+// May reports whether a hook may be called, and can run on this machine.
 func (c *fileHooks) May(id string) bool { return c.whyNot(id) == "" }
 
-// Lacks reports whether a hook can't be called on this machine.
+// Lacks reports whether a hook can't run on this machine.
 func (c *fileHooks) Lacks(id string) bool { return c.files[id].Lacks != nil }
 
-// whyNot is why a hook may not be called; empty where it may.
+// whyNot returns why a hook may not be called, or "" if it may.
 func (c *fileHooks) whyNot(id string) string {
 	switch h := c.files[id]; {
 	case !c.may(h) && h.Acts:
@@ -75,8 +75,7 @@ func (c *fileHooks) whyNot(id string) string {
 	return ""
 }
 
-// refusal says that nothing is decided of an event that reaches a hook which may not be
-// called.
+// refusal returns the [Undecided] for an event that reaches a hook which may not be called.
 func (c *fileHooks) refusal(id string) *Undecided {
 	if h := c.files[id]; c.may(h) {
 		return &Undecided{Reason: "hook " + id + " was not called: " + c.whyNot(id)}
@@ -84,5 +83,5 @@ func (c *fileHooks) refusal(id string) *Undecided {
 	return &Undecided{Reason: "hook " + id + " acts in the world, so that it was not called: say replay_safe: true of it where that does no harm, or --run-all"}
 }
 
-// chainTimeout bounds the chain of one event, as a router does by default.
+// chainTimeout bounds the chain of one event. It is a router's default.
 const chainTimeout = 30 * time.Second

@@ -43,8 +43,8 @@ type (
 	}
 )
 
-// JUnit writes all results as JUnit XML, a suite for each file. What [Report.Broken] took
-// is a case with an error, so that who reads nothing else sees that it is not well.
+// JUnit writes all results as JUnit XML, with a suite for each file. An error passed to
+// [Report.Broken] is a case with an error, so that a reader of only this file sees it.
 func (r *Report) JUnit(w io.Writer) error {
 	all := junitSuites{Tests: r.Tests + r.Errors, Failures: r.Failed, Errors: r.Errors}
 	var suite *junitSuite

@@ -18,33 +18,33 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Policy says what would come of a recorded chain. The error is a [*Undecided] where
-// that is unknown for this chain; any other ends the replay.
+// Policy returns the outcome of a recorded chain under some hooks. The error is an [*Undecided] if
+// the outcome of this chain is unknown; any other error ends the replay.
 type Policy func(ctx context.Context, c *Recording) (Outcome, error)
 
-// Live is the policy of the hooks that are registered at the time of each chain. It
-// is safe for concurrent use.
+// Live is the policy of the hooks that are registered when a chain is replayed. It is safe for
+// concurrent use.
 type Live struct {
 	bus     *natsx.Conn
 	shadows bool
 
-	mu    sync.Mutex // guards what follows, and is held while it is asked for
+	mu    sync.Mutex // guards the fields below; held while the registrations are requested
 	hooks map[string]agent.Listing
-	asked time.Time // when hooks was asked for
+	asked time.Time // when hooks was requested
 
 	conditions sync.Map // by match: func(*chain.View) (bool, error)
 }
 
-// NewLive is the policy of the hooks on a bus. With shadows, those in mode shadow count
-// as if they were enforced; else they are left out.
+// NewLive returns the policy of the hooks on a bus. With shadows, hooks in mode shadow count as
+// enforced; otherwise they are left out.
 func NewLive(b *natsx.Conn, shadows bool) *Live { return &Live{bus: b, shadows: shadows} }
 
 const (
-	fresh    = time.Second // how old a list of registrations may be
-	maxReply = 512 << 10   // of a hook, as a router's default, in bytes
+	fresh    = time.Second // the maximum age of the list of registrations
+	maxReply = 512 << 10   // of a hook's reply in bytes, a router's default
 )
 
-// Replay is a [Policy].
+// Replay implements [Policy].
 func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -72,8 +72,8 @@ func (l *Live) Replay(ctx context.Context, c *Recording) (Outcome, error) {
 	return newOutcome(out, r.memory), err
 }
 
-// condition compiles a match once. It is evaluated here, with what the log says of the session:
-// routers judge by what they know now.
+// condition compiles a match, once. Replay evaluates it itself, with the session as recorded,
+// because routers use the current session.
 func (l *Live) condition(reg chain.Registration) (func(*chain.View) (bool, error), error) {
 	if known, ok := l.conditions.Load(reg.Match); ok {
 		return known.(func(*chain.View) (bool, error)), nil
@@ -85,23 +85,23 @@ func (l *Live) condition(reg chain.Registration) (func(*chain.View) (bool, error
 	return condition, err
 }
 
-// liveRun is one chain on its way through the hooks. One goroutine uses it.
+// liveRun is the run of one chain through the hooks. It is used by one goroutine.
 type liveRun struct {
 	*Live
-	ctx    context.Context // ends with the run: what chain.Run asks of an entry has none
+	ctx    context.Context // ends with the run; the condition of an entry gets no context from chain.Run
 	end    context.CancelCauseFunc
 	ev     events.Event
 	memory *recordedAnswers
-	id     string // of the chain that the hooks see: not the recorded one
+	id     string // of the chain as the hooks see it, not the recorded one
 }
 
-// stop ends the run: what it lacks is not a failure of a hook.
+// stop ends the run. Its error is not a failure of a hook.
 func (r *liveRun) stop(err error) error {
 	r.end(err)
 	return err
 }
 
-// explain asks a router which hooks the event has, and in which order.
+// explain requests the hooks for the event, in order, from a router.
 func (r *liveRun) explain() ([]agent.Explanation, error) {
 	var answer struct {
 		Hooks []agent.Explanation `json:"hooks"`
@@ -115,7 +115,7 @@ func (r *liveRun) explain() ([]agent.Explanation, error) {
 	return answer.Hooks, err
 }
 
-// call is the [chain.Caller]: the guard between a replay and hooks that act.
+// call implements [chain.Caller]. It keeps a replay from calling hooks with side effects.
 func (r *liveRun) call(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 	safe, err := r.safe(r.ctx, entry.ID) //nolint:contextcheck // asked once for the whole replay, not within one call's time
 	switch {
@@ -148,7 +148,7 @@ func (l *Live) safe(ctx context.Context, id string) (bool, error) {
 	return ok && (h.ReplaySafe || h.Mode == chain.Shadow), nil
 }
 
-// request calls a hook as a router calls one in mode shadow.
+// request calls a hook the way a router calls one in mode shadow.
 func (r *liveRun) request(ctx context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 	header := wire.Header{wire.HeaderChainID: {r.id}, wire.HeaderCallID: {events.NewID()}, wire.HeaderMode: {string(chain.Shadow)}}
 	ev.SetHeader(header)
@@ -173,13 +173,13 @@ func (r *liveRun) request(ctx context.Context, entry *chain.Entry, ev events.Eve
 	return chain.ParseResult(reply.Data)
 }
 
-// Patience with routers whose table is not current at the moment.
+// How often, and how long apart, to retry while the table of a router is not current.
 const (
 	tries = 10
 	pause = 200 * time.Millisecond
 )
 
-// ask asks a router for something.
+// ask sends a request to a router and decodes the answer.
 func (l *Live) ask(ctx context.Context, subject string, header wire.Header, body []byte, answer any) error {
 	for try := 1; ; try++ {
 		bounded, cancel := context.WithTimeout(ctx, 5*time.Second)

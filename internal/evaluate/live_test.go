@@ -25,7 +25,7 @@ import (
 
 const bash = `{"tool_name":"Bash","tool_input":{"command":"ls"}}`
 
-// safe is a registration of a hook that may be called again.
+// safe returns the registration of a hook that may be called again.
 func safe(id string) chain.Registration { return chain.Registration{ID: id, ReplaySafe: true} }
 
 func TestReplayCallsOnlySafeHooks(t *testing.T) {
@@ -110,7 +110,7 @@ func TestReplayCallsNoHookThatBecameUnsafe(t *testing.T) {
 	}
 }
 
-// One replay may last for hours, and registrations change meanwhile.
+// A replay may run for hours while registrations change.
 func TestRunningReplayCallsNoHookThatBecameUnsafe(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		f := newFixture(t, router.Options{})
@@ -121,7 +121,7 @@ func TestRunningReplayCallsNoHookThatBecameUnsafe(t *testing.T) {
 		unregister()
 		f.hook(chain.Registration{ID: "guard"}, always(chain.Result{}))
 		f.seen()
-		<-time.After(1100 * time.Millisecond) // as long as a list of registrations is taken for true
+		<-time.After(1100 * time.Millisecond) // as long as a list of registrations is considered fresh
 		run(t, f.log(evaluate.RecordingFilter{}), live.Replay)
 		if calls := f.seen(); len(calls) != 0 {
 			t.Errorf("called were %q", hooksOf(calls))
@@ -152,7 +152,7 @@ func TestDecisionsAreComparedByWhatTheAgentMayDo(t *testing.T) {
 	modify := func(command string) chain.Result {
 		return chain.Result{Action: chain.Modify, Data: json.RawMessage(`{"tool_name":"Bash","session_id":"s1","timestamp":"T","tool_input":{"command":"` + command + `"}}`)}
 	}
-	const was, now = "was", "now" // two hooks of the same place
+	const was, now = "was", "now" // two hooks with the same place in the chain
 	for sentence, c := range map[string]struct {
 		was, now chain.Result
 		differs  string
@@ -192,8 +192,8 @@ func TestDecisionsAreComparedByWhatTheAgentMayDo(t *testing.T) {
 	}
 }
 
-// The match of a hook is asked for with the data at its place, and what the agent's
-// default fields said is known from what a hook returned.
+// The match of a hook is evaluated with the data at its place in the chain. The agent's default
+// fields are derived from what a hook returned.
 func TestAHookSeesTheDataAtItsPlace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, router.Options{})
@@ -341,7 +341,7 @@ func TestReplayPublishesAndRecordsNothing(t *testing.T) {
 	close(traces)
 	for m := range traces {
 		switch verb, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "hooks."), "."); verb {
-		case "explain", "registry", "call", "register", "router": // the last: routers tell each other who is alive
+		case "explain", "registry", "call", "register", "router": // the last one: routers announce that they are alive
 		default:
 			t.Errorf("a message on %s", m.Subject)
 		}

@@ -12,22 +12,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// recordedAnswers answers for hooks as they answered when their chain was recorded. It is for
-// one run of a chain, and used by one goroutine.
+// recordedAnswers answers for hooks as recorded with their chain. It is used for one run of a
+// chain, by one goroutine.
 type recordedAnswers struct {
 	answers []Answer
-	places  map[string]placed // by the hook's id
+	places  map[string]placed // by hook id
 
-	used, assumed []string // ids
+	used, assumed []string // hook ids
 }
 
-// placed is an answer and the data that it was given to.
+// placed is an answer, with the data that the hook received.
 type placed struct {
 	Answer
 	data json.RawMessage
 }
 
-// newMemory makes a memory of recorded answers; data is what the first hook got.
+// newMemory returns the recorded answers of a chain. data is the input of the first hook.
 func newMemory(data json.RawMessage, answers []Answer) *recordedAnswers {
 	m := &recordedAnswers{answers: answers, places: make(map[string]placed, len(answers))}
 	for _, a := range answers {
@@ -39,14 +39,14 @@ func newMemory(data json.RawMessage, answers []Answer) *recordedAnswers {
 	return m
 }
 
-// Knows reports whether a hook answered then, or failed to.
+// Knows reports whether a hook answered, or failed to answer, in the recorded chain.
 func (m *recordedAnswers) Knows(id string) bool {
 	p, ok := m.places[id]
 	return ok && p.Failure != chain.FailedMatch
 }
 
-// Ended is the id of the hook whose denial ended the chain, "" where none did: what
-// hooks after it would have said is not known.
+// Ended returns the id of the hook whose denial ended the chain, or "" if there was none. The
+// answers of later hooks are unknown.
 func (m *recordedAnswers) Ended() string {
 	if len(m.answers) == 0 {
 		return ""
@@ -58,7 +58,7 @@ func (m *recordedAnswers) Ended() string {
 	return ""
 }
 
-// Call is the [chain.Caller] of the hooks that m knows.
+// Call implements [chain.Caller] for the hooks that m knows.
 func (m *recordedAnswers) Call(_ context.Context, entry *chain.Entry, ev events.Event) (chain.Result, error) {
 	p := m.places[entry.ID]
 	m.used = append(m.used, entry.ID)
@@ -71,7 +71,7 @@ func (m *recordedAnswers) Call(_ context.Context, entry *chain.Entry, ev events.
 	return chain.Result{Action: p.Action, Reason: p.Reason, Data: p.Data, ContextInjection: p.Injection, Labels: p.Labels}, nil
 }
 
-// failed is an error of the answer's class.
+// failed returns an error of the answer's failure class.
 func (a Answer) failed() error {
 	switch a.Failure {
 	case chain.FailedTimeout:
@@ -85,8 +85,8 @@ func (a Answer) failed() error {
 	}
 }
 
-// Entries are the hooks of the recorded chain in execution order, as they were: one that
-// failed and denied does so again. [recordedAnswers.Call] calls them.
+// Entries returns the hooks of the recorded chain in execution order. A hook that failed and denied
+// does so again. [recordedAnswers.Call] calls them.
 func (m *recordedAnswers) Entries() []*chain.Entry {
 	list := make([]*chain.Entry, len(m.answers))
 	for i, a := range m.answers {
@@ -102,8 +102,8 @@ func (m *recordedAnswers) Entries() []*chain.Entry {
 	return list
 }
 
-// asEvent is the recorded event, with what the first hook got and what the router knew of its
-// session and its sender. The log names no parent but the root.
+// asEvent returns the recorded event, with the input of the first hook and what the router knew of
+// the session and the sender. Of the session's ancestors, the log names only the root.
 func (c *Recording) asEvent() events.Event {
 	ev := events.Event{ID: c.EventID, Source: c.Agent, Name: c.Event, Session: c.Session, Time: events.Stamp(c.Time), Data: c.Data}
 	if ev.ID == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Outcome is what a chain came to.
+// Outcome is the outcome of a chain.
 type Outcome struct {
 	Action    chain.Action    `json:"action"`
 	Reason    string          `json:"reason,omitempty"`
@@ -29,11 +29,11 @@ type Outcome struct {
 	// hooks, which the log does not know, may deny.
 	Open bool `json:"open,omitempty"`
 
-	questions string   // of the hooks that were called; empty if none asks
-	unknown   []string // hooks that answered as recorded, and whose injected text is not in the log as it was
+	questions string   // of the called hooks; empty if none asks
+	unknown   []string // hooks that answered as recorded, but whose injected text the log does not have unchanged
 }
 
-// Call is what happened at one hook.
+// Call is the result of one hook.
 type Call struct {
 	ID      string        `json:"id"`
 	Action  chain.Action  `json:"action,omitempty"` // empty where it failed
@@ -46,7 +46,7 @@ type Call struct {
 	Assumed bool `json:"assumed,omitempty"`
 }
 
-// newOutcome is what a run of [chain.Run] came to; memory may be nil.
+// newOutcome returns the outcome of a run of [chain.Run]. memory may be nil.
 func newOutcome(out chain.Outcome, memory *recordedAnswers) Outcome {
 	o := Outcome{
 		Action: cmp.Or(out.Result.Action, chain.Continue), Reason: out.Result.Reason, DeniedBy: out.DeniedBy,
@@ -78,8 +78,8 @@ func newOutcome(out chain.Outcome, memory *recordedAnswers) Outcome {
 	return o
 }
 
-// question is what a hook asks, of whom, and what follows from which answer. The log has only a part
-// of that.
+// question returns what identifies a hook's approval request: the prompt, the options, and the
+// effects of an answer. The log has only part of that.
 func question(h chain.Call) string {
 	r, timeout := h.Result, chain.DefaultApprovalTimeout
 	if r.ApprovalTimeout != nil {
@@ -88,14 +88,14 @@ func question(h chain.Call) string {
 	return fmt.Sprintf("%q %q %v %s %q %q %+v", r.ApprovalPrompt, r.ApprovalOptions, timeout, cmp.Or(r.ApprovalDefault, chain.Deny), r.ApprovalKey, r.Unlabel, h.Entry.Approval)
 }
 
-// Recorded is what the chain came to then, by the engine of now.
+// Recorded returns the outcome of the recorded chain, according to the current engine.
 func (c *Recording) Recorded(ctx context.Context) (Outcome, error) {
 	memory := newMemory(c.Data, c.Answers)
 	out, err := chain.Run(ctx, memory.Entries(), c.asEvent(), chain.Plan{Call: memory.Call})
 	return newOutcome(out, memory), err
 }
 
-// Decision is an outcome in brief: what was decided, and by which hook.
+// Decision is a summary of an outcome: what was decided, and by which hook.
 type Decision struct {
 	// Action is that of the outcome, and modify where that is continue with other data.
 	Action chain.Action `json:"action"`
@@ -107,7 +107,7 @@ type Decision struct {
 	Open    bool          `json:"open,omitempty"` // see [Outcome.Open]
 }
 
-// Decision is the outcome in brief. start is the data that came in.
+// Decision summarizes the outcome. start is the data that came in.
 func (o Outcome) Decision(start json.RawMessage) Decision {
 	d := Decision{Action: o.Action, By: o.DeniedBy, Reason: o.Reason, Open: o.Open}
 	switch o.Action {
@@ -127,7 +127,7 @@ func (o Outcome) Decision(start json.RawMessage) Decision {
 	return d
 }
 
-// by is the first of some hooks that did something, and its reason.
+// by returns the first hook with an action, and its reason.
 func by(calls iter.Seq2[int, Call], did chain.Action) (id, reason string) {
 	for _, h := range calls {
 		if h.Action == did {
@@ -137,17 +137,17 @@ func by(calls iter.Seq2[int, Call], did chain.Action) (id, reason string) {
 	return "", ""
 }
 
-// What of a decision differs.
+// The differences between decisions.
 const (
 	DiffersInAction   = "action"
-	DiffersInLabels   = "labels"   // that hooks set, by the same action
+	DiffersInLabels   = "labels"   // set by hooks, with the same action
 	DiffersInQuestion = "question" // of the approval request
-	DiffersInData     = "data"     // of the chain, by the same action
+	DiffersInData     = "data"     // of the chain, with the same action
 	DiffersInText     = "text"     // that is injected
 )
 
-// differ says what differs between two outcomes of a chain, "" for nothing: another
-// hook or another reason for the same is no difference.
+// differ returns how two outcomes of a chain differ, or "" if they do not. Another hook or another
+// reason for the same decision is not a difference.
 func (c *Recording) differ(was, would Outcome) string {
 	a, b := was.Decision(c.Data), would.Decision(c.Data)
 	switch {
@@ -167,7 +167,7 @@ func (c *Recording) differ(was, would Outcome) string {
 	return ""
 }
 
-// same reports whether two JSON texts say the same; numbers are compared as written.
+// same reports whether two JSON texts have the same value. Numbers are compared as written.
 func same(a, b json.RawMessage) bool {
 	return bytes.Equal(a, b) || bytes.Equal(canonical(a), canonical(b))
 }

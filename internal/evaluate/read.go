@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	maxLine    = 64 << 20 // bytes of a line with an event
+	maxLine    = 64 << 20 // bytes per line
 	exportHead = `{"hookrouter_audit_export"`
-	byteOrder  = "\ufeff" // that some editors begin a text with
+	byteOrder  = "\ufeff" // the byte order mark that some editors write
 )
 
-// ErrNoEvents is the cause of a [*ReadError]: the file has none.
+// ErrNoEvents is the cause of a [*ReadError] for a file without events.
 var ErrNoEvents = errors.New(`there are no events in it: write one a line, such as {"event":"tool:pre","session_id":"s1","data":{}}`)
 
 var (
@@ -65,7 +65,7 @@ func readEvents(ctx context.Context, name string, in io.Reader, each func(Sample
 	switch failed, isPath := errors.AsType[*fs.PathError](err); {
 	case errors.Is(err, bufio.ErrTooLong):
 		return &ReadError{name, n, errLong}
-	case isPath: // it has the name, too
+	case isPath: // the PathError repeats the name
 		return &ReadError{name, 0, failed.Err}
 	case err != nil:
 		return &ReadError{name, n, err}
@@ -98,7 +98,7 @@ func readExport(ctx context.Context, name string, in io.Reader, each func(Sample
 	return nil
 }
 
-// line is an event as people write it, or as `hookctl watch` does.
+// line is an event as written by hand, or by `hookctl watch`.
 type line struct {
 	Kind    string          `json:"kind"` // of watch: event, result or unreadable
 	Event   string          `json:"event"`
@@ -111,7 +111,7 @@ type line struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// parseLine reads an event; ok is false for a line that is none, such as a result.
+// parseLine parses an event. ok is false for a line that is not an event, such as a result.
 func parseLine(text []byte) (ev events.Event, ok bool, err error) {
 	head, err := events.ParseEnvelope(text)
 	if err != nil {
@@ -137,7 +137,7 @@ func parseLine(text []byte) (ev events.Event, ok bool, err error) {
 	return complete(events.Event{ID: cmp.Or(l.ID, l.EventID), Source: l.Source, Name: l.Event, Session: l.Session, Time: l.Time, Data: l.Data})
 }
 
-// noEvent says what to do with a line that is no JSON object.
+// noEvent returns an error for a line that is not a JSON object, with what to do about it.
 func noEvent(text []byte, err error) error {
 	todo := "jq -c ."
 	if text[0] == '[' {
@@ -146,7 +146,7 @@ func noEvent(text []byte, err error) error {
 	return fmt.Errorf("the line %s: write each event whole on one line, as a JSON object (%s does)", strings.TrimPrefix(err.Error(), "data "), todo)
 }
 
-// mismatch says in the words of the file what is wrong with a member of an event.
+// mismatch describes a wrong member of an event in terms of the file.
 func mismatch(err error) error {
 	sem, ok := errors.AsType[*jsonv2.SemanticError](err)
 	switch {
@@ -155,10 +155,10 @@ func mismatch(err error) error {
 	case errors.Is(err, jsonv2.ErrUnknownName):
 		return fmt.Errorf("an event has no member %q: it has event, session_id, data, time, id and source", sem.JSONPointer.LastToken())
 	}
-	return fmt.Errorf("%s must be a text", sem.JSONPointer.LastToken()) // data may be anything here
+	return fmt.Errorf("%s must be a text", sem.JSONPointer.LastToken()) // data may have any type here
 }
 
-// complete fills in what a router would.
+// complete fills in the fields that a router would set.
 func complete(ev events.Event) (events.Event, bool, error) {
 	if ev.Name == "" {
 		return ev, false, errNoName

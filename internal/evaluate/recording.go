@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Recording is one run of a chain as the log tells it.
+// Recording is one run of a chain, as recorded in the log.
 type Recording struct {
 	ID      string
 	Session string
@@ -23,22 +23,22 @@ type Recording struct {
 	EventID string
 	Agent   string    // the CloudEvents source
 	Time    time.Time // of its record
-	Emitter string    // who sent it, as the connection proved
-	Root    string    // of the tree of sub-agents; empty: the session
-	Depth   int       // how many sessions were above its own
-	Labels  []string  // of the session before the hooks; those that hooks set again count as new
+	Emitter string    // the sender, as proven by the connection
+	Root    string    // of the tree of sub-agents; empty means the session itself
+	Depth   int       // the number of ancestors of the session
+	Labels  []string  // of the session before the hooks ran; a label that a hook set again counts as new
 
-	// Data is what the first hook got, as far as the log can tell.
+	// Data is the input of the first hook, as far as the log has it.
 	Data json.RawMessage
-	// Answers are those of the hooks whose answers counted, in execution order.
+	// Answers are the answers that counted, in execution order of the hooks.
 	Answers []Answer
-	// Masked says that in some value a secret was masked.
+	// Masked is set if a secret was masked in some value.
 	Masked bool
 
 	refusal *Undecided // why it can't be replayed
 }
 
-// Undecided is why nothing is known of what hooks would decide of an event or a chain.
+// Undecided says why the hooks' decision on an event or a chain is unknown.
 type Undecided struct {
 	Reason string `json:"reason"`           // the same for all chains that it concerns
 	Detail string `json:"detail,omitempty"` // of this one
@@ -52,10 +52,10 @@ func (r *Undecided) Error() string {
 	return r.Reason + " (" + r.Detail + ")"
 }
 
-// Refused is why the chain can't be replayed; nil where it can.
+// Refused returns why the chain can't be replayed, or nil if it can.
 func (c *Recording) Refused() *Undecided { return c.refusal }
 
-// finish makes the chain complete with its last record.
+// finish completes the chain with its last record.
 func (c *Recording) finish(r *query.Record) {
 	c.EventID, c.Agent, c.Time = r.EventID, r.Agent, r.Time
 	c.Emitter, c.Root, c.Depth, c.Labels = r.Emitter, r.Root, r.Depth, events.NewLabels(c.added(), r.Labels)
@@ -69,13 +69,13 @@ func (c *Recording) finish(r *query.Record) {
 	}
 	c.Masked = c.Masked || r.In.Redacted
 	left, changes := c.left()
-	if left == nil && r.Out != nil { // no hook changed it
+	if left == nil && r.Out != nil { // no hook changed the data
 		left, c.Masked = r.Out.Value, c.Masked || r.Out.Redacted
 	}
 	c.Data = c.start(in, left, changes, r.Time.Add(-time.Duration(r.Micros)*time.Microsecond))
 }
 
-// incomplete is why the records of a chain are not enough, nil where they are.
+// incomplete returns why the records of a chain are not sufficient, or nil if they are.
 func (c *Recording) incomplete(r *query.Record) *Undecided {
 	asked := slices.ContainsFunc(c.Answers, func(a Answer) bool { return a.Action == chain.AskUser })
 	switch {
@@ -93,14 +93,14 @@ func (c *Recording) incomplete(r *query.Record) *Undecided {
 	return nil
 }
 
-// refuse notes the first reason; nil is none.
+// refuse sets the reason why the chain can't be replayed, unless one is set; nil means none.
 func (c *Recording) refuse(r *Undecided) {
 	if c.refusal == nil && r != nil {
 		c.refusal = r
 	}
 }
 
-// called is how many hooks got the event.
+// called returns how many hooks received the event.
 func (c *Recording) called() (n int) {
 	for _, a := range c.Answers {
 		if a.Failure != chain.FailedMatch && a.Failure != chain.FailedNoResponder {
@@ -110,7 +110,7 @@ func (c *Recording) called() (n int) {
 	return n
 }
 
-// added are the labels that hooks set.
+// added returns the labels that hooks set.
 func (c *Recording) added() (labels []string) {
 	for _, a := range c.Answers {
 		labels = append(labels, a.Labels...)
@@ -118,7 +118,7 @@ func (c *Recording) added() (labels []string) {
 	return labels
 }
 
-// last is the id of the last hook.
+// last returns the id of the last hook.
 func (c *Recording) last() string {
 	if len(c.Answers) == 0 {
 		return ""
@@ -126,17 +126,18 @@ func (c *Recording) last() string {
 	return c.Answers[len(c.Answers)-1].ID
 }
 
-// start is the data as the first hook got it: over the agent's default fields, with the router's
-// time in it. What the hooks left, besides what they changed, tells both; else the session's id,
-// which agents send so, and the time of the record.
+// start returns the input of the first hook: the incoming data on top of the agent's default
+// fields, with the router's timestamp. Both are taken from the unchanged part of what the hooks
+// left. Otherwise the session's id, which agents send as a default field, and the time of the
+// record are used.
 func (c *Recording) start(in events.Object, left json.RawMessage, changes []operation, came time.Time) json.RawMessage {
 	below, stamp := c.below(in, left, changes)
 	stamp = cmp.Or(stamp, events.Stamp(came))
 	return in.Over(below, stamp)
 }
 
-// left is what the first modifying hook made of the data, and what it changed for that; nil for
-// none.
+// left returns the data that the first modifying hook returned, and what it changed, or nil if
+// there is none.
 func (c *Recording) left() (data json.RawMessage, changes []operation) {
 	for _, a := range c.Answers {
 		if _, err := events.ParseObject(a.Data); a.Data != nil && err == nil {
@@ -164,11 +165,11 @@ func (c *Recording) below(in events.Object, left json.RawMessage, changes []oper
 	if c.Session == "" {
 		return events.Object{}, ""
 	}
-	session, _ := jsontext.AppendQuote(nil, c.Session) // what is no UTF-8 is replaced
+	session, _ := jsontext.AppendQuote(nil, c.Session) // replaces invalid UTF-8
 	return object(appendMember(nil, "session_id", session)), ""
 }
 
-// touches reports whether a patch has to do with a member of the top level.
+// touches reports whether a patch affects a top-level member.
 func touches(changes []operation, name string) bool {
 	pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 	within := func(path string) bool {
@@ -186,7 +187,7 @@ func appendMember(fields []byte, name string, raw []byte) []byte {
 	return append(append(fields, ':'), raw...)
 }
 
-// object is the object with these members; without any where they do not make one.
+// object returns an object with these members, or an empty one if they do not form an object.
 func object(fields []byte) events.Object {
 	o, err := events.ParseObject([]byte("{" + string(fields) + "}"))
 	if err != nil {

@@ -24,21 +24,22 @@ type Answer struct {
 	FailedOpen bool            `json:"failed_open,omitempty"`
 
 	changes []operation
-	// unknown says that Injection is not the text: that was masked, or is not in the log.
+	// unknown is set if Injection is not the original text, because it was masked or is not in the
+	// log.
 	unknown bool
 }
 
-// operation is what of an operation of a JSON Patch tells which members it touches.
+// operation is the part of a JSON Patch operation that says which members it affects.
 type operation struct {
 	Path string `json:"path"`
 	From string `json:"from"`
 }
 
-// notRecorded stands for a text that is not in the log.
+// notRecorded replaces a text that is not in the log.
 const notRecorded = "(not in the log)"
 
-// answerOf reads a record of a hook. refusal is set where what it made of the data is
-// not in the log.
+// answerOf reads the record of a hook. refusal is set if the log does not have the data that the
+// hook returned.
 func answerOf(r *query.Record) (a Answer, masked bool, refusal *Undecided) {
 	a = Answer{ID: r.Hook, Reason: r.Reason, Failure: chain.Failure(r.Failure), Error: r.Error, FailedOpen: r.FailedOpen, Labels: r.Labels}
 	if a.Failure == "" {
@@ -50,7 +51,7 @@ func answerOf(r *query.Record) (a Answer, masked bool, refusal *Undecided) {
 		}
 		a.Data, masked = r.Data.Value, r.Data.Redacted
 		if err := json.Unmarshal(r.Changes, &a.changes); err != nil {
-			a.changes = []operation{{}} // as if it had changed all
+			a.changes = []operation{{}} // as if it had changed everything
 		}
 	}
 	if i := r.Injection; i != nil {
@@ -65,7 +66,7 @@ func answerOf(r *query.Record) (a Answer, masked bool, refusal *Undecided) {
 
 func isObject(value json.RawMessage) bool { return jsontext.Value(value).Kind() == '{' }
 
-// missing is why a value is not in the log.
+// missing returns why the log does not have a value.
 func missing(d *query.Data, what string) *Undecided {
 	if d != nil && d.Omitted > 0 {
 		return &Undecided{Reason: "omitted: " + what + " was too large for the log"}
@@ -73,16 +74,16 @@ func missing(d *query.Data, what string) *Undecided {
 	return &Undecided{Reason: "digest only: the log does not hold " + what + " (the router ran with --audit-data=digest)"}
 }
 
-// gatherer puts the records of chains together. It is used by one goroutine.
+// gatherer collects the records of each chain. It is used by one goroutine.
 type gatherer struct {
-	open  map[string]*Recording // whose last record did not come yet
-	order []string              // of open, the oldest first; some may have come
+	open  map[string]*Recording // the last record has not arrived yet
+	order []string              // ids in open, oldest first; some may be complete already
 }
 
-// maxOpen is how many chains may be open: those of routers that died, mostly.
+// maxOpen bounds the number of incomplete chains, most of which belong to routers that died.
 const maxOpen = 4096
 
-// add takes a record, and returns the chain that it completes, or nil.
+// add adds a record, and returns the chain that it completes, or nil.
 func (g *gatherer) add(r *query.Record) *Recording {
 	switch r.Kind {
 	case audit.HookResult, audit.HookError, audit.HookTimeout:

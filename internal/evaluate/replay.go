@@ -8,26 +8,25 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// ReplayOptions say how fast a replay goes.
+// ReplayOptions configure a replay.
 type ReplayOptions struct {
-	Parallel int     // how many chains at the same time; 0 means 1
-	Rate     float64 // how many chains begin in a second at most; 0 for no limit
-	Was      Policy  // what is compared with; nil for what was decided then
+	Parallel int     // how many chains run concurrently; 0 means 1
+	Rate     float64 // the maximum number of chains started per second; 0 means no limit
+	Was      Policy  // the policy to compare with; nil means the recorded decisions
 }
 
-// Replayed is what came of one chain.
+// Replayed is the result of one chain.
 type Replayed struct {
 	Chain   *Recording
-	Refusal *Undecided // why it was not replayed; nil: it was, and the rest is set
+	Refusal *Undecided // why it was not replayed; if nil, the fields below are set
 	Was     Decision
 	Would   Decision
-	Differs string // what of it, see [DiffersInAction]; empty: nothing
+	Differs string // how the decisions differ, see [DiffersInAction]; empty if they do not
 	Calls   []Call // of the replay
 }
 
-// Replay takes the chains of a source through a policy and calls handle with what came of
-// each, one after the other, in the order of the source. It ends with the first error
-// of any of them that is no [*Undecided].
+// Replay runs the chains of a source through a policy, and calls handle with each result, one at a
+// time, in the order of the source. It returns the first error that is not an [*Undecided].
 func Replay(ctx context.Context, source Source, policy Policy, o ReplayOptions, handle func(Replayed) error) error {
 	return InOrder(ctx, o.Parallel, func(ctx context.Context, each func(*Recording) error) error {
 		return source(ctx, paced(ctx, o.Rate, each))
@@ -36,7 +35,7 @@ func Replay(ctx context.Context, source Source, policy Policy, o ReplayOptions, 
 	}, handle)
 }
 
-// replayOne takes one chain through a policy.
+// replayOne runs one chain through a policy.
 func replayOne(ctx context.Context, c *Recording, before, policy Policy) (Replayed, error) {
 	r := Replayed{Chain: c}
 	was, would, err := c.compare(ctx, before, policy)
@@ -52,8 +51,8 @@ func replayOne(ctx context.Context, c *Recording, before, policy Policy) (Replay
 	return r, nil
 }
 
-// compare is what the chain came to, or would by the policy before, and what it would by
-// another policy.
+// compare returns the outcome of the chain under the policy before, or as recorded if before is
+// nil, and under another policy.
 func (c *Recording) compare(ctx context.Context, before, policy Policy) (was, would Outcome, err error) {
 	if c.refusal != nil {
 		return was, would, c.refusal
@@ -68,7 +67,7 @@ func (c *Recording) compare(ctx context.Context, before, policy Policy) (was, wo
 	return was, would, err
 }
 
-// paced calls each at most so often in a second; 0 is no limit.
+// paced limits how often each is called per second; 0 means no limit.
 func paced(ctx context.Context, perSecond float64, each func(*Recording) error) func(*Recording) error {
 	if perSecond <= 0 {
 		return each
@@ -82,9 +81,9 @@ func paced(ctx context.Context, perSecond float64, each func(*Recording) error) 
 	}
 }
 
-// InOrder does something with each item of a source, some at the same time, and calls
-// handle with what came of it, one after the other, in the order of the source. It ends
-// with the first error of the source, of do or of handle, when all that was begun is done.
+// InOrder processes the items of a source concurrently, and calls handle with each result, one at a
+// time, in the order of the source. It returns the first error of the source, of do or of handle,
+// after everything that it started has ended.
 func InOrder[T, R any](ctx context.Context, parallel int, source func(context.Context, func(T) error) error,
 	do func(context.Context, T) (R, error), handle func(R) error,
 ) error {
@@ -94,7 +93,7 @@ func InOrder[T, R any](ctx context.Context, parallel int, source func(context.Co
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	queue := make(chan chan outcome, max(parallel, 1)-1) // and one that handle waits for
+	queue := make(chan chan outcome, max(parallel, 1)-1) // handle waits for one more
 	var wg sync.WaitGroup
 	var read error
 	wg.Go(func() {

@@ -11,17 +11,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 )
 
-// Report writes what came of tests and events as it comes, and counts.
+// Report writes and counts the results of tests and events.
 type Report struct {
-	Out    *term.Printer // JSON is a document a line
-	Folded bool          // text keeps to the width of Out
+	Out    *term.Printer // JSON output has one document per line
+	Folded bool          // text is folded to the width of Out
 
 	Tests, Failed int
-	Errors        int      // what kept tests and events from being run
+	Errors        int      // reasons why tests and events could not run
 	results       []Result // for [Report.JUnit]
 }
 
-// Add takes one result.
+// Add adds one result.
 func (r *Report) Add(result Result) error {
 	r.Tests++
 	if !result.OK {
@@ -34,9 +34,9 @@ func (r *Report) Add(result Result) error {
 	return r.Out.Failure()
 }
 
-// Broken takes what kept tests or events of a file from being run: the file is wrong or
-// has none, or the run was interrupted. Each fault of a worker file is an error with its line.
-// It is in the summary, in JSON and in JUnit; to tell it to people is the caller's.
+// Broken adds an error that kept tests or events of a file from running: the file is invalid or has
+// none, or the run was interrupted. Each error of a worker file counts separately, with its line.
+// The errors go to the summary, to JSON and to JUnit; the caller shows them to people.
 func (r *Report) Broken(file string, err error) {
 	faults := []Result{{File: file, Wrong: []string{err.Error()}}}
 	if read, ok := errors.AsType[*ReadError](err); ok {
@@ -55,7 +55,7 @@ func (r *Report) Broken(file string, err error) {
 	}
 }
 
-// End writes what it adds up to.
+// End writes the summary.
 func (r *Report) End() error {
 	if r.Out.Line(struct {
 		Kind   string `json:"kind"`
@@ -101,7 +101,7 @@ func (r *Report) text(result Result) {
 	}
 }
 
-// lines are what each hook did, for people; none of no verdict.
+// lines returns a line for each hook, with what it did. It returns nil for a nil verdict.
 func (v *Verdict) lines() (all []string) {
 	if v == nil {
 		return nil
@@ -122,7 +122,7 @@ func (v *Verdict) lines() (all []string) {
 	return all
 }
 
-// changed is a JSON Patch for people, a line for each operation, with secrets masked.
+// changed formats a JSON Patch, one line for each operation, with secrets masked.
 func changed(patch json.RawMessage) (lines []string) {
 	var operations []struct {
 		Op, Path   string
@@ -154,7 +154,7 @@ func outcome(v *Verdict) string {
 	return v.brief()
 }
 
-// print writes a line, without what moves a cursor.
+// print writes a line, without control characters.
 func (r *Report) print(format string, args ...any) {
 	line := term.Clean(strings.TrimSuffix(fmt.Sprintf(format, args...), "\n"))
 	if r.Folded {

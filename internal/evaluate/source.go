@@ -10,27 +10,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Source gives recorded chains, the oldest first, until there are no more, or each
-// returns an error, which it then returns.
+// Source calls each with the recorded chains, oldest first. It ends after the last one, or returns
+// the first error of each.
 type Source func(ctx context.Context, each func(*Recording) error) error
 
-// RecordingFilter says which chains are read. The zero RecordingFilter takes all.
+// RecordingFilter selects chains. The zero RecordingFilter selects all.
 type RecordingFilter struct {
 	Session string
-	Event   string // a name or a pattern, see [events.CheckPattern]; empty for all
-	Chain   string // its id
+	Event   string // a name or a pattern, see [events.CheckPattern]; empty means all
+	Chain   string // the id of a chain
 	Since   time.Time
-	Until   time.Time // before that
-	Limit   int       // how many chains at most, the oldest; 0 for no limit
+	Until   time.Time // exclusive
+	Limit   int       // the maximum number of chains, oldest first; 0 means no limit
 
-	// Unreadable is called for each line that is no record; nil ignores them.
+	// Unreadable is called for each invalid record; nil ignores them.
 	Unreadable func(err error)
 }
 
-// slack is how much the records of one chain may differ in time.
+// slack is the maximum time between the records of one chain.
 const slack = time.Minute
 
-// FromLog reads the live log, as it is when it begins.
+// FromLog reads the live log, up to its end when the read begins.
 func FromLog(l *query.Log, f RecordingFilter) Source {
 	return func(ctx context.Context, each func(*Recording) error) error {
 		wide := query.Filter{Session: f.Session, Chain: f.Chain, Event: f.Event, Until: f.Until}
@@ -42,7 +42,7 @@ func FromLog(l *query.Log, f RecordingFilter) Source {
 	}
 }
 
-// FromExport reads an export. It is not verified.
+// FromExport reads an export, without verifying it.
 func FromExport(in io.Reader, f RecordingFilter) Source {
 	return func(ctx context.Context, each func(*Recording) error) error {
 		take := f.taker(each)
@@ -54,8 +54,8 @@ func FromExport(in io.Reader, f RecordingFilter) Source {
 	}
 }
 
-// taker puts records together and gives the wanted chains to each. Its error is
-// [query.ErrEnough] where no more are wanted.
+// taker collects records into chains, and calls each with the selected ones. The returned function
+// fails with [query.ErrEnough] if no more are needed.
 func (f RecordingFilter) taker(each func(*Recording) error) func(*query.Record) error {
 	g := gatherer{open: map[string]*Recording{}}
 	left := f.Limit

@@ -21,19 +21,19 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// record is a record of a chain, as a router writes it.
+// record returns a record of a chain, as a router writes it.
 func record(kind audit.Kind, chainID, hook, action string, detail audit.Detail) audit.Record {
 	return audit.Record{
 		Time: noon, Kind: kind, ChainID: chainID, Session: "s1", Event: "tool:pre", Hook: hook, Action: action, EventID: "e-" + chainID, Detail: detail,
 	}
 }
 
-// ended is the last record of a chain that called so many hooks.
+// ended returns the last record of a chain that called that many hooks.
 func ended(chainID, action string, called int) audit.Record {
 	return record(audit.ChainResult, chainID, "", action, audit.Chain{Agent: "/test", Called: called, In: &audit.Data{Value: json.RawMessage(bash)}})
 }
 
-// export is an export of messages, each of some records; a record is an audit.Record or text.
+// export returns an export of messages with these records; a record is an audit.Record or text.
 func export(t *testing.T, messages ...[]any) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -61,7 +61,7 @@ func export(t *testing.T, messages ...[]any) []byte {
 	return out.Bytes()
 }
 
-// alone is the policy of what was recorded: nothing differs.
+// alone is the policy of the recorded answers, so nothing differs.
 func alone(ctx context.Context, c *evaluate.Recording) (evaluate.Outcome, error) {
 	return c.Recorded(ctx)
 }
@@ -105,7 +105,7 @@ func TestOnlyWholeChainsThatDecidedAreReplayed(t *testing.T) {
 
 func TestRecordsOfSeveralChainsMayAlternate(t *testing.T) {
 	t.Parallel()
-	shadow := record(audit.HookResult, "c1", "shadow", "deny", audit.Call{Shadow: true}) // a quick one, and one after the end
+	shadow := record(audit.HookResult, "c1", "shadow", "deny", audit.Call{Shadow: true}) // one that is quick, and one after the end
 	file := export(
 		t,
 		[]any{shadow, record(audit.HookResult, "c1", "a", "continue", audit.Call{})},
@@ -194,7 +194,7 @@ func TestUnreadableRecordsAreReportedAndSkipped(t *testing.T) {
 	}
 }
 
-// Whatever a chain came to, its recorded answers come to the same again.
+// The recorded answers of any chain give the recorded decision again.
 func TestRecordedAnswersGiveTheRecordedDecision(t *testing.T) {
 	t.Parallel()
 	modified := `{"tool_name":"Shell","timestamp":"T"}`
@@ -289,9 +289,9 @@ func TestResultsComeInTheOrderOfTheLog(t *testing.T) {
 		if began.Add(1) == parallel {
 			close(full)
 		}
-		if c.ID == "c0" { // until as many run as may
+		if c.ID == "c0" { // until the maximum number runs
 			<-full
-			<-time.After(20 * time.Millisecond) // nor more
+			<-time.After(20 * time.Millisecond) // but not more
 		}
 		return c.Recorded(ctx)
 	}

@@ -7,15 +7,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Summary adds up what came of a replay. It is used by one goroutine; the zero Summary is
-// of nothing.
+// Summary adds up the results of a replay. The zero Summary is empty. It is used by one goroutine.
 type Summary struct {
 	Chains   int `json:"chains"` // that were read
 	Replayed int `json:"replayed"`
 	Same     int `json:"same"`
 	Differ   int `json:"differ"`
 
-	// Of those that were replayed, and may be several of these at once:
+	// Counts of replayed chains. A chain may count in several of them.
 
 	AsRecorded int `json:"as_recorded"` // some hook was not called, and answered as the log has it
 	Assumed    int `json:"assumed"`     // and that to other data than came to it now
@@ -28,7 +27,7 @@ type Summary struct {
 	Changes  []Group `json:"changes"`  // of decisions that differ, the most frequent first
 }
 
-// Group counts how often something was found.
+// Group counts equal findings.
 type Group struct {
 	Count   int       `json:"count"`
 	Reason  string    `json:"reason,omitempty"`  // of a refusal
@@ -38,7 +37,7 @@ type Group struct {
 	Example string    `json:"example"` // the first chain of which it is true
 }
 
-// Add counts a result.
+// Add adds a result.
 func (r *Summary) Add(res Replayed) {
 	r.Chains++
 	if res.Refusal != nil {
@@ -72,7 +71,7 @@ func (r *Summary) Add(res Replayed) {
 
 func (r Replayed) has(is func(Call) bool) bool { return slices.ContainsFunc(r.Calls, is) }
 
-// Assumed are the hooks whose recorded answers were to other data.
+// Assumed returns the hooks whose recorded answers were to other data.
 func (r Replayed) Assumed() (ids []string) {
 	for _, h := range r.Calls {
 		if h.Assumed {
@@ -82,7 +81,7 @@ func (r Replayed) Assumed() (ids []string) {
 	return ids
 }
 
-// grouped counts one more in its group, keeping the most frequent first.
+// grouped adds a finding to its group, and keeps the most frequent group first.
 func grouped(list []Group, one Group) []Group {
 	at := slices.IndexFunc(list, func(g Group) bool {
 		return g.Reason == one.Reason && g.Differs == one.Differs && equal(g.Was, one.Was) && equal(g.Would, one.Would)

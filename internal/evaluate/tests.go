@@ -16,8 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Loader reads a worker file anew, for a worker; its States and Log are set where they
-// are not given.
+// Loader loads a worker file for a worker. It sets the worker's States and Log if they are nil.
 type Loader func(kind.Worker) (*workerfile.File, error)
 
 // Result is the result of one test, or of a single event.
@@ -40,18 +39,18 @@ type Result struct {
 	Session string `json:"session_id,omitempty"`
 }
 
-// RunTests runs the tests of a file, and calls each with what came of them, in their order.
-// Its error is that of load, of each, or of ctx.
+// RunTests runs the tests of a file in order, and calls each with every result. It returns the
+// error of load, of each, or of ctx.
 func RunTests(ctx context.Context, name string, load Loader, o Options, each func(Result) error) error {
 	file, err := load(kind.Worker{})
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if !slices.ContainsFunc(file.Hooks, remembers) { // so that they need not be made again
+	if !slices.ContainsFunc(file.Hooks, remembers) { // the hooks need not be rebuilt for each test
 		hooks := slices.Clone(file.Hooks)
 		for i := range hooks {
-			hooks[i].Close = nil // file's
+			hooks[i].Close = nil // file closes it
 		}
 		load = func(kind.Worker) (*workerfile.File, error) { return &workerfile.File{Hooks: hooks}, nil }
 	}
@@ -72,10 +71,10 @@ func RunTests(ctx context.Context, name string, load Loader, o Options, each fun
 	return nil
 }
 
-// remembers reports whether what a hook answers may depend on the events before.
+// remembers reports whether a hook's answers may depend on earlier events.
 func remembers(h workerfile.Hook) bool { return h.Kind != "cel" && h.Kind != "exec" }
 
-// run runs one test with hooks of its own, up to the first event that goes wrong.
+// run runs one test with its own hooks, up to the first event with an unexpected outcome.
 func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r Result, err error) {
 	file, err := load(kind.Worker{States: &hookstate.Memory{}})
 	if err != nil {
@@ -114,7 +113,7 @@ func (o Options) run(ctx context.Context, load Loader, test workerfile.Test) (r 
 	return r, nil
 }
 
-// stepsOf are the events of a test.
+// stepsOf returns the events of a test.
 func stepsOf(test workerfile.Test) []workerfile.Step {
 	if len(test.Events) == 0 {
 		return []workerfile.Step{test.Step}
@@ -122,8 +121,8 @@ func stepsOf(test workerfile.Test) []workerfile.Step {
 	return test.Events
 }
 
-// warnings are what is probably unintended in a test: an event that is misspelt, or that no
-// hook wants where nothing is said of the hooks.
+// warnings returns likely mistakes in a test: a misspelt event, or an event that no hook matches in
+// a step that expects nothing of the hooks.
 func (c *fileHooks) warnings(test workerfile.Test) (warnings []string) {
 	for _, warning := range test.Warnings {
 		warnings = append(warnings, warning.Error())
@@ -136,7 +135,7 @@ func (c *fileHooks) warnings(test workerfile.Test) (warnings []string) {
 	return warnings
 }
 
-// place says which event went wrong, where there are several.
+// place names the event that went wrong, if there are several.
 func place(steps []workerfile.Step, i, n int) (text string) {
 	if len(steps) > 1 {
 		text = fmt.Sprintf("line %d, %s: ", steps[i].Line, steps[i].Event)
@@ -147,8 +146,8 @@ func place(steps []workerfile.Step, i, n int) (text string) {
 	return text
 }
 
-// eventOf is the event of a step, whose data was checked when the file was read, with what
-// the router is taken to know of its session.
+// eventOf returns the event of a step, with what the router would know of the session. The data was
+// validated when the file was read.
 func eventOf(s workerfile.Step, test workerfile.Test, labels []string, now time.Time) events.Event {
 	ev, _ := newEvent(s.Event, test.SessionID, json.RawMessage(s.Data), now)
 	if who := test.Emitter; who != nil {
@@ -160,7 +159,7 @@ func eventOf(s workerfile.Step, test workerfile.Test, labels []string, now time.
 	return ev.WithLabels(labels...)
 }
 
-// newEvent is an event as a router would give it to the first hook.
+// newEvent returns an event as a router would pass it to the first hook.
 func newEvent(name, session string, data json.RawMessage, now time.Time) (events.Event, error) {
 	if len(data) == 0 {
 		data = json.RawMessage("{}")

@@ -22,8 +22,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// loader loads a text, with a kind count beside the usual ones: it denies the third
-// event that it remembers.
+// loader loads a text, with an additional kind count, which denies the third event that it
+// remembers.
 func loader(text string) evaluate.Loader {
 	return func(w kind.Worker) (*workerfile.File, error) {
 		opts := basic.Kinds(w)
@@ -42,7 +42,7 @@ func loader(text string) evaluate.Loader {
 	}
 }
 
-// tested runs the tests of a file and returns what stands in the report.
+// tested runs the tests of a file and returns the report.
 func tested(t *testing.T, text string, o evaluate.Options) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -165,7 +165,7 @@ func TestTestsShareNoState(t *testing.T) {
 	}
 }
 
-// TestUnsafeHooksRunOnlyIfAllowed looks at the trace of a command.
+// TestUnsafeHooksRunOnlyIfAllowed checks the trace that a command leaves.
 func TestUnsafeHooksRunOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	const test = "  - {name: x, event: tool:pre, expect: {hooks: {watcher: told}}}\n  - {name: y, event: 'a:command', expect: {action: deny, reason: ran}}\n"
@@ -292,7 +292,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A test says what the router knows of the session, and what hooks add is kept.
+// A test sets what the router knows of the session, and the labels that hooks add are kept.
 func TestTestsGiveAndExpectLabels(t *testing.T) {
 	t.Parallel()
 	const file = `hooks:

@@ -32,9 +32,8 @@ type Verdict struct {
 	Hooks []HookVerdict `json:"hooks"`
 }
 
-// Try runs the chain of an event. Its error is about this event: a hook that may not be
-// called was reached, or the time was over. The verdict then has only what the hooks
-// before did.
+// Try runs the chain of an event. An error concerns only this event: it reached a hook that may not
+// be called, or ran out of time. The verdict then has only the results of the hooks before.
 func (c *fileHooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
@@ -52,7 +51,7 @@ func (c *fileHooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 			return calls[entry.ID].run(ctx, entry, ev)
 		},
 		Until:    time.Now().Add(chainTimeout),
-		OneByOne: true, // what it notes has no lock
+		OneByOne: true, // the Call function has no lock
 		Shadow: func(entry *chain.Entry, ev events.Event) {
 			did[entry.ID] = c.beside(ctx, entry, ev)
 		},
@@ -78,8 +77,8 @@ func (c *fileHooks) Try(ctx context.Context, ev events.Event) (Verdict, error) {
 	return v, nil
 }
 
-// inChainOrder is what all hooks did, in their order. Of one that did nothing the chain ended
-// before it came there, or it is in mode shadow and its match could not be evaluated.
+// inChainOrder returns the results of all hooks, in order. A hook without a result was not reached
+// because the chain ended, or is in mode shadow and its match could not be evaluated.
 func inChainOrder(entries []*chain.Entry, did map[string]HookVerdict, ended bool, deniedBy string) []HookVerdict {
 	hooks := []HookVerdict{}
 	for _, entry := range entries {
@@ -108,7 +107,7 @@ func verdict(out chain.Outcome, start json.RawMessage) Verdict {
 	}
 }
 
-// beside asks a hook whose answer counts for nothing.
+// beside calls a hook whose answer does not count.
 func (c *fileHooks) beside(ctx context.Context, entry *chain.Entry, ev events.Event) HookVerdict {
 	if why := c.whyNot(entry.ID); why != "" {
 		return HookVerdict{Effect: workerfile.NotCalled, Why: why}
@@ -120,7 +119,7 @@ func (c *fileHooks) beside(ctx context.Context, entry *chain.Entry, ev events.Ev
 	return c.hookVerdict(entry, r, chain.FailureOf(err), err, called)
 }
 
-// tell is what a hook in mode observe does when it hears what the chain made of the event.
+// tell calls a hook in mode observe with the chain's final data, and returns what it did.
 func (c *fileHooks) tell(ctx context.Context, entry *chain.Entry, view *chain.View, ev events.Event) HookVerdict {
 	if entry.Condition != nil {
 		switch wants, err := entry.Condition(view); {
@@ -140,9 +139,9 @@ func (c *fileHooks) tell(ctx context.Context, entry *chain.Entry, view *chain.Vi
 	return h
 }
 
-// Options say how hooks are called.
+// Options configure how hooks are called.
 type Options struct {
-	// RunAll calls hooks that act in the world too: what they do, they do.
+	// RunAll also calls hooks with side effects.
 	RunAll bool
 }
 
@@ -151,7 +150,7 @@ func (o Options) may(h workerfile.Hook) bool {
 	return o.RunAll || h.Registration.ReplaySafe || !h.Acts && !h.Registration.Observes()
 }
 
-// undecidedText is why nothing was decided of an event, for people.
+// undecidedText returns why an event was not decided.
 func undecidedText(err error) string {
 	if refusal, ok := errors.AsType[*Undecided](err); ok {
 		return refusal.Error()

@@ -21,7 +21,7 @@ func (t *Table) Growth(r Record) (sessions int) {
 	return sessions
 }
 
-// Apply sets the record of a key at a revision, unless a newer one is known.
+// Apply sets the record of a session at a revision, unless a newer one is known.
 func (t *Table) Apply(r Record, revision uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,10 +70,10 @@ func (t *Table) Old(now time.Time) map[string]uint64 {
 	return old
 }
 
-// Drop forgets the session of a record that was removed from the store and is past its [Retention].
-// A record that somebody deleted by hand stays in force until then. Sessions that only this record
-// claimed are forgotten too. The session itself stays, without a record, while others claim it. The
-// tree keeps its labels while it has other members.
+// Drop removes the session of a record that was removed from the store and is past its [Retention].
+// A record that somebody deleted by hand stays in effect until then. Sessions that only this record
+// claimed are removed too. If others claim the session itself, it stays without a record. The tree
+// keeps its labels while it has other members.
 func (t *Table) Drop(key string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +112,7 @@ func (t *Table) add(who, session string) *node {
 	return n
 }
 
-// tidy forgets a session that has no record and that no record claims.
+// tidy removes a session that has no record and is not claimed.
 func (t *Table) tidy(n *node) {
 	if n.revision > 0 || n.claimed > 0 {
 		return

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Missing returns the labels that must be stored: the session's tree lacks them, more than
-// half of their [Retention] or of the sender's memory has passed, or a person was asked to remove
-// them from one of the sender's sessions since the tree got them.
+// Missing returns the labels that must be stored: the session's tree lacks them, more than half of
+// their [Retention] or of the sender's memory has passed, or a person was asked to remove them from
+// one of the sender's sessions after the tree got them.
 func (t *Table) Missing(name string, labels []string, now time.Time) (missing []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -66,9 +66,9 @@ func (t *Table) Again(name string, labels []string, asked time.Time) (again []st
 	return again
 }
 
-// Merging returns the labels that a person was asked to remove and that several trees have, which a
-// record is about to join. They count as added again: a person who was asked about one tree does
-// not remove what another tree had.
+// Merging returns the labels that a person was asked to remove and that several of the trees that a
+// record is about to join have. They count as added again: an answer about one tree must not remove
+// labels of another one.
 func (t *Table) Merging(r Record) (both []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/labels"
 )
 
-// flood has sessions claim a root, of which there are some, and up to the limit others that nobody
-// else names.
+// flood returns records of sessions that each claim one of some roots, and up to the limit further
+// ids that are unique to the session.
 func flood(sessions, roots int) (records []labels.Record) {
 	for i := range sessions {
 		r := labels.Record{Sender: coder, Session: fmt.Sprint("s", i), Time: now, Claims: []string{fmt.Sprint("root", i%roots)}}
@@ -22,7 +22,7 @@ func flood(sessions, roots int) (records []labels.Record) {
 	return records
 }
 
-// apply makes a table of records.
+// apply returns a table of records.
 func apply(records []labels.Record) *bench {
 	b := newBench()
 	for _, r := range records {
@@ -31,7 +31,7 @@ func apply(records []labels.Record) *bench {
 	return b
 }
 
-// fastest is the shortest time of some runs.
+// fastest returns the shortest time of several runs.
 func fastest(run func()) time.Duration {
 	best := time.Hour
 	for range 5 {
@@ -43,7 +43,7 @@ func fastest(run func()) time.Duration {
 	return best
 }
 
-// Claims cost the same in one tree of all sessions as in a tree for each, both when they are
+// Claims have the same cost in one tree of all sessions as in one tree per session, when they are
 // stored and when labels are read.
 func TestManyClaimsInOneTreeCostLittle(t *testing.T) {
 	const sessions = 400
@@ -109,13 +109,13 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// What only was claimed goes with the last record that claims it.
+// A session without a record is removed with the last record that claims it.
 func TestWhatOnlyWasClaimedIsDropped(t *testing.T) {
 	t.Parallel()
 	b := newBench()
 	for _, r := range flood(2, 1) {
 		b.set(r)
-		b.set(r) // claims that come again do not count again
+		b.set(r) // repeated claims count once
 	}
 	if want := 2*labels.MaxClaims + 1; b.Len() != want {
 		t.Fatalf("%d are known, want %d", b.Len(), want)
@@ -133,7 +133,7 @@ func TestWhatOnlyWasClaimedIsDropped(t *testing.T) {
 	b.want(t, coder, "root0", now)
 }
 
-// A session whose record went is still what joins those below it.
+// A session whose record was removed still connects the sessions that claim it.
 func TestWhatIsDroppedMayStayClaimed(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -158,7 +158,7 @@ func TestWhatIsDroppedMayStayClaimed(t *testing.T) {
 	}
 }
 
-// Sessions that claim each other do not keep each other.
+// Sessions that claim each other do not keep each other alive.
 func TestACircleOfClaimsIsDropped(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -172,7 +172,7 @@ func TestACircleOfClaimsIsDropped(t *testing.T) {
 	}
 }
 
-// What leads to many trees of another is looked for once, not with each event.
+// The trees that a foreign claim leads to are collected once, not for each event.
 func TestManyForeignTreesCostLittle(t *testing.T) {
 	const trees = 4000
 	b := newBench()

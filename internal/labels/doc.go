@@ -1,6 +1,6 @@
-// Package labels tracks what sessions have seen: the labels that hooks added to them. A [Table]
-// is one replica's copy of all records. The registry stores the records, applies them to the
-// tables of all replicas, and waits until every replica has applied them.
+// Package labels tracks the labels that hooks add to sessions. A [Table] is one replica's copy of
+// all records. The registry stores the records, applies them to the tables of all replicas, and
+// waits until every replica has applied them.
 //
 // Labels only grow, except for [Record.Without], after an approval: it removes labels that the
 // session had when the person was asked (see [Table.After]). A session that claims a parent joins

@@ -31,13 +31,14 @@ type Record struct {
 	Time   time.Time `json:"time"` // of the last write
 }
 
-// Added maps each label to when it was last added and by which hook.
+// Added is when a label was last added, and by which hook.
 type Added struct {
 	Time time.Time `json:"time"`
 	Hook string    `json:"hook,omitempty"`
 }
 
-// Name names the record's session. Events of a proven sender without a session have a name too.
+// Name returns the name of the record's session. Events of a proven sender without a session have a
+// name too.
 func (r Record) Name() string { return Name(r.Sender, r.Session) }
 
 // Name returns the name of a sender's session. It is empty if both are empty.
@@ -67,7 +68,7 @@ func (r Record) With(hook string, now time.Time, labels ...string) Record {
 	return r
 }
 
-// MaxClaims bounds the claims of one session. Further claims are ignored.
+// MaxClaims is the maximum number of claims of one session. Further claims are ignored.
 const MaxClaims = 16
 
 // Claiming returns the record with claims to a parent and a root; each may be empty. above is the
@@ -93,8 +94,8 @@ func (r Record) HasClaim(parent, root string) bool {
 	return has(parent) && has(root) || len(r.Claims) >= MaxClaims
 }
 
-// Asking returns the record with a note that a person is asked to remove labels. at is a time from
-// [Table.After].
+// Asking returns the record with the time at which a person is asked to remove labels. at is a time
+// from [Table.After].
 func (r Record) Asking(at time.Time, labels ...string) Record {
 	r.Asked = maps.Clone(r.Asked)
 	for _, label := range labels {
@@ -149,7 +150,7 @@ func (r Record) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// Decode reads a record.
+// Decode parses a record.
 func Decode(text []byte) (r Record, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("decode the labels of a session: %w", err)

@@ -2,7 +2,7 @@ package labels
 
 import "time"
 
-// sender has the labels of all sessions of one sender.
+// sender aggregates the labels of all sessions of one sender.
 type sender struct {
 	sessions int
 	added    map[string]time.Time // when each label was last added
@@ -19,7 +19,7 @@ func (s *sender) note(r Record) {
 	}
 }
 
-// recount computes again when the labels of all sessions of a sender were added.
+// recount recomputes when the labels of a sender's sessions were added.
 func (t *Table) recount(who string) {
 	s := t.senders[who]
 	s.added = nil

@@ -35,11 +35,11 @@ type Table struct {
 // node is a session that has a record, is claimed by others, or both.
 type node struct {
 	Record
-	revision uint64   // 0 without a record
+	revision uint64   // 0 if there is no record
 	claims   []string // of its record
-	claimed  int      // number of sessions that claim it
+	claimed  int      // number of sessions that claim this one
 	tree     *tree
-	place    int // among the members of the tree
+	place    int // index in the members of the tree
 }
 
 // New returns an empty table.
@@ -49,7 +49,7 @@ func New(o Options) *Table {
 	return t
 }
 
-// Clear forgets everything.
+// Clear removes all records.
 func (t *Table) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,8 +74,8 @@ func (t *Table) LenOf(sender string) int {
 	return 0
 }
 
-// Of returns the labels of a session, sorted; nil if there are none. Without labels it costs two
-// map lookups. Callers must not modify the result.
+// Of returns the labels of a session, sorted, or nil. Without labels it costs two map lookups.
+// Callers must not modify the result.
 func (t *Table) Of(name string, now time.Time) []string {
 	who, _ := Split(name)
 	t.mu.RLock()
@@ -127,7 +127,7 @@ func (t *Table) collect(from *tree) []string {
 	return all
 }
 
-// Get returns the record of a session and its revision; 0 if there is none.
+// Get returns the record of a session and its revision, which is 0 if there is no record.
 func (t *Table) Get(name string) (Record, uint64) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -150,7 +150,8 @@ func (t *Table) Senders(id string) (senders []string) {
 	return senders
 }
 
-// Having returns the session, and the sessions of its tree whose records have one of the labels.
+// Having returns the session itself, and the sessions of its tree whose records have one of the
+// labels.
 func (t *Table) Having(name string, labels []string) (names []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

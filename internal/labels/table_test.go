@@ -15,7 +15,7 @@ var (
 	rival = "nats agent/rival"
 )
 
-// bench is a table with a log: each record that is set has the next revision.
+// bench is a table with a log: each record that is set gets the next revision.
 type bench struct {
 	*labels.Table
 	revision uint64
@@ -34,7 +34,7 @@ func (b *bench) see(sender, session string, at time.Time, added ...string) {
 	b.set(r.With("hook", at, added...))
 }
 
-// below has a session claim that it is below others.
+// below makes a session claim other sessions as its parents.
 func (b *bench) below(sender, session string, above ...string) {
 	r, _ := b.Get(labels.Name(sender, session))
 	r.Claims = append(slices.Clone(r.Claims), above...)
@@ -48,8 +48,8 @@ func (b *bench) want(t *testing.T, sender, session string, at time.Time, want ..
 	}
 }
 
-// TestManyWaysToATree: two senders that claim each other's sessions in a ladder make 2⁴⁰ ways from
-// its foot to its top. The test's own time-out is what fails otherwise.
+// TestManyWaysToATree checks two senders whose sessions claim each other in a ladder, which makes
+// 2⁴⁰ paths. It fails by the timeout of the test.
 func TestManyWaysToATree(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -81,11 +81,11 @@ func TestWhatATreeHasSeen(t *testing.T) {
 		b.want(t, "", id, now, "secret", "web")
 	}
 	b.want(t, "", "stranger", now)
-	b.Apply(labels.Record{Session: "child"}, 1) // an older record comes again
+	b.Apply(labels.Record{Session: "child"}, 1) // an older record arrives again
 	b.want(t, "", "root", now, "secret", "web")
 }
 
-// A session that sees the same again and again keeps the label for as long.
+// A session that gets the same label repeatedly keeps it for the whole time.
 func TestALabelThatIsSetAgainIsRenewed(t *testing.T) {
 	t.Parallel()
 	for _, sender := range []string{"", coder} {
@@ -118,7 +118,7 @@ func TestASenderKeepsWhatItHasSeen(t *testing.T) {
 	}
 }
 
-// Nobody labels sessions of another, and a claim only ever adds.
+// A sender can't label sessions of another one, and a claim only adds labels.
 func TestAClaimToTheSessionOfAnotherOnlyTakes(t *testing.T) {
 	t.Parallel()
 	b := newBench()
@@ -130,7 +130,7 @@ func TestAClaimToTheSessionOfAnotherOnlyTakes(t *testing.T) {
 	b.want(t, rival, "r1", now, "forged", "secret")
 	b.see(coder, "s1", now, "later")
 	b.want(t, rival, "r1", now, "forged", "later", "secret")
-	b.below(coder, "s1", "r1") // in a circle
+	b.below(coder, "s1", "r1") // a cycle
 	b.want(t, coder, "s1", now, "forged", "later", "secret")
 }
 
@@ -150,7 +150,7 @@ func TestWhatAPersonRemoves(t *testing.T) {
 	b.want(t, coder, "s1", at, "web")
 	b.want(t, coder, "s2", at, "web")
 	b.want(t, coder, "s0", at, "secret", "web")
-	b.below(coder, "s3", "s1") // what was removed from one is not removed from others
+	b.below(coder, "s3", "s1") // removing a label from one session does not remove it from others
 	b.want(t, coder, "s3", at, "secret", "web")
 	b.see(coder, "s2", at, "secret")
 	b.want(t, coder, "s1", at, "secret", "web")
@@ -164,7 +164,7 @@ func TestWhatIsAddedAfterTheQuestion(t *testing.T) {
 		sender           string
 		earliest, later  string // sessions that get the label before and after the question about s1
 		of               []string
-		skew             time.Duration // of the clock of the replica that asks
+		skew             time.Duration // clock skew of the replica that asks
 		wantS1, wantLast []string
 	}{
 		{"the session itself", coder, "s1", "s1", nil, 0, []string{"secret"}, []string{"secret"}},

@@ -11,7 +11,7 @@ import (
 type tree struct {
 	members []*node
 	labels  []string             // of all members, sorted
-	added   map[string]time.Time // when a member last got each label
+	added   map[string]time.Time // by label, when a member last got it
 	foreign map[string]struct{}  // claimed ids of sessions of other senders
 	reached atomic.Pointer[reached]
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// FuzzSuggest: whatever people allowed, and whatever is asked then, a rule that is suggested
-// never allows what the guards of the starter policy deny, nor another program.
+// FuzzSuggest checks that a suggested rule never allows what the guards of the starter policy deny,
+// nor another program, whatever people allowed and whatever is asked later.
 func FuzzSuggest(f *testing.F) {
 	for _, seed := range [][5]string{
 		{"acme check", "conf/a.yaml", "conf/b.yaml", "conf/c.yaml", "acme check conf/credentials.yaml"},

@@ -21,14 +21,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Judge says what must never be allowed without a person. It needs no files.
+// Judge decides which commands must never be allowed without a person. It needs no files.
 type Judge struct {
 	file   *workerfile.File
 	policy *evaluate.FilePolicy
 }
 
-// NewJudge makes a judge of the starter policy for coding agents, whose guards here let
-// everything pass but what they know to be harmful. Close it.
+// NewJudge returns a judge that uses the starter policy for coding agents. Its guards are changed
+// to let everything pass except what they know to be harmful. Close it after use.
 func NewJudge() (*Judge, error) {
 	options := basic.Kinds(kind.Worker{})
 	options.FileOnly = true
@@ -39,10 +39,10 @@ func NewJudge() (*Judge, error) {
 	return &Judge{file, evaluate.NewFilePolicy(file, evaluate.FilePolicyOptions{AsIfEnforced: true})}, nil
 }
 
-// Close releases the policy.
+// Close closes the policy.
 func (j *Judge) Close() { j.file.Close() }
 
-// runners run what a file or an argument says, which the agent may have written.
+// runners are programs that run what a file or an argument says, which the agent may have written.
 var runners = wordset.Of(`sh bash zsh dash ksh fish csh tcsh cmd cmd.exe powershell pwsh python python2 python3 pypy pypy3 ipython jupyter node nodejs deno bun tsx ts-node ruby
 	perl php lua luajit rscript julia java jshell scala kotlin groovy osascript awk gawk mawk nawk sed gsed ed ex vi vim nvim view emacs nano less more man xargs parallel env find fd
 	timeout nice ionice nohup stdbuf time watch entr strace ltrace gdb lldb eval exec source . command builtin trap alias busybox toybox sudo su doas pkexec runuser chroot nsenter unshare
@@ -52,7 +52,8 @@ var runners = wordset.Of(`sh bash zsh dash ksh fish csh tcsh cmd cmd.exe powersh
 	docker-compose podman-compose mix dotnet swift dart flutter zig cabal stack ghc opam dune rebar3 elixir erl iex clojure racket guile sqlite3 psql mysql mariadb duckdb gdbserver
 	tee dd cp mv ln rsync install tar unzip zip export unset set cd pushd popd`)
 
-// harm are words of commands that destroy, send, give rights, handle secrets or run others.
+// harm matches words of commands that destroy, send, grant rights, handle secrets or run other
+// commands.
 var harm = regexp.MustCompile(`(?i)(^|[^a-z])(delet|destroy|drop|eras|kill|mkfs|fdisk|diskutil|nuke|prune|purg|remov|reset|revok|shred|shutdown|reboot|poweroff|halt|terminat|truncat|uninstall|unlink|wip(e|ing)|forc|overwrit|clean|clear|flush|discard|evict|drain|detach|disable|` +
 	`appl(y|ies)|printenv|deploy|destruct|publish|push|releas|rollback|roll-back|upload|send|submit|transfer|promot|migrat|merge|sync|sudo|chmod|chown|chattr|login|logout|auth|token|secret|passw|credential|apikey|api-key|private|ssh|gpg|` +
 	`exec|eval|install|import|restor|prod([^a-z]|$)|production|rm([^a-z]|$)|rmdir|run([^a-z]|$)|del([^a-z]|$)|su([^a-z]|$)|stop|restart|hook-?router|hook-?worker|hook-?agent|hookctl|nats([^a-z]|$))`)
@@ -60,8 +61,8 @@ var harm = regexp.MustCompile(`(?i)(^|[^a-z])(delet|destroy|drop|eras|kill|mkfs|
 // brief are options that often mean: do not ask.
 var brief = wordset.Of("-f -y -F -Y --yes --assume-yes --no-confirm --auto-approve --no-verify")
 
-// Refuse says why a command must not be allowed without a person, "" where nothing speaks
-// against it. The command is plain, but for a glob that stands for files.
+// Refuse returns why a command must not be allowed without a person, or "" if there is no reason.
+// The command must be plain, except for a glob for files.
 func (j *Judge) Refuse(ctx context.Context, tool, cwd, command string) (why string, err error) {
 	words := strings.Split(command, " ")
 	program := words[0]
@@ -89,7 +90,7 @@ func (j *Judge) Refuse(ctx context.Context, tool, cwd, command string) (why stri
 	return j.guards(ctx, tool, cwd, command)
 }
 
-// guards asks the starter policy.
+// guards runs the command through the starter policy.
 func (j *Judge) guards(ctx context.Context, tool, cwd, command string) (string, error) {
 	data, err := json.Marshal(map[string]any{"tool_name": tool, "cwd": cwd, "tool_input": map[string]string{"command": command}})
 	if err != nil {
@@ -107,7 +108,7 @@ func (j *Judge) guards(ctx context.Context, tool, cwd, command string) (string, 
 	return "", nil
 }
 
-// inDirectory reports whether a word is a path below a directory whose names are plain.
+// inDirectory reports whether a path has only plain names, and stays below its directory.
 func inDirectory(dir string) bool {
 	for name := range strings.SplitSeq(strings.TrimPrefix(path.Clean(dir), "/"), "/") {
 		if name == ".." || strings.HasPrefix(name, ".") || name == "" {

@@ -14,46 +14,46 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Kinds are the records that a [Log] reads.
+// Kinds are the kinds of records that a [Log] reads.
 var Kinds = []audit.Kind{audit.ApprovalRequested, audit.ApprovalDecided, audit.ChainResult}
 
-// Question is an approval request as the log has it, and how it ended.
+// Question is an approval request as recorded in the log, and its outcome.
 type Question struct {
 	ID      string
 	Session string
 	Event   string
 	Asked   time.Time
-	// Facts are what rules judge it by; without a command where that is not plain.
+	// Facts are what rules match. They have no command if it is not plain.
 	Facts approval.Facts
-	// Shown is the command for people, plain or not; empty where there is none.
+	// Shown is the command for display, plain or not; empty if there is none.
 	Shown string
-	// Unknown says why the data can't be known; empty where it is.
+	// Unknown says why the data is unknown; empty if it is known.
 	Unknown string
 
 	Decided bool
 	Granted bool
 	By      string // who decided; see [approval.Decision]
-	Silent  bool   // nobody decided: the time was over, or the approval system failed
-	Several bool   // it took several people, whom no rule replaces
-	Merged  bool   // several hooks asked at once, and rules judge each question alone
+	Silent  bool   // nobody decided: the request timed out, or the approval system failed
+	Several bool   // several people had to answer; no rule replaces them
+	Merged  bool   // several hooks asked at once, and rules match each question separately
 
 	ShadowRule, ShadowDecision string
 }
 
-// Person reports whether a person answered, proven or not.
+// Person reports whether a person answered, with or without a proven identity.
 func (q *Question) Person() bool {
 	return q.Decided && !q.Silent && !strings.HasPrefix(q.By, "rule ") && q.By != approval.ByTimeout && q.By != approval.ByOutdated
 }
 
-// Log is what the audit log has on approval requests and denials. The zero Log is empty.
+// Log has the approval requests and denials of the audit log. The zero Log is empty.
 type Log struct {
 	questions map[string]*Question
 	order     []*Question
 	denied    map[string]bool // commands that hooks denied
-	proven    bool            // somebody is: there are identities
+	proven    bool            // some sender or person has a proven identity
 }
 
-// Questions are the approval requests, the oldest first.
+// Questions returns the approval requests, oldest first.
 func (l *Log) Questions() []*Question {
 	return slices.DeleteFunc(slices.Clone(l.order), func(q *Question) bool { return q.Asked.IsZero() }) // asked before the period
 }
@@ -70,7 +70,7 @@ func (l *Log) question(id string) *Question {
 	return q
 }
 
-// Add reads a record; one that is about something else changes nothing.
+// Add reads a record. It ignores records about anything else.
 func (l *Log) Add(r *query.Record) {
 	if r.Err != nil {
 		return
@@ -81,7 +81,7 @@ func (l *Log) Add(r *query.Record) {
 			q.Session, q.Event, q.Asked = r.Session, r.Event, r.Time
 			q.Facts.Hook, q.Facts.Prompt = cmp.Or(r.HookName, r.Hook), r.Prompt
 			q.ShadowRule, q.ShadowDecision = r.ShadowRule, r.ShadowDecision
-			q.Merged = strings.Contains(r.Hook, "+") // which parts their ids, and is in none
+			q.Merged = strings.Contains(r.Hook, "+") // separates the ids of several hooks; no id contains it
 		}
 	case audit.ApprovalDecided:
 		q := l.question(r.ApprovalID)
@@ -95,11 +95,11 @@ func (l *Log) Add(r *query.Record) {
 	}
 }
 
-// masked is what stands for a secret.
+// masked matches the placeholder of a masked secret.
 var masked = regexp.MustCompile(`\[REDACTED[^]]*\]`)
 
 func (l *Log) chain(r *query.Record) {
-	var views []json.RawMessage // as it came in, and as the chain left it
+	var views []json.RawMessage // the data as it came in, and as the chain left it
 	hidden, unknown := false, ""
 	for _, d := range []*query.Data{r.In, r.Out} {
 		switch {
@@ -138,8 +138,8 @@ func (l *Log) chain(r *query.Record) {
 	}
 }
 
-// deny notes a command that somebody denied. A name takes the place of what is masked in it,
-// so that no rule is made that may have it.
+// deny records a denied command. A plain word replaces each masked part, so that no rule is created
+// that might match the original.
 func (l *Log) deny(command string) {
 	if l.denied == nil {
 		l.denied = map[string]bool{}
@@ -149,7 +149,7 @@ func (l *Log) deny(command string) {
 	}
 }
 
-// refused are the commands that hooks or people denied, of whatever session and hook.
+// refused returns the commands that hooks or people denied, in any session and by any hook.
 func (l *Log) refused() map[string]bool {
 	for _, q := range l.order {
 		if q.Decided && !q.Granted && !q.Silent {

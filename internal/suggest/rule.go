@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// directories are the patterns that a file of the command may be a part of: of each word that
-// is a path below the directory that the command runs in.
+// directories returns the patterns that generalize a file of the command: one for each word that is
+// a path below the command's working directory.
 func directories(command, cwd string) map[string]bool {
 	found := map[string]bool{}
 	words := strings.Split(command, " ")
@@ -34,10 +34,11 @@ func directories(command, cwd string) map[string]bool {
 	return found
 }
 
-// names are files that a pattern may stand for, whatever it was made of.
+// names are file names with which every pattern is checked, in addition to those it was derived
+// from.
 var names = strings.Fields("server client ca master production signing encryption tls ssl config data index main id x 0")
 
-// try suggests a rule, or says why not.
+// try suggests a rule, or returns why not.
 func (s *suggester) try(ctx context.Context, pattern string, lines []*line) (why string, err error) {
 	made := Suggestion{Rule: rule(pattern, lines), lines: lines}
 	sessions, people := map[string]bool{}, map[string]bool{}
@@ -76,18 +77,18 @@ func (s *suggester) try(ctx context.Context, pattern string, lines []*line) (why
 		}
 	}
 	if !slices.ContainsFunc(lines, func(l *line) bool { return !matches(s.o.Known.Enforced(), l.facts) }) {
-		return "", nil // there is a rule already
+		return "", nil // there already is such a rule
 	}
 	s.report.Rules = append(s.report.Rules, made)
 	return "", nil
 }
 
-// allows reports whether a rule with a pattern has a command.
+// allows reports whether a rule with a pattern matches a command.
 func allows(pattern, command string) bool {
 	return matches(approval.Rules{{Hook: "h", Decision: approval.DefaultAllow, Command: pattern}}, approval.Facts{Hook: "h", Command: command})
 }
 
-// expressible reports whether a rule can name what was asked, and nothing else.
+// expressible reports whether a rule can match exactly what was asked.
 func expressible(f approval.Facts) bool {
 	for _, text := range [...]string{f.Hook, f.Tool, f.Emitter, strings.ReplaceAll(f.Prompt, f.Command, "")} {
 		if strings.Contains(text, "*") || len(text) > approval.MaxGlob/2 {
@@ -104,7 +105,7 @@ func matches(rules approval.Rules, f approval.Facts) bool {
 	return found
 }
 
-// rule allows a command, or those of a pattern, asked about as these were.
+// rule returns a rule that allows a command or a pattern, for the same kind of request as lines.
 func rule(pattern string, lines []*line) approval.Rule {
 	f := lines[0].facts
 	r := approval.Rule{

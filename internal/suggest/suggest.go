@@ -11,18 +11,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Options say what is suggested. The zero Options suggest nothing that was asked less than
-// once.
+// Options configure suggestions.
 type Options struct {
-	Min      int // so many answers at least, and so many files where they vary
-	Sessions int // from so many sessions at least
-	// Unproven counts answers of nobody who is proven too, where nobody ever is.
+	Min      int // the minimum number of answers, and of files where they vary
+	Sessions int // the minimum number of sessions
+	// Unproven also counts answers without a proven identity, if the log has no proven identity at
+	// all.
 	Unproven bool
-	// Known are rules that are there already, in shadow or not.
+	// Known are the existing rules, in shadow or not.
 	Known approval.Rules
 }
 
-// Report is what came of a log.
+// Report is the result for a log.
 type Report struct {
 	Questions int `json:"questions"` // approval requests
 	Answered  int `json:"answered"`  // by people
@@ -39,7 +39,7 @@ type Report struct {
 	Shadow      []Trial      `json:"shadow"`
 }
 
-// Suggestion is a rule that is suggested.
+// Suggestion is a suggested rule.
 type Suggestion struct {
 	Rule     approval.Rule `json:"rule"`
 	Text     string        `json:"text"` // of the rule, with comments and tests, as it stands in a file
@@ -51,7 +51,7 @@ type Suggestion struct {
 	lines []*line
 }
 
-// Refusal is a command that was allowed often enough, and why no rule is made of it.
+// Refusal is a command that was allowed often enough, and why no rule is suggested for it.
 type Refusal struct {
 	Command string `json:"command"`
 	Answers int    `json:"answers"`
@@ -68,10 +68,10 @@ type line struct {
 	used     bool
 }
 
-// key says which questions are alike.
+// key groups similar questions.
 type key struct{ hook, tool, cwd, emitter, prompt string }
 
-// Suggest makes rules of what people answered. Its error is that of ctx.
+// Suggest derives rules from people's answers. Its error is that of ctx.
 func Suggest(ctx context.Context, l *Log, j *Judge, o Options) (Report, error) {
 	r := Report{Rules: []Suggestion{}, Refused: []Refusal{}, Shadow: trials(l, o)}
 	s := &suggester{log: l, judge: j, o: o, report: &r, denied: slices.Sorted(maps.Keys(l.refused())), odd: map[string]int{}}
@@ -114,7 +114,7 @@ type suggester struct {
 	odd    map[string]int // answers to commands that are not plain
 }
 
-// count adds an approval request to the report, and reports whether it says something.
+// count adds an approval request to the report, and reports whether a rule can be derived from it.
 func (s *suggester) count(q *Question) bool {
 	r := s.report
 	r.Questions++
@@ -133,7 +133,7 @@ func (s *suggester) count(q *Question) bool {
 		r.Merged++
 	case len(q.Facts.Labels) > 0:
 		r.Labeled++
-	case !q.Granted || q.ShadowRule != "": // a denial refuses; what a rule is tried out for is learned
+	case !q.Granted || q.ShadowRule != "": // denials are in denied; a rule in shadow already covers the request
 	case q.Facts.Command == "":
 		if q.Shown != "" && len(s.odd) < maxOdd {
 			text, _ := redact.Text(q.Shown)
@@ -145,10 +145,10 @@ func (s *suggester) count(q *Question) bool {
 	return false
 }
 
-// maxOdd bounds the commands that are refused for their form.
+// maxOdd bounds the number of commands that are refused because they are not plain.
 const maxOdd = 10_000
 
-// proven reports whether a person answered who is proven, and is not the agent that asked.
+// proven reports whether a person with a proven identity answered, who is not the agent that asked.
 func (s *suggester) proven(q *Question) bool {
 	if q.By == approval.Unauthenticated || q.By == "" {
 		return s.o.Unproven && !s.log.proven
@@ -166,8 +166,8 @@ func add(lines map[string]*line, q *Question) {
 	l.sessions[q.Session], l.people[q.By] = true, true
 }
 
-// group makes rules of commands that were asked about in the same way: one for the files of a
-// directory, where they varied, and else one for each command.
+// group creates rules for commands that were asked about in the same way: one for the files of a
+// directory if they varied, and otherwise one for each command.
 func (s *suggester) group(ctx context.Context, lines []*line) error {
 	patterns := map[string][]*line{}
 	for _, l := range lines {
@@ -212,7 +212,7 @@ func (s *suggester) refuse(command string, answers int, why string) {
 	s.report.Refused = append(s.report.Refused, Refusal{shown, answers, why})
 }
 
-// replay says what the rules would have made of the log.
+// replay counts what the rules would have decided in the log.
 func (s *suggester) replay() {
 	var all approval.Rules
 	for i := range s.report.Rules {

@@ -14,24 +14,24 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// asked is an approval request, ready to be put in a log.
+// asked is an approval request to add to a log.
 type asked struct {
-	command, session, by string // by is who decided; empty for ann
+	command, session, by string // by is who decided; empty means ann
 	deny                 bool
-	cwd                  string // empty for /repo
+	cwd                  string // empty means /repo
 	labels               []string
-	emitter              string // empty for an agent
+	emitter              string // empty means an agent
 	hook, prompt         string
 	redacted             bool
 	failed               bool
-	several              []string // who allowed it together
-	merged               bool     // another hook asked, too
-	data                 string   // in place of all that
+	several              []string // people who allowed it together
+	merged               bool     // another hook also asked
+	data                 string   // replaces all of the above
 }
 
 var began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// logOf is a log of what was asked, each as often as said.
+// logOf returns a log of these requests.
 func logOf(t testing.TB, list ...asked) *suggest.Log {
 	t.Helper()
 	var l suggest.Log
@@ -95,7 +95,7 @@ func logOf(t testing.TB, list ...asked) *suggest.Log {
 	return &l
 }
 
-// times is the same again, in sessions of its own.
+// times repeats a request, each time in its own session.
 func times(n int, a asked) []asked {
 	list := make([]asked, n)
 	for i := range list {
@@ -107,7 +107,7 @@ func times(n int, a asked) []asked {
 	return list
 }
 
-// judge is that of all tests: it only answers.
+// judge is shared by all tests; it has no state.
 var judge = sync.OnceValues(suggest.NewJudge)
 
 func suggestOf(t testing.TB, o suggest.Options, list ...asked) suggest.Report {
@@ -147,7 +147,7 @@ func join(lists ...[]asked) (all []asked) {
 	return all
 }
 
-// What people allowed often enough becomes a rule for that alone.
+// Commands that people allowed often enough become a rule for those commands only.
 func TestWhatIsSuggested(t *testing.T) {
 	t.Parallel()
 	for sentence, c := range map[string]struct {
@@ -202,8 +202,8 @@ func TestWhatIsSuggested(t *testing.T) {
 	}
 }
 
-// The agent is the adversary: what it plants among harmless questions, or has others answer,
-// is never made a rule of.
+// The agent is the adversary: requests that it plants among harmless ones, or has others answer,
+// never become a rule.
 func TestBait(t *testing.T) {
 	t.Parallel()
 	many := func(command string) []asked { return times(50, asked{command: command}) }
@@ -268,7 +268,7 @@ func TestBait(t *testing.T) {
 	}
 }
 
-// Where nobody is ever proven, answers count when the operator says so.
+// If no identity is ever proven, answers count only when the operator says so.
 func TestAnswersOfNobody(t *testing.T) {
 	t.Parallel()
 	list := times(4, asked{command: "acme status", by: approval.Unauthenticated, emitter: "-"})
@@ -280,7 +280,7 @@ func TestAnswersOfNobody(t *testing.T) {
 	}
 }
 
-// A rule is written with its conditions and tests, behind what stands in a file.
+// A rule is written with its conditions and tests, after the existing content of a file.
 func TestRulesAreAdded(t *testing.T) {
 	t.Parallel()
 	r := suggestOf(t, suggest.Options{}, commandsOf("acme check conf/a.yaml", "acme check conf/b.yaml", "acme check conf/c.yaml")...)

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Trial is how a rule in shadow did.
+// Trial is the result of a rule in shadow.
 type Trial struct {
 	Rule      string `json:"rule"`
 	Decision  string `json:"decision"`  // that it would have made
@@ -16,7 +16,7 @@ type Trial struct {
 	Disagreed int    `json:"disagreed"` // with anybody
 }
 
-// trials says how rules in shadow did, by name.
+// trials returns the results of the rules in shadow, those with the most questions first.
 func trials(l *Log, o Options) []Trial {
 	s := suggester{log: l, o: o}
 	type name struct{ rule, decision string }

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// render writes each rule as it stands in a file, in shadow and with its tests.
+// render writes each rule as YAML for a file, in shadow and with its tests.
 func (s *suggester) render() error {
 	taken := map[string]bool{}
 	for _, r := range s.o.Known {
@@ -32,7 +32,7 @@ func (s *suggester) render() error {
 	return nil
 }
 
-// maxExamples bounds the tests that are made of commands of the log.
+// maxExamples bounds the number of commands from the log that become tests.
 const maxExamples = 3
 
 func (m *Suggestion) render(questions int) string {
@@ -75,7 +75,7 @@ func (m *Suggestion) render(questions int) string {
 	return b.String()
 }
 
-// check reads the text again: it must say what is meant, and its tests must hold.
+// check parses the text again: it must mean the same, and its tests must pass.
 func (m *Suggestion) check() error {
 	text := []byte("rules:\n" + m.Text)
 	rules, err := approval.ParseRules("suggested", text)
@@ -97,7 +97,7 @@ func (m *Suggestion) check() error {
 	return nil
 }
 
-// quote is a text that no YAML reads as something else.
+// quote returns text quoted so that YAML reads it as a string.
 func quote(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -108,7 +108,7 @@ func quote(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// block is a text of several lines as it is read, where that can be.
+// block returns a text of several lines as a block scalar if possible, and otherwise quoted.
 func block(text string) string {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line != strings.TrimSpace(line) {
@@ -129,7 +129,7 @@ func block(text string) string {
 	return b.String()
 }
 
-// Parse reads a file of rules; nil where nothing but comments stands in it yet.
+// Parse parses a file of rules. It returns nil for a file with only comments.
 func Parse(name string, file []byte) (approval.Rules, error) {
 	for line := range bytes.Lines(file) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
@@ -139,9 +139,9 @@ func Parse(name string, file []byte) (approval.Rules, error) {
 	return nil, nil
 }
 
-// Append adds rules to the text of a file, behind all that stands there, which stays as it
-// is byte for byte. A file in another form than a list under rules, in lines that begin with
-// -, is refused, as is one that would read as something else.
+// Append adds rules at the end of a file. The existing text stays byte for byte. It rejects a file
+// in any form other than a list under rules with lines that begin with -, and one that would then
+// mean something else.
 func Append(name string, file []byte, made []Suggestion) ([]byte, error) {
 	before, err := Parse(name, file)
 	if err != nil {

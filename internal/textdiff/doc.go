@@ -1,7 +1,7 @@
-// Package textdiff shows how one text became another: the lines that changed, with some
-// around them, and the words that changed in a line.
+// Package textdiff compares two texts. It returns the changed lines with some context, and the
+// changed words in a line.
 //
-// It is made for texts that somebody hostile may have chosen: it bounds what it compares,
-// and what is too much is shown as removed and added whole, never left out without a word.
-// It does not make text safe to look at; who shows it does.
+// It is designed for hostile input: the work is bounded, and texts that are too large are shown as
+// removed and added as a whole, never omitted silently. It does not sanitize text for display; the
+// caller must do that.
 package textdiff

@@ -7,40 +7,40 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// The bounds of a comparison.
+// Limits of a comparison.
 const (
-	// contextLines is how many lines stand around a change.
+	// contextLines is the number of unchanged lines around a change.
 	contextLines = 3
-	// MaxLines is how many lines a diff shows; the rest is counted.
+	// MaxLines is the maximum number of lines in a diff; further changes are counted.
 	MaxLines = 600
 
 	maxBytes = 512 << 10 // of both texts; larger ones are not compared
-	maxWords = 2 << 10   // bytes of a line whose words are compared
+	maxWords = 2 << 10   // bytes of two lines whose words are compared
 )
 
-// Op says what became of a line.
+// Op is what happened to a line.
 type Op string
 
-// What may become of a line.
+// What can happen to a line.
 const (
 	Same    Op = " "
 	Removed Op = "-"
 	Added   Op = "+"
 )
 
-// Part is a piece of a line.
+// Part is a part of a line.
 type Part struct {
 	Text    string `json:"text"`
 	Changed bool   `json:"changed,omitempty"` // in a line of which another part stayed
 }
 
-// Line is one line, without its end.
+// Line is one line without its line end.
 type Line struct {
 	Op    Op     `json:"op"`
 	Parts []Part `json:"parts"`
 }
 
-// Text is the whole line.
+// Text returns the whole line.
 func (l Line) Text() string {
 	var b strings.Builder
 	for _, p := range l.Parts {
@@ -49,14 +49,14 @@ func (l Line) Text() string {
 	return b.String()
 }
 
-// Hunk is lines that stand together.
+// Hunk is a sequence of adjacent lines.
 type Hunk struct {
 	Old   int    `json:"old"` // number of the first line in the old text, from 1
 	New   int    `json:"new"`
 	Lines []Line `json:"lines"`
 }
 
-// Diff is how a text became another.
+// Diff is the difference between two texts.
 type Diff struct {
 	Hunks   []Hunk `json:"hunks"`
 	Added   int    `json:"added"` // lines
@@ -105,7 +105,7 @@ func split(op Op, text string) (lines []Line) {
 	return lines
 }
 
-// changed marks the words that differ between lines that stand for each other.
+// changed marks the words that differ if each removed line has one added line as its counterpart.
 func changed(removed, added []Line) []Line {
 	if len(removed) == len(added) {
 		for i := range removed {
@@ -115,7 +115,7 @@ func changed(removed, added []Line) []Line {
 	return slices.Concat(removed, added)
 }
 
-// hunks groups the lines that changed, with those around them.
+// hunks groups the changed lines with their context.
 func (d *Diff) hunks(lines []Line) {
 	near := make([]bool, len(lines))
 	for i, l := range lines {

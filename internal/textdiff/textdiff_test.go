@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/textdiff"
 )
 
-// text is a diff as people write it, changed words in braces.
+// text formats a diff, with changed words in braces.
 func text(d textdiff.Diff) string {
 	var b strings.Builder
 	for _, h := range d.Hunks {

@@ -7,17 +7,17 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// span is a part of a text, in bytes.
+// span is a part of a text, as byte offsets.
 type span struct{ from, to int }
 
-// words splits two lines at the words that differ. Where little stayed, the lines are
-// whole.
+// words splits two lines at the words that differ. If little is unchanged, it returns the lines as
+// a whole.
 func words(before, after string) (old, updated []Part) {
 	if len(before)+len(after) > maxWords || !utf8.ValidString(before) || !utf8.ValidString(after) {
 		return []Part{{Text: before}}, []Part{{Text: after}}
 	}
 	var gone, came []span
-	shift := 0 // of the new text against the old one
+	shift := 0 // offset of the new text relative to the old one
 	for _, e := range udiff.Strings(before, after) {
 		gone = join(gone, whole(before, span{e.Start, e.End}))
 		came = join(came, whole(after, span{e.Start + shift, e.Start + shift + len(e.New)}))
@@ -31,7 +31,7 @@ func words(before, after string) (old, updated []Part) {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// whole widens a span to whole words.
+// whole extends a span to whole words.
 func whole(text string, s span) span {
 	for s.from > 0 {
 		r, n := utf8.DecodeLastRuneInString(text[:s.from])
@@ -50,7 +50,7 @@ func whole(text string, s span) span {
 	return s
 }
 
-// join adds a span behind others, which it may meet.
+// join appends a span, and merges it with the last one if they touch.
 func join(list []span, s span) []span {
 	if n := len(list) - 1; n >= 0 && s.from <= list[n].to {
 		list[n].to = max(list[n].to, s.to)

@@ -17,7 +17,7 @@ type block struct {
 	Content   json.RawMessage `json:"content"`
 }
 
-// ofClaude are the events of a message of Claude Code.
+// ofClaude returns the events of a message of Claude Code.
 func (s *session) ofClaude(l record) (all []events.Event) {
 	var message struct {
 		Content json.RawMessage `json:"content"`

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// item is what stands in a line of Codex.
+// item is the content of a line of Codex.
 type item struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
@@ -22,7 +22,7 @@ type item struct {
 	Message   string          `json:"message"`
 }
 
-// ofCodex are the events of a line of Codex.
+// ofCodex returns the events of a line of Codex.
 func (s *session) ofCodex(kind string, payload json.RawMessage) []events.Event {
 	var i item
 	if json.Unmarshal(payload, &i) != nil {
@@ -51,12 +51,12 @@ func (s *session) ofCodex(kind string, payload json.RawMessage) []events.Event {
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
 		return s.result(cmp.Or(i.CallID, i.ID), i.Output)
 	case "":
-		s.id = cmp.Or(i.ID, s.id) // the first line of older versions
+		s.id = cmp.Or(i.ID, s.id) // the first line in older versions
 	}
 	return nil
 }
 
-// localShell is the input of the shell that is built into the model.
+// localShell returns the input of the shell tool that is built into the model.
 func localShell(action json.RawMessage) json.RawMessage {
 	var a struct {
 		Command json.RawMessage `json:"command"`

@@ -1,8 +1,8 @@
-// Package transcript reads what coding agents kept of their sessions on this machine as the
-// events that they would have reported: prompts, tool calls and what came of them.
+// Package transcript reads the transcripts that coding agents store on this machine. It returns
+// them as the events that the agents would have reported: prompts, tool calls and their results.
 //
-// [Read] knows the lines of Claude Code (~/.claude/projects/**/*.jsonl) and of Codex
-// (~/.codex/sessions/**/*.jsonl), the older ones too, by what is in them. What it doesn't
-// know is passed over; what is no JSON object, or longer than [MaxLine], is counted. [Files]
-// finds them. Nothing is written, and nothing leaves the machine.
+// [Read] supports the line formats of Claude Code (~/.claude/projects/**/*.jsonl) and Codex
+// (~/.codex/sessions/**/*.jsonl), including older ones, and detects them by their content. It
+// ignores lines of unknown types, and counts lines that are not JSON objects or are longer than
+// [MaxLine]. [Files] finds the transcripts. The package writes nothing and sends nothing.
 package transcript

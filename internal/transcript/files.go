@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Dirs are where the agents keep their transcripts, for a user whose home and environment
-// these are.
+// Dirs returns the directories in which agents store their transcripts, for a user's home and
+// environment.
 func Dirs(home string, getenv func(string) string) []string {
 	return []string{
 		filepath.Join(cmp.Or(getenv("CLAUDE_CONFIG_DIR"), filepath.Join(home, ".claude")), "projects"),
@@ -18,15 +18,15 @@ func Dirs(home string, getenv func(string) string) []string {
 	}
 }
 
-// Files are the transcripts below the directories that were written since then, the zero
-// time meaning all. unreadable is how many files and directories could not be looked at; a
-// directory that is not there has none. Links are not followed.
+// Files returns the transcripts below dirs that were modified at or after since; the zero time
+// means all. unreadable is the number of files and directories that could not be read. A missing
+// directory counts as empty. Links are not followed.
 func Files(dirs []string, since time.Time) (files []string, unreadable int) {
 	for _, dir := range dirs {
 		if _, err := os.Lstat(dir); os.IsNotExist(err) {
 			continue
 		}
-		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // each error is counted
+		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // errors are counted
 			switch {
 			case err != nil:
 				unreadable++

@@ -15,25 +15,24 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// The agents whose transcripts are read, as [events.Event] has them for its Source.
+// The supported agents, as in the Source of [events.Event].
 const (
 	claudeCode = "claude-code"
 	codex      = "codex"
 )
 
-// MaxLine bounds a line, in bytes; longer ones are skipped.
+// MaxLine is the maximum length of a line, in bytes; longer ones are skipped.
 const MaxLine = 16 << 20
 
-// Counts are those of a transcript.
+// Counts are the statistics of a transcript.
 type Counts struct {
-	Lines   int // that are not empty
-	Skipped int // of these, what could not be read
+	Lines   int // non-empty lines
+	Skipped int // lines that could not be parsed
 }
 
-// Read calls each with the events of a transcript, in the order of the file, until it
-// returns an error, which Read then returns. The id of an event about a tool is that of the
-// call, which stands in several files where a session was resumed. Any other error is of
-// reading.
+// Read calls each with the events of a transcript, in the order of the file. If each returns an
+// error, Read stops and returns it. Other errors are read errors. The id of an event about a tool
+// is that of the call, which occurs in several files if a session was resumed.
 func Read(in io.Reader, each func(events.Event) error) (Counts, error) {
 	s := session{tools: map[string]string{}}
 	var n Counts
@@ -61,7 +60,7 @@ func Read(in io.Reader, each func(events.Event) error) (Counts, error) {
 	}
 }
 
-// readLine reads up to the end of a line; of one that is too long it returns nothing.
+// readLine reads up to the end of a line. It returns no data for a line that is too long.
 func readLine(in *bufio.Reader) (line []byte, long bool, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
@@ -87,14 +86,14 @@ type record struct {
 	Message   json.RawMessage `json:"message"`
 }
 
-// session is what is known of a session so far.
+// session is the state of a session while its transcript is read.
 type session struct {
 	id, cwd   string
-	tools     map[string]string // names, by the id of a call
-	agent, at string            // whose line is read, and its time
+	tools     map[string]string // names of tools, by call id
+	agent, at string            // the agent and the time of the current line
 }
 
-// events are those of a line.
+// events returns the events of a line.
 func (s *session) events(l record, line []byte) []events.Event {
 	s.agent, s.at = codex, l.Timestamp
 	if _, err := time.Parse(time.RFC3339, s.at); err != nil {
@@ -108,11 +107,11 @@ func (s *session) events(l record, line []byte) []events.Event {
 	case "session_meta", "turn_context", "response_item", "event_msg":
 		return s.ofCodex(l.Type, l.Payload)
 	}
-	return s.ofCodex("response_item", line) // as older versions wrote it
+	return s.ofCodex("response_item", line) // the format of older versions
 }
 
-// event makes an event of the line; none where its data is none. id is that of a call, empty for
-// none.
+// event returns an event of the current line, or none if its data can't be encoded. id is the id of
+// the call, if any.
 func (s *session) event(id, name string, data map[string]any) []events.Event {
 	if s.cwd != "" {
 		data["cwd"] = s.cwd
@@ -121,7 +120,7 @@ func (s *session) event(id, name string, data map[string]any) []events.Event {
 	if err != nil {
 		return nil
 	}
-	if !jsontext.Value(raw).IsValid() { // half a character, or a name twice
+	if !jsontext.Value(raw).IsValid() { // an unpaired surrogate, or a duplicate name
 		var whole any
 		if json.Unmarshal(raw, &whole) != nil {
 			return nil
@@ -133,12 +132,12 @@ func (s *session) event(id, name string, data map[string]any) []events.Event {
 	return []events.Event{{ID: id, Source: s.agent, Name: name, Session: cmp.Or(s.id, "unknown"), Time: s.at, Data: raw}}
 }
 
-// prompt is what the user wrote.
+// prompt returns the event of a user's prompt.
 func (s *session) prompt(text string) []events.Event {
 	return s.event("", events.PromptSubmit, map[string]any{"prompt": text})
 }
 
-// call is a tool call.
+// call returns the event of a tool call.
 func (s *session) call(id, tool string, input json.RawMessage) []events.Event {
 	if id != "" {
 		s.tools[id] = tool
@@ -150,7 +149,7 @@ func (s *session) call(id, tool string, input json.RawMessage) []events.Event {
 	return s.event(id, events.ToolPre, data)
 }
 
-// result is what came of a call.
+// result returns the event of a call's result.
 func (s *session) result(id string, output json.RawMessage) []events.Event {
 	tool, known := s.tools[id]
 	if !known || len(output) == 0 {

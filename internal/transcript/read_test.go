@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// lines are the events of a file, in brief.
+// lines returns the events of a file in a short form.
 func lines(t *testing.T, name string) (all []string, n transcript.Counts) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", name))
@@ -82,7 +82,7 @@ func TestReadEndsWhereItIsTold(t *testing.T) {
 	}
 }
 
-// TestALongLineIsSkipped: what follows it is read.
+// TestALongLineIsSkipped checks that the lines after a long line are read.
 func TestALongLineIsSkipped(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("x", transcript.MaxLine+1) + "\n" + `{"type":"function_call","name":"shell","arguments":"{}"}`
@@ -121,7 +121,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever stands in a transcript, its events can be read.
+// FuzzRead checks that the events of any transcript can be parsed.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"claude.jsonl", "codex.jsonl", "codex-old.jsonl"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name))

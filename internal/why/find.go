@@ -6,8 +6,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 )
 
-// Find tells the story of what an id names, "" for the last denial. whole is that of
-// [query.Log.Find]. The error is [query.ErrNoChain] where the log has nothing on it.
+// Find returns the story of an id, or of the last denial if the id is empty. whole is passed to
+// [query.Log.Find]. The error is [query.ErrNoChain] if the log contains nothing for the id.
 func Find(ctx context.Context, l *query.Log, id string, whole func() bool) (Story, error) {
 	found, err := l.Find(ctx, id, whole)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ours are ids that can be typed as they are: routers make them so, and whoever made
-// another chooses no command for the person who copies it.
+// ours matches ids that are safe to paste into a shell, as those of routers are. Other ids must not
+// inject a command.
 var ours = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
-// next says what to type next.
+// next adds the commands to run next.
 func (s *Story) next() {
 	add := func(command, id, note string) {
 		if ours.MatchString(id) {

@@ -2,16 +2,16 @@ package why
 
 import "strings"
 
-// What workers write of rules that nobody wrote down: the policy that comes with hook-router, and
-// what a guard knows by itself.
+// Prefixes that workers use for rules outside of files: those of the starter policy of hook-router,
+// and those that are built into a guard.
 const (
 	starter = "built-in:"
 	builtIn = " built in: "
 )
 
-// RuleText is a rule for people. Workers name it by its file, its line and where it stands there,
-// which is left as it is, such as "guards.yaml:9 cel.rules[2]". A rule that is built into a
-// guard, or stands in the starter policy, says so.
+// RuleText returns a rule in a form for people. Workers identify a rule by its file, line and
+// position, such as "guards.yaml:9 cel.rules[2]", which is returned unchanged. A rule that is built
+// into a guard, or is in the starter policy, is described as such.
 func RuleText(rule string) string {
 	text, policy := strings.CutPrefix(rule, starter)
 	place, what, _ := strings.Cut(text, " ")

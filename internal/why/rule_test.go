@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/why"
 )
 
-// A rule that nobody wrote down says where it is from; any other stands as its worker names it.
+// A rule outside of files is described by its origin; any other is shown as its worker names it.
 func TestARuleIsForPeople(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// What an agent was told.
+// The answers that an agent may have received.
 const (
 	Allowed   = "allowed"
 	Denied    = "denied"
@@ -21,7 +21,7 @@ const (
 	Collected = "collected"
 )
 
-// Story is what happened to one event in one chain.
+// Story describes what happened to one event in one chain.
 type Story struct {
 	ID      string `json:"id"`   // that was asked about; empty for the last denial
 	Kind    string `json:"kind"` // of the id, see [query.Found]
@@ -63,7 +63,7 @@ type Story struct {
 	More     bool       `json:"more,omitempty"`   // there are more than these
 }
 
-// Hook is what one hook did.
+// Hook describes what one hook did.
 type Hook struct {
 	ID         string          `json:"hook"`
 	Action     string          `json:"action,omitempty"`
@@ -82,7 +82,7 @@ type Hook struct {
 	Changed    bool            `json:"changed,omitempty"` // with or without recorded changes
 }
 
-// Approval is an approval request, and how it ended.
+// Approval is an approval request and its outcome.
 type Approval struct {
 	ID        string `json:"approval_id"`
 	Prompt    string `json:"prompt,omitempty"`
@@ -106,7 +106,7 @@ type Approval struct {
 	asked time.Time
 }
 
-// Of tells the story of a chain.
+// Of returns the story of a chain.
 func Of(c *query.Chain) Story {
 	s := Story{ChainID: c.ID, Verdict: Unknown, Hooks: []Hook{}}
 	first := c.Records[0]
@@ -145,7 +145,7 @@ func hookOf(r query.Record) Hook {
 	}
 }
 
-// approvals puts approval requests and their decisions together.
+// approvals matches approval requests with their decisions.
 func (s *Story) approvals(c *query.Chain) {
 	for _, records := range c.Approvals() {
 		a := Approval{ID: records[0].ApprovalID}
@@ -156,7 +156,7 @@ func (s *Story) approvals(c *query.Chain) {
 	}
 }
 
-// add takes what a record says about the approval request.
+// add adds the information in a record to the approval request.
 func (a *Approval) add(r query.Record) {
 	a.Prompt = cmp.Or(a.Prompt, r.Prompt)
 	switch r.Kind {
@@ -177,7 +177,7 @@ func (a *Approval) add(r query.Record) {
 	}
 }
 
-// end is what the agent was told, and by whose word.
+// end sets the answer to the agent, and who decided.
 func (s *Story) end(r *query.Record) {
 	if r == nil {
 		return
@@ -223,7 +223,7 @@ func (s *Story) decided(a Approval) {
 	s.Reason = cmp.Or(a.Note, s.Reason)
 }
 
-// asked names the hooks that asked a person: the first, and all of several.
+// asked sets the hooks that asked a person: the first one, and all of them if there are several.
 func (s *Story) asked() {
 	s.Hook, s.Askers = "", nil
 	for _, h := range s.Hooks {
@@ -239,12 +239,12 @@ func (s *Story) asked() {
 	}
 }
 
-// Decided reports whether the decision was a hook's: it denied, or asked.
+// Decided reports whether a hook made the decision: it denied, or asked.
 func (s *Story) Decided(h Hook) bool {
 	return (h.ID == s.Hook || slices.Contains(s.Askers, h.ID)) && !h.Shadow
 }
 
-// about says what the event's data is about.
+// about sets what the event's data is about.
 func (s *Story) about(data []byte) {
 	tool, ok := events.ToolOf(s.Event, data)
 	if !ok {

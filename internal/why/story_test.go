@@ -11,18 +11,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// at is a time of these records, so many milliseconds after the first.
+// at returns the time of a record, in milliseconds after the first one.
 func at(ms int) time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5, ms*int(time.Millisecond), time.UTC)
 }
 
-// told is what a story says of the decision.
+// told is the part of a story about the decision.
 type told struct {
 	Verdict, Reason, Hook, Rule, By string
 	Next                            []string
 }
 
-// What an agent was told, by whose word, and what to type next.
+// The answer to the agent, who decided, and the commands to run next.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	var (
@@ -73,7 +73,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Where several hooks asked, all are named; and so is who saw the secrets, once.
+// If several hooks asked, all are named. People who saw the secrets are named once.
 func TestAllWhoAskedAreNamed(t *testing.T) {
 	t.Parallel()
 	ask := func(hook string, shadow bool) query.Record {
@@ -99,7 +99,7 @@ func TestAllWhoAskedAreNamed(t *testing.T) {
 	}
 }
 
-// Whoever makes an id chooses no command for the person who copies it.
+// An id must not inject a command that a person copies.
 func TestNothingForeignIsTyped(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"a;reboot", "$(reboot)", "-x", "a b", "a\nb", "", "é"} {

@@ -1,4 +1,4 @@
-// Package wire holds the parts of the wire protocol that both sides share: the names of headers,
+// Package wire contains the parts of the wire protocol that both sides share: the names of headers,
 // the error codes, and the mapping from Go errors to codes.
 //
 // # Errors

@@ -20,7 +20,7 @@ type Error struct {
 	Text string
 }
 
-// Errorf makes an [Error].
+// Errorf returns an [Error].
 func Errorf(code int, format string, args ...any) *Error {
 	return &Error{code, fmt.Sprintf(format, args...)}
 }
@@ -28,8 +28,8 @@ func Errorf(code int, format string, args ...any) *Error {
 // Error returns the sentence followed by the code.
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Text, e.Code) }
 
-// FromError returns the error to reply with; nil for nil. It is the only mapping of errors to
-// codes. Packages that wire does not import give their errors a code with a method WireCode() int.
+// FromError returns the error to reply with, or nil for nil. It is the only mapping of errors to
+// codes. Packages that wire does not import set the code of an error with a method WireCode() int.
 func FromError(err error) *Error {
 	if err == nil {
 		return nil
@@ -77,7 +77,7 @@ const (
 	cut     = "..."
 )
 
-// oneLine makes a text fit for a header: without control characters, and of limited length.
+// oneLine makes a text valid in a header: it replaces control characters and limits the length.
 func oneLine(s string) string {
 	s = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f {

@@ -51,7 +51,7 @@ func TestCodeOf(t *testing.T) {
 	}{
 		{nil, 0},
 		{errors.New("no code"), 0},
-		{context.DeadlineExceeded, 0}, // no answer of the other side
+		{context.DeadlineExceeded, 0}, // no answer from the other side
 		{fmt.Errorf("answer: %w", wire.Errorf(wire.Gone, "too late")), wire.Gone},
 	} {
 		if got := wire.CodeOf(c.err); got != c.want {
@@ -64,7 +64,7 @@ func TestAnErrorComesBackFromItsHeaders(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		sent *wire.Error
-		text string // as it is read; "" for as it was sent
+		text string // as it is read; "" if unchanged
 	}{
 		"a sentence":              {sent: wire.Errorf(wire.Conflict, "the id %q is taken", "a")},
 		"line breaks":             {wire.Errorf(wire.Malformed, "one\r\ntwo\x7f"), "one  two "},

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
-// Header holds the headers of a message.
+// Header contains the headers of a message.
 type Header = map[string][]string
 
 // The headers of the wire protocol.
@@ -52,8 +52,8 @@ func Get(h Header, name string) string {
 	return ""
 }
 
-// RequestHeader holds the headers that an agent's request may carry besides the
-// event's attributes; "" stands for what is not there.
+// RequestHeader contains the headers of an agent's request other than the event's attributes.
+// Missing headers are "".
 type RequestHeader struct {
 	Timeout, Defaults, Traceparent, Tracestate, Wait, Retry, Turn, Baggage string
 	// Size is the total size of all headers in bytes, including unused ones.

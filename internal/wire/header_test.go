@@ -29,8 +29,8 @@ func TestHeadersAreReadInAnyCase(t *testing.T) {
 	}
 }
 
-// Go reads a map in another order each time: the spelling of the protocol must win
-// whichever name comes first.
+// Go iterates over a map in random order: the spelling of the protocol must win whichever name
+// comes first.
 func TestTheSpellingOfTheProtocolWins(t *testing.T) {
 	t.Parallel()
 	h := wire.Header{"hook-wait-ms": {"1"}, wire.HeaderWait: {"2"}, "HOOK-WAIT-MS": {"3"}}

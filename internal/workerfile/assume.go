@@ -15,13 +15,13 @@ import (
 // Assumed is what a hook is taken to answer in a test, instead of being called: in a file
 // the name of an action, failed, or a result.
 type Assumed struct {
-	Result chain.Result // where it does not fail
-	Fails  bool         // whether the hook can't decide
+	Result chain.Result // unless the hook fails
+	Fails  bool         // the hook could not decide
 
-	raw jsontext.Value // as the file has it, until it is checked
+	raw jsontext.Value // as in the file, until it is checked
 }
 
-// UnmarshalJSONFrom takes any value; what it means is checked with its test.
+// UnmarshalJSONFrom keeps any value; it is interpreted when its test is checked.
 func (a *Assumed) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	raw, err := dec.ReadValue()
 	a.raw = raw.Clone()
@@ -47,10 +47,10 @@ type AssumedResult struct {
 	UserMessage string `json:"user_message"`
 }
 
-// AssumedEffects returns what a test may assume in one word.
+// AssumedEffects returns the effects that a test may assume by name.
 func AssumedEffects() []Effect { return Effects()[:6] }
 
-// assume checks what a test assumes of the hooks, and completes it.
+// assume checks and completes what a test assumes about hooks.
 func (c *testChecker) assume(at jsontext.Pointer, assumed map[string]Assumed) error {
 	var wrong []error
 	for _, id := range slices.Sorted(maps.Keys(assumed)) {

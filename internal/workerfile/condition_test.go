@@ -11,13 +11,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
-// TestAConditionThatIsProbablyNotMeantIsAWarning has conditions that compile, each as a
-// match and in a rule.
+// TestAConditionThatIsProbablyNotMeantIsAWarning has conditions that compile, each as a match and
+// in a rule.
 func TestAConditionThatIsProbablyNotMeantIsAWarning(t *testing.T) {
 	const alone = "data.tool_name alone is a condition only where it is true or false: compare it, like data.tool_name == 'x', or data.tool_name == true"
 	for condition, want := range map[string]struct {
-		what   string // empty for no warning
-		offset int    // where in the condition
+		what   string // empty means no warning
+		offset int    // position in the condition
 	}{
 		"data.tool_name":         {alone, 0},
 		"data['tool_name']":      {strings.ReplaceAll(alone, "data.tool_name", "data['tool_name']"), 0},

@@ -26,7 +26,7 @@ type contributorText struct {
 // dataSection is the key of a value that a contributor returns unchanged.
 const dataSection = "data"
 
-// contributor reads one contributor, as far as that is possible, and notes its errors.
+// contributor parses one contributor, as far as possible, and notes its errors.
 func (d *document) contributor(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
 	var text contributorText
 	d.note(d.decode(at, raw, &text))

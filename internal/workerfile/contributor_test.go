@@ -86,7 +86,7 @@ func TestWrongContributors(t *testing.T) {
 	}
 }
 
-// What this machine lacks of a contributor is no error where the file alone is looked at.
+// What this machine lacks for a contributor is not an error if only the file is checked.
 func TestAContributorThatCannotRunHere(t *testing.T) {
 	opts := basic.Kinds(kind.Worker{})
 	opts.FileOnly = true

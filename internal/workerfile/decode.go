@@ -17,8 +17,8 @@ var strict = jsonv2.RejectUnknownMembers(true)
 // maxMisfits bounds how many mismatched values of one section are reported.
 const maxMisfits = 20
 
-// decode reads the value at a place of the document. Members that do not fit are reported in the
-// error and left out.
+// decode decodes the value at a place of the document. It reports members that do not fit in the
+// error, and leaves them out.
 func (d *document) decode(at jsontext.Pointer, raw jsontext.Value, into any, opts ...jsonv2.Options) error {
 	var wrong []error
 	for range maxMisfits {
@@ -40,7 +40,7 @@ func (d *document) decode(at jsontext.Pointer, raw jsontext.Value, into any, opt
 	return errors.Join(wrong...)
 }
 
-// misfit says why a value does not fit.
+// misfit returns an error that says why a value does not fit.
 func (d *document) misfit(at jsontext.Pointer, sem *jsonv2.SemanticError) error {
 	if errors.Is(sem.Err, jsonv2.ErrUnknownName) {
 		return d.unknownKey(at, fieldNamesOf(sem.GoType), sem.GoType)
@@ -48,8 +48,8 @@ func (d *document) misfit(at jsontext.Pointer, sem *jsonv2.SemanticError) error 
 	return d.errorAt(at, d.mismatch(at, sem))
 }
 
-// without returns a value without the one at a path of names in it: a member is removed, an element
-// becomes null.
+// without returns a value without the part at a path of names: it removes a member, and replaces an
+// element with null.
 func without(raw jsontext.Value, path []string) jsontext.Value {
 	if len(path) == 0 {
 		return jsontext.Value("null")
@@ -57,14 +57,14 @@ func without(raw jsontext.Value, path []string) jsontext.Value {
 	var changed any
 	if raw.Kind() == '[' {
 		var elements []jsontext.Value
-		_ = jsonv2.Unmarshal(raw, &elements) // it was read before
+		_ = jsonv2.Unmarshal(raw, &elements) // it was decoded before
 		if i, err := strconv.Atoi(path[0]); err == nil && i < len(elements) {
 			elements[i] = without(elements[i], path[1:])
 		}
 		changed = elements
 	} else {
 		var members map[string]jsontext.Value
-		_ = jsonv2.Unmarshal(raw, &members) // it was read before
+		_ = jsonv2.Unmarshal(raw, &members) // it was decoded before
 		if len(path) == 1 {
 			delete(members, path[0])
 		} else {
@@ -79,7 +79,7 @@ func without(raw jsontext.Value, path []string) jsontext.Value {
 	return text
 }
 
-// mismatch says what a field must be, in the words of YAML.
+// mismatch returns an error that says what a field must be, in YAML terms.
 func (d *document) mismatch(at jsontext.Pointer, sem *jsonv2.SemanticError) error {
 	switch {
 	case sem.GoType == nil && sem.Err != nil:

@@ -16,21 +16,21 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// document is a YAML text as JSON, with the place of every value and the errors found so far. Only
-// the syntax is YAML's; the strict rules of JSON decide what it means.
+// document is a YAML text as JSON, with the place of every value and the errors found so far. The
+// syntax is that of YAML; the values follow the strict rules of JSON.
 type document struct {
 	name   string
 	kinds  map[string]kind.Kind
 	lines  []string
-	json   jsontext.Value // with null for a value that a worker file can't have
+	json   jsontext.Value // with null for a value that is not valid in a worker file
 	places map[jsontext.Pointer]place
-	odd    bool // a key is not a text, so the mappings may not be the intended ones
+	odd    bool // a key is not a string, so the mappings may not be the intended ones
 	faults
 }
 
 // place is the position of a value in the text.
 type place struct {
-	line, column int        // of the value, from 1, the column in characters
+	line, column int        // of the value, starting at 1; the column counts characters
 	keyLine      int        // of its key; zero if it has none
 	keyColumn    int        // of its key
 	text         string     // the value, if it is a string
@@ -40,7 +40,8 @@ type place struct {
 // maxNesting bounds how deep a worker file may nest.
 const maxNesting = 32
 
-// newDocument reads a YAML text. The error says why it can't be read; other errors are noted.
+// newDocument parses a YAML text. It returns an error if the text can't be parsed, and notes other
+// errors.
 func newDocument(name string, source []byte, kinds map[string]kind.Kind) (*document, error) {
 	d := &document{name: name, kinds: kinds, places: map[jsontext.Pointer]place{"": {line: 1, column: 1}}, faults: newFaults()}
 	source, err := d.readText(source)
@@ -72,7 +73,7 @@ func newDocument(name string, source []byte, kinds map[string]kind.Kind) (*docum
 	return d, nil
 }
 
-// appendNode appends a node as JSON and remembers its place.
+// appendNode appends a node as JSON and records its place.
 func (d *document) appendNode(buf []byte, at jsontext.Pointer, node ast.Node, depth int) []byte {
 	p := d.places[at]
 	p.line, p.column = strictyaml.Position(beginning(node))
@@ -115,7 +116,7 @@ func beginning(node ast.Node) *token.Token {
 	return node.GetToken()
 }
 
-// appendFault notes an error of a value and appends null for it.
+// appendFault notes an error of a value and appends null in its place.
 func (d *document) appendFault(buf []byte, at jsontext.Pointer, err error) []byte {
 	d.note(d.errorAt(at, err))
 	return append(buf, "null"...)

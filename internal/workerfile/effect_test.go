@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
-// A discarded call must do no harm: what remembers or changes something can't have
+// Discarding a call must do no harm: a hook that keeps state or changes something can't have
 // effect: validate.
 func TestEffect(t *testing.T) {
 	t.Parallel()

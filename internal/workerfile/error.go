@@ -12,20 +12,20 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// Error is one thing that is wrong with a worker file.
+// Error is one error or warning about a worker file.
 type Error struct {
 	File         string
-	Line, Column int    // from 1, the column in characters
+	Line, Column int    // starting at 1; the column counts characters
 	Path         string // the field, like hooks[0].cel.rules[1].when; empty for the file as a whole
-	Err          error  // what is wrong, with a hint where there is one
+	Err          error  // what is wrong, with a hint if there is one
 
 	source  string           // the line
-	at      jsontext.Pointer // the value, or what is missing, or the place in a text
+	at      jsontext.Pointer // the value, the missing member, or the place in a text
 	unknown bool             // its key is unknown
 }
 
-// Error is like
-// "worker.yaml:12:13: hooks[0].match: undeclared reference to 'dta' (did you mean 'data'?)".
+// Error returns a message like "worker.yaml:12:13: hooks[0].match: undeclared reference to 'dta'
+// (did you mean 'data'?)".
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%s:%d:%d: ", e.File, e.Line, e.Column)
 	if e.Path != "" {
@@ -34,12 +34,12 @@ func (e *Error) Error() string {
 	return text + e.Err.Error()
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Snippet returns the line and a mark below the place, for people. It is empty if the line is.
-// Characters that would move a terminal's cursor or change the direction of text are shown as one
-// sign.
+// Snippet returns the line with a mark below the column. It is empty if the line is. Each character
+// that would move a terminal's cursor or change the direction of text is replaced with one visible
+// character.
 func (e *Error) Snippet() string {
 	if strings.TrimSpace(e.source) == "" {
 		return ""
@@ -49,7 +49,7 @@ func (e *Error) Snippet() string {
 		strings.Repeat(" ", max(e.Column-1, 0)) + "^\n"
 }
 
-// visible replaces a character that can't be printed by one that can, one column wide.
+// visible replaces an unprintable character with a printable one that is one column wide.
 func visible(r rune) rune {
 	switch {
 	case unicode.IsPrint(r):
@@ -57,21 +57,21 @@ func visible(r rune) rune {
 	case r == '\t':
 		return ' '
 	case r < ' ':
-		return '\u2400' + r // its picture
+		return '\u2400' + r // its control picture
 	}
 	return unicode.ReplacementChar
 }
 
-// invalidError holds the errors of a file and the warnings about it.
+// invalidError is the error of a file with errors, together with the warnings about it.
 type invalidError struct {
 	error
 	warnings []*Error
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the errors.
 func (e *invalidError) Unwrap() error { return e.error }
 
-// Warnings returns the warnings about a file with errors, from the error of reading it.
+// Warnings returns the warnings about a file from the error of reading it.
 func Warnings(err error) []*Error {
 	if e, ok := errors.AsType[*invalidError](err); ok {
 		return e.warnings
@@ -118,8 +118,8 @@ func (d *document) errorIn(line, column int, at jsontext.Pointer, err error) *Er
 }
 
 // errorAt returns an error, or each of several joined ones, as an error at a value. An [Error]
-// stays as it is. A [kind.FieldError] is placed at the field that it names, and within that field's
-// text.
+// stays as it is. A [kind.FieldError] is placed at the field that it names, and at its position in
+// that field's text.
 func (d *document) errorAt(at jsontext.Pointer, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error
@@ -149,13 +149,13 @@ func (d *document) errorAt(at jsontext.Pointer, err error) error {
 	if _, secret := errors.AsType[kind.SecretError](field.Err); secret {
 		e.source = ""
 	}
-	if field.Line > 0 { // a text may have several faults
+	if field.Line > 0 { // a text may have several errors
 		e.at = at.AppendToken(fmt.Sprintf("%d:%d", field.Line, field.Column))
 	}
 	return e
 }
 
-// missing returns an error at a mapping that lacks a member.
+// missing returns an error at a mapping without a required member.
 func (d *document) missing(mapping jsontext.Pointer, member string, format string, args ...any) error {
 	p := d.nearest(mapping)
 	e := d.errorIn(p.line, p.column, mapping, fmt.Errorf(format, args...))
@@ -163,7 +163,7 @@ func (d *document) missing(mapping jsontext.Pointer, member string, format strin
 	return e
 }
 
-// nearest returns the place of a value, or of the value that should have held it.
+// nearest returns the place of a value, or of the closest enclosing value that exists.
 func (d *document) nearest(at jsontext.Pointer) place {
 	for {
 		if p, ok := d.places[at]; ok {
@@ -173,7 +173,7 @@ func (d *document) nearest(at jsontext.Pointer) place {
 	}
 }
 
-// pathOf writes a pointer as people write paths.
+// pathOf formats a pointer as a path, such as hooks[0].match.
 func pathOf(at jsontext.Pointer) string {
 	var b strings.Builder
 	for token := range at.Tokens() {

@@ -8,13 +8,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// faults collects the errors of a file, without those that only follow from others: a value that
-// could not be read is missing afterwards, and so is a key that was misspelled.
+// faults collects the errors of a file. It leaves out errors that only follow from others: a value
+// that could not be read is missing afterwards, and so is a key that was misspelt.
 type faults struct {
 	all     []*Error
-	wrong   map[jsontext.Pointer]bool // the values with a fault
-	holding map[jsontext.Pointer]bool // those, and the values around them
-	unknown map[jsontext.Pointer]bool // the mappings with an unknown key
+	wrong   map[jsontext.Pointer]bool // values with an error
+	holding map[jsontext.Pointer]bool // those values, and the values that contain them
+	unknown map[jsontext.Pointer]bool // mappings with an unknown key
 }
 
 func newFaults() faults {
@@ -42,7 +42,7 @@ func (d *document) note(err error) {
 }
 
 // follows reports whether an error at a value may be the consequence of an earlier one: at the
-// value, in it or around it, or at a key that is not the missing one.
+// value, in it or around it, or at an unknown key in the same mapping.
 func (d *document) follows(at jsontext.Pointer) bool {
 	if _, there := d.places[at]; !there && d.unknown[at.Parent()] {
 		return true
@@ -58,7 +58,7 @@ func (d *document) follows(at jsontext.Pointer) bool {
 	return d.wrong[""]
 }
 
-// err returns the noted errors in the order of the file; nil for none.
+// err returns the noted errors in the order of the file, or nil if there are none.
 func (f *faults) err() error {
 	slices.SortStableFunc(f.all, func(a, b *Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))

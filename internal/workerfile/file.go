@@ -16,28 +16,28 @@ import (
 // maxSize bounds a worker file, in bytes.
 const maxSize = 4 << 20
 
-// Options say what a file may hold. The zero Options know no kind.
+// Options determine what a file may contain. With zero Options, no kind is known.
 type Options struct {
-	// Kinds are the kinds of hooks by the key of their section.
+	// Kinds maps the key of a section to its kind of hook.
 	Kinds map[string]kind.Kind
-	// Worker will call the hooks.
+	// Worker is the worker that will call the hooks.
 	Worker kind.Worker
-	// FileOnly checks what the file says, and not whether this machine has what its
-	// hooks need. A hook that lacks something (see [kind.MachineError]) is built all
-	// the same, and fails when it is called.
+	// FileOnly checks only the file, and not whether this machine has what its hooks need. A hook
+	// that lacks something (see [kind.MachineError]) is built nevertheless, and fails when it is
+	// called.
 	FileOnly bool
 }
 
 // File is a worker file that was read and checked.
 type File struct {
-	// NATS is how to reach the bus; flags and environment win over it.
+	// NATS is the connection to the bus; flags and environment variables take precedence.
 	NATS NATS
-	// Hooks are in the order of the file; their ids differ.
+	// Hooks are the hooks in the order of the file. Their ids are unique.
 	Hooks []Hook
-	// Contributors are in the order of the file: hooks with channels in the place of events,
-	// and without a handler. Their ids differ from those of the hooks.
+	// Contributors are the contributors in the order of the file: hooks with channels instead of
+	// events, and without a handler. Their ids differ from those of the hooks.
 	Contributors []Hook
-	// Tests are those of the file, in its order.
+	// Tests are the tests in the order of the file.
 	Tests []Test
 }
 
@@ -48,7 +48,7 @@ type NATS struct {
 	Prefix string `json:"prefix"`
 }
 
-// Close releases what the hooks hold. Call it when no hook is called any more.
+// Close releases the resources of the hooks. Call it after the last call of a hook.
 func (f *File) Close() {
 	for _, h := range slices.Concat(f.Hooks, f.Contributors) {
 		if h.Close != nil {
@@ -57,8 +57,7 @@ func (f *File) Close() {
 	}
 }
 
-// Load reads a worker file. The error is made of [*Error]s, or says why the file
-// can't be read.
+// Load reads a worker file. The error consists of [*Error]s, or says why the file can't be read.
 func Load(path string, opts Options) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -77,7 +76,7 @@ func Load(path string, opts Options) (*File, error) {
 	return Parse(path, source, opts)
 }
 
-// Parse reads the text of a worker file; name is what errors call it.
+// Parse parses the text of a worker file. name is the file's name in errors.
 func Parse(name string, source []byte, opts Options) (*File, error) {
 	doc, err := newDocument(name, source, opts.Kinds)
 	if err != nil {
@@ -117,7 +116,8 @@ func Parse(name string, source []byte, opts Options) (*File, error) {
 	return f, nil
 }
 
-// checkUnique notes an id that the file has already. firstAt maps each id to its first place.
+// checkUnique notes an id that is already used in the file. firstAt maps each id to its first
+// place.
 func (d *document) checkUnique(h Hook, firstAt map[string]jsontext.Pointer) {
 	id := h.Registration.ID
 	if first, again := firstAt[id]; again {

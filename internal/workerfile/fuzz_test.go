@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// FuzzParse reads whatever it is given: it never panics, every error has a
-// place, and a file that loads has hooks whose handlers answer.
+// FuzzParse parses arbitrary input. It never panics, every error has a place, and a file that loads
+// has hooks whose handlers answer.
 func FuzzParse(f *testing.F) {
 	opts := basic.Kinds(kind.Worker{})
 	delete(opts.Kinds, "exec")

@@ -14,7 +14,7 @@ import (
 )
 
 // unknownKey returns an error for a key that is unknown, or that belongs elsewhere. in is the type
-// of its mapping; nil if that is unknown.
+// of its mapping, or nil if it is unknown.
 func (d *document) unknownKey(at jsontext.Pointer, known []string, in reflect.Type) error {
 	key := at.LastToken()
 	hint := "known are " + list(known)
@@ -33,8 +33,8 @@ func (d *document) unknownKey(at jsontext.Pointer, known []string, in reflect.Ty
 	return e
 }
 
-// home returns where a key belongs that was written beside the hooks, or beside the section of a
-// hook; empty if that is unknown.
+// home returns where a key belongs that was written next to the hooks, or next to the section of a
+// hook. It returns "" if that is unknown.
 func (d *document) home(mapping jsontext.Pointer, key string) string {
 	switch {
 	case mapping == "" && (d.kinds[key].Build != nil || slices.Contains(fieldNames[hookText](), key)):
@@ -56,8 +56,8 @@ func (d *document) home(mapping jsontext.Pointer, key string) string {
 	return ""
 }
 
-// memberWith returns the only member of a struct that is a mapping with the key; empty for none or
-// several.
+// memberWith returns the only member of a struct that is a mapping with the key, or "" if there are
+// none or several.
 func memberWith(in reflect.Type, key string) (member string) {
 	if in == nil || underlying(in).Kind() != reflect.Struct {
 		return ""
@@ -74,7 +74,8 @@ func memberWith(in reflect.Type, key string) (member string) {
 	return member
 }
 
-// elementOf returns the type of the elements of a struct's list; nil if the member is not a list.
+// elementOf returns the type of the elements of a struct's list, or nil if the member is not a
+// list.
 func elementOf(t reflect.Type, name string) reflect.Type {
 	for _, f := range reflect.VisibleFields(t) {
 		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name && f.Type.Kind() == reflect.Slice {
@@ -84,7 +85,7 @@ func elementOf(t reflect.Type, name string) reflect.Type {
 	return nil
 }
 
-// underlying returns the type that a pointer type points to; any other type as it is.
+// underlying returns the type that a pointer type points to, and any other type unchanged.
 func underlying(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -117,7 +118,7 @@ func list(names []string) string { return strings.Join(names, ", ") }
 
 const wholeNumber = "a whole number"
 
-// typeWord says what a value of a Go type is called in YAML.
+// typeWord returns the name of a Go type in YAML terms.
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -22,13 +22,13 @@ type Hook struct {
 	kind.Hook                       // its handler
 	// Condition is the compiled match of the registration; nil means always.
 	Condition func(*chain.View) (bool, error)
-	Lacks     *Error // what it needs and this machine lacks; nil without [Options.FileOnly]
-	// Policy is the version of the signed policy that the hook belongs to, which its answers name;
-	// empty for none.
+	Lacks     *Error // what this machine lacks for the hook; nil without [Options.FileOnly]
+	// Policy is the version of the signed policy that the hook belongs to, which its answers name.
+	// It is empty without one.
 	Policy string
 
 	section jsontext.Value   // as JSON
-	doc     *document        // that declares it; nil for a hook of no file
+	doc     *document        // declares the hook; nil for a hook without a file
 	at      jsontext.Pointer // its place in doc
 }
 
@@ -62,14 +62,15 @@ type hookText struct {
 	Sections map[string]jsontext.Value `json:",embed"`
 }
 
-// hookKeys returns the keys of a hook, without its sections and those that the worker sets itself.
+// hookKeys returns the keys of a hook, without its sections and the keys that the worker sets
+// itself.
 func hookKeys() []string {
 	return slices.DeleteFunc(fieldNames[hookText](), func(name string) bool {
 		return name == "channels" || name == "instance" || name == "protocol"
 	})
 }
 
-// hook reads one hook, as far as that is possible, and notes its errors.
+// hook parses one hook, as far as possible, and notes its errors.
 func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) Hook {
 	var text hookText
 	d.note(d.decode(at, raw, &text))
@@ -90,7 +91,7 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 			d.note(d.unknownKey(at.AppendToken(name), append(hookKeys(), names(opts.Kinds)...), nil))
 		}
 	}
-	complete := true // whether the registration is what it would be without faults
+	complete := true // whether the registration is as it would be without errors
 	switch len(sections) {
 	case 0:
 		d.note(d.missing(at, "kind", "the hook has no kind: give it one of %s", list(names(opts.Kinds))))
@@ -143,7 +144,7 @@ func (d *document) sectionOf(section jsontext.Pointer, h *Hook, opts Options, gi
 }
 
 // noteBuild notes the error of building a section and returns it. With [Options.FileOnly] it leaves
-// out what this machine lacks.
+// out errors about what this machine lacks.
 func (d *document) noteBuild(section jsontext.Pointer, h *Hook, opts Options, err error) error {
 	if err == nil {
 		return nil
@@ -156,8 +157,8 @@ func (d *document) noteBuild(section jsontext.Pointer, h *Hook, opts Options, er
 	return err
 }
 
-// splitLacking returns the first error about what this machine lacks, and the errors that are not
-// about that.
+// splitLacking returns the first error about what this machine lacks, and all errors about anything
+// else.
 func splitLacking(err error) (lacks *Error, rest error) {
 	var wrong []error
 	for _, e := range Errors(err) {
@@ -170,7 +171,7 @@ func splitLacking(err error) (lacks *Error, rest error) {
 	return lacks, errors.Join(wrong...)
 }
 
-// decodePart reads the part of a section that a pointer names.
+// decodePart decodes the part of a section that a pointer names.
 func (d *document) decodePart(section jsontext.Pointer, raw jsontext.Value, part jsontext.Pointer, config any) error {
 	for token := range part.Tokens() {
 		var members map[string]jsontext.Value

@@ -108,10 +108,10 @@ func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
 	}
 }
 
-// hook wraps lines that belong to a hook; they begin in line 4.
+// hook wraps the lines of a hook, which begin on line 4.
 func hook(lines string) string { return "hooks:\n  - id: guard\n    events: [tool:pre]\n" + lines }
 
-// rule wraps a rule; it begins in line 6.
+// rule wraps a rule, which begins on line 6.
 func rule(lines string) string { return hook("    cel:\n      rules:\n" + lines) }
 
 const anyRule = "    cel: {rules: [{deny: x}]}\n"
@@ -353,8 +353,8 @@ func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
 	}
 }
 
-// A hook that may take as long as its chain never comes to its on_failure, and a key that is no
-// template is that of every call.
+// The on_failure of a hook that may take as long as its chain never applies, and a key that is not
+// a template is the same for every call.
 func TestWhatHoldsForTooLongOrTooMuchIsAWarning(t *testing.T) {
 	t.Parallel()
 	const late = "w.yaml:4:17: hooks[0].timeout_ms: it may take 30s, and the chain ends after 30s: its on_failure is never reached, the event is refused with 504"
@@ -427,8 +427,8 @@ func TestParseReportsEveryHookThatIsWrong(t *testing.T) {
 	}
 }
 
-// A secret in the place of a variable's name must not reach the log, nor the event about a reload
-// that failed.
+// A secret in place of a variable's name must not reach the log, nor the event about a failed
+// reload.
 func TestSecretsInAFileAreNotShown(t *testing.T) {
 	for _, section := range []string{
 		"    exec: {command: [sh], env: [TOKEN=s3cret]}\n",
@@ -462,7 +462,7 @@ func TestSnippetMarksThePlace(t *testing.T) {
 	}
 }
 
-// TestSnippetsMoveNoCursor: whoever wrote the file does not write to the terminal.
+// The author of a file can't control the terminal.
 func TestSnippetsMoveNoCursor(t *testing.T) {
 	for line, want := range map[string]string{
 		"\tevnts: x":                      " evnts: x\n",
@@ -529,8 +529,7 @@ func TestAHookKnowsItsPlace(t *testing.T) {
 	}
 }
 
-// TestAHookThatLacksSomethingIsBuiltWhereOnlyTheFileCounts: it acts, says what is missing
-// and fails with it.
+// A hook that lacks something acts, says what is missing, and fails with that error.
 func TestAHookThatLacksSomethingIsBuiltWhereOnlyTheFileCounts(t *testing.T) {
 	const text = "hooks:\n  - {id: a, events: [e], exec: {command: [no-such-program-anywhere]}}\n  - {id: b, events: [e], cel: {rules: [{deny: no}]}}\n"
 	opts := basic.Kinds(kind.Worker{})
@@ -555,7 +554,7 @@ func TestAHookThatLacksSomethingIsBuiltWhereOnlyTheFileCounts(t *testing.T) {
 	}
 }
 
-// TestErrorsAreFoundBelowOthers: who wraps what Parse returns loses no place.
+// Errors that wrap the error of Parse keep the places.
 func TestErrorsAreFoundBelowOthers(t *testing.T) {
 	one, two := &workerfile.Error{Line: 1, Err: errors.New("a")}, &workerfile.Error{Line: 2, Err: errors.New("b")}
 	err := fmt.Errorf("load: %w", errors.Join(one, fmt.Errorf("and %w", two), errors.New("c")))

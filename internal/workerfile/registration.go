@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// checkRegistration notes the errors in a registration, and members that a file must not have.
+// checkRegistration notes the errors in a registration, and members that a file must not set.
 func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration) {
 	for name, given := range map[string]bool{"instance": r.Instance != "", "protocol": r.Protocol != 0} {
 		if given {
@@ -32,7 +32,7 @@ func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration) 
 	d.checkFields(at, r)
 }
 
-// checkFields notes each member of a registration that is wrong by itself.
+// checkFields notes each member of a registration that is invalid on its own.
 func (d *document) checkFields(at jsontext.Pointer, r chain.Registration) {
 	for i, pattern := range r.Events {
 		if err := events.CheckPattern(pattern); err != nil {
@@ -57,7 +57,7 @@ func (d *document) checkFields(at jsontext.Pointer, r chain.Registration) {
 	}
 }
 
-// checkEventSpelling warns of events that are probably misspelled.
+// checkEventSpelling warns about events that are probably misspelt.
 func (d *document) checkEventSpelling(at jsontext.Pointer, h *Hook) {
 	for i, pattern := range h.Registration.Events {
 		if err := kind.CheckEventSpelling(pattern); err != nil {
@@ -66,11 +66,11 @@ func (d *document) checkEventSpelling(at jsontext.Pointer, h *Hook) {
 	}
 }
 
-// chainTimeout is how long a router lets a chain take by default.
+// chainTimeout is the default limit of a router for a chain.
 const chainTimeout = 30 * time.Second
 
-// checkTimeout warns of a time-out that is as long as the chain's: a hook that is awaited needs
-// a shorter one.
+// checkTimeout warns about a timeout that is not shorter than that of the chain: an enforced hook
+// needs a shorter one.
 func (d *document) checkTimeout(at jsontext.Pointer, h *Hook) {
 	if own := h.Registration.Timeout(); h.Registration.Enforced() && own >= chainTimeout {
 		err := fmt.Errorf("it may take %s, and the chain ends after %s: its on_failure is never reached, the event is refused with 504", own, chainTimeout)
@@ -78,7 +78,8 @@ func (d *document) checkTimeout(at jsontext.Pointer, h *Hook) {
 	}
 }
 
-// checkLate warns of an on_failure that never applies: the hook is called after the answer.
+// checkLate warns about an on_failure: deny that never applies, because the hook is called after
+// the answer.
 func (d *document) checkLate(at jsontext.Pointer, h *Hook) {
 	at += "/on_failure"
 	_, given := d.places[at]
@@ -87,8 +88,7 @@ func (d *document) checkLate(at jsontext.Pointer, h *Hook) {
 	}
 }
 
-// compileMatch compiles the match of a hook, notes why it does not compile, and warns of
-// likely mistakes in it.
+// compileMatch compiles the match of a hook. It notes errors, and warns about likely mistakes.
 func (d *document) compileMatch(at jsontext.Pointer, h *Hook) {
 	expr := h.Registration.Match
 	if expr == "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Named returns the hook's handler with answers and errors that name the rule that decided, by file
-// and line. An answer that only continues and adds no label names none.
+// Named returns the hook's handler, extended so that answers and errors name the rule that decided,
+// by file and line. An answer that only continues and adds no label names no rule.
 func (h Hook) Named() kind.Handler {
 	if h.doc == nil {
 		return h.Handler
@@ -44,7 +44,7 @@ func (h Hook) line(part jsontext.Pointer) string {
 	return fmt.Sprintf("%s:%d", tail(h.doc.name, maxFile), h.doc.nearest(h.at.AppendToken(h.Kind)+part).line)
 }
 
-// called names a part of the section, and the rule in it, for people: cel.rules[1], or
+// called names a part of the section and the rule in it, such as cel.rules[1] or
 // command-guard.deny[3] "git push --force".
 func (h Hook) called(part jsontext.Pointer, name string) string {
 	if h.Kind != "builtin" {

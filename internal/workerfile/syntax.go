@@ -14,7 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// syntaxError explains a YAML syntax error, with a hint at what was probably meant.
+// syntaxError explains a YAML syntax error, with a hint about what was probably meant.
 func (d *document) syntaxError(err error) error {
 	syntax, ok := errors.AsType[yaml.Error](err)
 	if !ok || syntax.GetToken() == nil {
@@ -37,7 +37,7 @@ var (
 )
 
 // quotingHint returns what to quote in a line with characters that mean one thing in YAML and
-// another in a worker file; empty for nothing.
+// another in a worker file, or "" if there is nothing to quote.
 func (d *document) quotingHint(line int) string {
 	if line < 1 || line > len(d.lines) {
 		return ""
@@ -57,7 +57,8 @@ const (
 	startHint  = `: a text that begins with a quote or a bracket is put in quotes as a whole, or in the lines after a |`
 )
 
-// syntaxHint returns what was probably meant at a syntax error; empty if that is unknown.
+// syntaxHint returns a hint about what was probably meant at a syntax error, or "" if that is
+// unknown.
 func (d *document) syntaxHint(message string, line, column int) string {
 	if line < 1 || line > len(d.lines) {
 		return ""
@@ -83,7 +84,8 @@ func (d *document) syntaxHint(message string, line, column int) string {
 	return startHint
 }
 
-// shapeHint returns how to write a value of the required type; empty if that is unknown.
+// shapeHint returns a hint about how to write a value of the required type, or "" if that is
+// unknown.
 func (d *document) shapeHint(at jsontext.Pointer, sem *jsonv2.SemanticError) string {
 	switch wanted := underlying(sem.GoType).Kind(); {
 	case at == "":
@@ -104,7 +106,7 @@ func (d *document) shapeHint(at jsontext.Pointer, sem *jsonv2.SemanticError) str
 	return ""
 }
 
-// numberHint returns a hint about a text in the place of a whole number.
+// numberHint returns a hint about a text in place of a whole number.
 func numberHint(member, text string) string {
 	if took, err := time.ParseDuration(text); err == nil && strings.HasSuffix(member, "_ms") {
 		return fmt.Sprintf(": %s is written %d", text, took.Milliseconds())

@@ -111,7 +111,7 @@ type Text struct {
 	Pattern *regexp.Regexp `json:"-"` // what Matches says; nil where it is empty
 }
 
-// UnmarshalJSONFrom reads a text or a mapping.
+// UnmarshalJSONFrom decodes a text or a mapping.
 func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == '"' {
 		return jsonv2.UnmarshalDecode(dec, &t.Is)
@@ -123,16 +123,16 @@ func (t *Text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // Effect is what a hook did with an event.
 type Effect string
 
-// What else a hook did than to answer with a [chain.Action].
+// The effects of a hook other than a [chain.Action].
 const (
-	Failed     Effect = "failed"      // could not decide
-	Skipped    Effect = "skipped"     // was not called: its match did not hold, or it does not want the event
+	Failed     Effect = "failed"      // the hook could not decide
+	Skipped    Effect = "skipped"     // not called: its match did not hold, or it does not want the event
 	Observed   Effect = "told"        // observed, and so could not answer
-	NotReached Effect = "not reached" // stands behind the hook that denied
-	NotCalled  Effect = "not called"  // in mode shadow, and acts in the world
+	NotReached Effect = "not reached" // comes after the hook that denied
+	NotCalled  Effect = "not called"  // in mode shadow, and has side effects
 )
 
-// Effects are all that a hook can do.
+// Effects returns all effects.
 func Effects() []Effect {
 	return []Effect{
 		Effect(chain.Continue), Effect(chain.Deny), Effect(chain.Modify), Effect(chain.InjectContext), Effect(chain.AskUser),
@@ -140,6 +140,6 @@ func Effects() []Effect {
 	}
 }
 
-// defaultStart is when a test is that does not say: always the same time, so that it
-// has the same result on each day.
+// defaultStart is the time of a test that does not set one. It is fixed, so that a test has the
+// same result every day.
 var defaultStart = time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC)

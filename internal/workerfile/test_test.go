@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
-// tests wraps a test; it begins in line 6.
+// tests wraps a test, which begins on line 6.
 func tests(lines string) string { return hook(anyRule) + "tests:\n  - name: holds\n" + lines }
 
 func TestTestsAreRead(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxTimes bounds how often one event of a test happens.
+// maxTimes bounds how often a test may repeat one event.
 const maxTimes = 10_000
 
-// tests reads the section tests; hooks are those of the file.
+// tests parses the section tests. hooks are the hooks of the file.
 func (d *document) tests(raw []jsontext.Value, hooks []Hook) (tests []Test, err error) {
 	c := testChecker{document: d, lines: map[string]int{}}
 	for _, h := range hooks {
@@ -44,8 +44,8 @@ func (d *document) tests(raw []jsontext.Value, hooks []Hook) (tests []Test, err 
 // testChecker checks the tests of a file and completes them.
 type testChecker struct {
 	*document
-	hooks []string       // their ids
-	lines map[string]int // of the tests, by name
+	hooks []string       // the ids of the hooks
+	lines map[string]int // the line of each test, by name
 }
 
 func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
@@ -89,7 +89,7 @@ func (c *testChecker) test(at jsontext.Pointer, t *Test) (err error) {
 	return nil
 }
 
-// facts checks and completes what a test says of the session and its sender.
+// facts checks and completes the session and the sender of a test.
 func (c *testChecker) facts(at jsontext.Pointer, t *Test) error {
 	if err := events.CheckLabels(t.Labels); err != nil {
 		return c.errorAt(at+"/labels", err)
@@ -109,7 +109,7 @@ func (c *testChecker) facts(at jsontext.Pointer, t *Test) error {
 	return nil
 }
 
-// spelling warns of events that are probably misspelled.
+// spelling warns about events that are probably misspelt.
 func (c *testChecker) spelling(at jsontext.Pointer, t *Test) (warnings []error) {
 	check := func(at jsontext.Pointer, s Step) {
 		if err := kind.CheckEventSpelling(s.Event); err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// readText checks that a file is text, and returns it with "\n" at the end of each line
-// and without a mark at its beginning.
+// readText checks that a file is text. It returns the text with "\n" as line ends and without a
+// byte order mark.
 func (d *document) readText(source []byte) ([]byte, error) {
 	if isUTF16(source) {
 		return nil, d.errorIn(1, 1, "", errors.New("the file is in UTF-16, as editors on Windows save it: save it as UTF-8"))
@@ -36,16 +36,16 @@ func (d *document) readText(source []byte) ([]byte, error) {
 	return source, nil
 }
 
-// isUTF16 reports whether a file begins with a byte order mark of UTF-16, or with a character in
-// it.
+// isUTF16 reports whether a file begins with a UTF-16 byte order mark, or with a character in
+// UTF-16.
 func isUTF16(source []byte) bool {
 	return bytes.HasPrefix(source, []byte{0xff, 0xfe}) || bytes.HasPrefix(source, []byte{0xfe, 0xff}) ||
 		len(source) > 1 && (source[0] == 0) != (source[1] == 0)
 }
 
-// within finds a position of a text in the file: it follows the text through the source letter by
-// letter, whichever way YAML broke and escaped it. If the two differ, it returns the place of the
-// text.
+// within returns the file position of a position in a text. It follows the text through the source
+// letter by letter, however YAML wrapped and escaped it. If the two differ, it returns the place of
+// the text.
 func (d *document) within(p place, line, column int) (fileLine, fileColumn int) {
 	before := textBefore(p.text, line, column)
 	s := scanner{lines: d.lines, line: p.line, column: p.column, style: p.style}
@@ -64,7 +64,7 @@ func (d *document) within(p place, line, column int) (fileLine, fileColumn int) 
 		}
 	}
 	if at := textAt(p.text, len(before)); at == 0 || unicode.IsSpace(at) {
-		return s.line, s.column // behind the last letter
+		return s.line, s.column // after the last letter
 	}
 	if !s.skip() {
 		return p.line, p.column
@@ -85,7 +85,7 @@ func textBefore(text string, line, column int) string {
 	return text[:len(text)-len(rest)+byteOffset(rest, column-1)]
 }
 
-// textAt returns the character at a byte of a text; 0 at its end.
+// textAt returns the character at a byte offset of a text, or 0 at its end.
 func textAt(text string, offset int) rune {
 	if offset >= len(text) {
 		return 0
@@ -105,7 +105,7 @@ func byteOffset(s string, n int) int {
 	return len(s)
 }
 
-// scanner reads the letters of a text in its source and skips white space.
+// scanner reads the letters of a text from its source, and skips white space.
 type scanner struct {
 	lines        []string
 	line, column int
@@ -129,7 +129,7 @@ func (s *scanner) skip() bool {
 			s.column++
 		}
 		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-		if rest == `\` && s.style == token.DoubleQuoteType { // the line goes on in the next one
+		if rest == `\` && s.style == token.DoubleQuoteType { // the line continues on the next one
 			rest = ""
 		}
 		if rest != "" {
@@ -159,7 +159,7 @@ func (s *scanner) next() (rune, bool) {
 	return 0, false
 }
 
-// unescape reads an escape of a text in double quotes and returns its length. White space becomes a
+// unescape decodes an escape of a double-quoted text and returns its length. White space becomes a
 // blank.
 func unescape(rest string) (value rune, length int) {
 	letter := textAt(rest, 1)

@@ -13,19 +13,19 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
-// backup is the suffix of the copy of a configuration before the first change.
+// backup is the suffix of the copy that keeps a configuration as it was before the first change.
 const backup = ".before-hookrouter"
 
-// change is the change of one file. A nil text means no file.
+// change is a change to one file. A nil before or after means that the file does not exist.
 type change struct {
 	path          string
 	before, after []byte
-	original      []byte // kept as the backup, where the file is kept by people
-	keep          bool   // keep a backup, or leave the one that is there
-	within        string // the directory that connect found; it may have made those below
+	original      []byte // saved as the backup if people edit the file too
+	keep          bool   // keep a backup, or leave the existing one
+	within        string // the directory that existed before connect; connect may have created those below it
 }
 
-// connecting are the changes that put hook-agent into a configuration.
+// connecting returns the changes that add hook-agent to a configuration.
 func connecting(path string, h hooks) ([]change, error) {
 	if !h.target.merge {
 		return wholeFiles(path, h)
@@ -41,7 +41,7 @@ func connecting(path string, h hooks) ([]change, error) {
 	return h.target.withFeatures([]change{{path: path, before: before, after: after, original: original, keep: true}}, true)
 }
 
-// disconnecting are the changes that take it out again.
+// disconnecting returns the changes that remove hook-agent from a configuration.
 func disconnecting(path string, t target) (list []change, err error) {
 	if t.merge {
 		list, err = t.restoring(path)
@@ -57,7 +57,7 @@ func disconnecting(path string, t target) (list []change, err error) {
 	return list, err
 }
 
-// restoring are the changes that take it out of files which people keep.
+// restoring returns the changes that remove hook-agent from files that people edit too.
 func (t target) restoring(path string) ([]change, error) {
 	before, original, err := originalOf(path, t)
 	if err != nil {
@@ -66,7 +66,7 @@ func (t target) restoring(path string) ([]change, error) {
 	return t.withFeatures([]change{{path: path, before: before, after: original}}, false)
 }
 
-// withFeatures adds the change of Codex' settings, where those are not in the file of the hooks.
+// withFeatures adds the change to Codex's settings if they are in a different file than the hooks.
 func (t target) withFeatures(list []change, connect bool) ([]change, error) {
 	if t.dialect != "codex" || t.toml {
 		return list, nil
@@ -75,7 +75,7 @@ func (t target) withFeatures(list []change, connect bool) ([]change, error) {
 	return append(list, c), err
 }
 
-// wholeFiles are the changes that write the files which are hook-agent's alone.
+// wholeFiles returns the changes to the files that belong to hook-agent alone.
 func wholeFiles(path string, h hooks) (list []change, err error) {
 	for name, text := range h.target.files(h) {
 		file := path
@@ -92,8 +92,8 @@ func wholeFiles(path string, h hooks) (list []change, err error) {
 	return list, nil
 }
 
-// originalOf is a configuration, and what it is without hook-agent: the backup if nothing
-// else has changed since, else with the changes of people.
+// originalOf returns a configuration and its content without hook-agent: the backup if nothing else
+// has changed since, otherwise the current content minus the hooks.
 func originalOf(path string, t target) (now, original []byte, err error) {
 	if now, err = read(path); err != nil || now == nil {
 		return nil, nil, err
@@ -107,7 +107,7 @@ func originalOf(path string, t target) (now, original []byte, err error) {
 	}
 	h, connected := written(now, t)
 	if again, err := add(kept, h); connected && err == nil && bytes.Equal(again, now) {
-		return now, kept, nil // nil if there was no file
+		return now, kept, nil // kept is nil if there was no file
 	}
 	original, err = remove(now, t)
 	if err != nil {
@@ -116,13 +116,13 @@ func originalOf(path string, t target) (now, original []byte, err error) {
 	return now, original, nil
 }
 
-// nothing reports whether a file stays as it is.
+// nothing reports whether the file stays as it is.
 func (c change) nothing() bool {
 	return bytes.Equal(c.before, c.after) && (c.before == nil) == (c.after == nil)
 }
 
-// apply writes a change: the backup first, then the file in one step, with the
-// permissions that it had. A link stays one.
+// apply writes the change: first the backup, then the file, atomically and with its previous
+// permissions. A symbolic link stays a link.
 func (c change) apply() error {
 	path := followed(c.path)
 	if c.after == nil {
@@ -158,7 +158,7 @@ func (c change) settle() error {
 	return err
 }
 
-// replace writes a file in one step, with the permissions and the owner of another one: root may
+// replace writes a file atomically, with the permissions and the owner of another file: root may
 // connect another user's agent.
 func replace(path string, text []byte, like string) error {
 	info, err := os.Stat(like)
@@ -171,7 +171,7 @@ func replace(path string, text []byte, like string) error {
 	return giveTo(path, info)
 }
 
-// followed is the file that a link leads to, whether it is there or not.
+// followed returns the file that a symbolic link points to, whether or not that file exists.
 func followed(path string) string {
 	for range 40 {
 		to, err := os.Readlink(path)
@@ -186,19 +186,19 @@ func followed(path string) string {
 	return path
 }
 
-// prune removes a directory and those above it that are empty, as far as connect may have made
-// them: below within.
+// prune removes dir and its parents while they are empty. It stops at within, since connect may
+// have created only the directories below it.
 func prune(dir, within string) {
 	for len(dir) > len(within) {
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || os.Remove(dir) != nil { // a link, or it holds something
+		if err != nil || !info.IsDir() || os.Remove(dir) != nil { // a link, or not empty
 			return
 		}
 		dir = filepath.Dir(dir)
 	}
 }
 
-// read reads a file; nil if there is none.
+// read reads a file. It returns nil if the file does not exist.
 func read(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

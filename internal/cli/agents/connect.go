@@ -17,7 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// place are the flags that choose the configuration.
+// place is the set of flags that select the configuration.
 type place struct {
 	Scope string `enum:"user,project,managed" default:"user" help:"Whose configuration: user, project (the one in this directory) or managed (of this machine)."`
 	Yes   bool   `short:"y" help:"Write without asking."`
@@ -25,7 +25,7 @@ type place struct {
 	Dry   bool   `name:"dry-run" help:"Show each line that would change, and write nothing."`
 }
 
-// configuration finds an agent and the path of its configuration.
+// configuration returns an agent's target and the path of its configuration.
 func (p place) configuration(e *cli.Env, agent string) (target, string, error) {
 	t, err := find(agent)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p place) configuration(e *cli.Env, agent string) (target, string, error) {
 	return t.configuration(p.Scope, e.Getenv)
 }
 
-// ConnectCmd puts hook-agent into the configuration of a coding agent.
+// ConnectCmd adds hook-agent to the configuration of a coding agent.
 type ConnectCmd struct {
 	Agent string `arg:"" optional:"" help:"The agent; without one, the agents of this machine are listed."`
 	place
@@ -42,7 +42,7 @@ type ConnectCmd struct {
 	Timeout   time.Duration `default:"10m" help:"How long the agent waits for an answer, people's included."`
 }
 
-// Run shows what changes and writes it. Without an agent it lists.
+// Run shows the changes and writes them. Without an agent it lists the agents.
 func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	if c.Agent == "" {
 		return list(e)
@@ -86,13 +86,13 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	return nil
 }
 
-// DisconnectCmd takes hook-agent out of the configuration of a coding agent.
+// DisconnectCmd removes hook-agent from the configuration of a coding agent.
 type DisconnectCmd struct {
 	Agent string `arg:"" help:"The agent."`
 	place
 }
 
-// Run shows what changes and writes it.
+// Run shows the changes and writes them.
 func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
 	t, path, err := c.configuration(e, c.Agent)
 	if err != nil {
@@ -113,8 +113,8 @@ func (c *DisconnectCmd) Run(_ context.Context, e *cli.Env) error {
 	return err
 }
 
-// write shows the changes, asks, and writes them. h are the hooks that they add; none of a program
-// where they remove them.
+// write shows the changes, asks for confirmation, and writes them. h has the hooks that the changes
+// add; its program is empty if they remove hooks.
 func (p place) write(e *cli.Env, h hooks, changes []change) (done bool, err error) {
 	todo := slices.DeleteFunc(changes, change.nothing)
 	if len(todo) == 0 {
@@ -142,7 +142,7 @@ func (p place) write(e *cli.Env, h hooks, changes []change) (done bool, err erro
 		}
 		fmt.Fprint(e.Stderr, "Write this? [y/N] ")
 		answer, err := bufio.NewReader(e.Stdin).ReadString('\n')
-		if err != nil { // the line of the question is not ended
+		if err != nil { // the cursor is still on the question's line
 			fmt.Fprintln(e.Stderr)
 		}
 		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
@@ -161,7 +161,7 @@ func (p place) write(e *cli.Env, h hooks, changes []change) (done bool, err erro
 	return true, nil
 }
 
-// program is where hook-agent is.
+// program returns the path of hook-agent.
 func (c *ConnectCmd) program() (string, error) {
 	if c.HookAgent != "" {
 		_, err := os.Stat(c.HookAgent)
@@ -180,8 +180,8 @@ func (c *ConnectCmd) program() (string, error) {
 	return filepath.Abs(found)
 }
 
-// arguments say where the router is. They are on the hook's command line, so that no
-// variable in a project's settings can lead elsewhere.
+// arguments returns the flags that select the router. They go on the hook's command line so that no
+// variable in a project's settings can redirect it.
 func arguments(e *cli.Env) ([]string, error) {
 	server := e.Server
 	if server == "" && e.Context != "" {

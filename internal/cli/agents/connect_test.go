@@ -20,11 +20,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testkit.Parallel(8) // they wait for programs
+	testkit.Parallel(8) // the tests wait for programs
 	goleak.VerifyTestMain(m)
 }
 
-// machine is a home and a hook-agent, and hookctl there.
+// machine is a home directory with a hook-agent, and hookctl in it.
 type machine struct {
 	t    *testing.T
 	home string
@@ -47,7 +47,7 @@ func (m *machine) write(name, text string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		m.t.Fatal(err)
 	}
-	syscall.ForkLock.RLock() // what starts meanwhile would hold a program open, which then can't be started
+	syscall.ForkLock.RLock() // a child forked now would keep the program open for writing, so that it can't be started
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
 		m.t.Fatal(err)
@@ -55,7 +55,7 @@ func (m *machine) write(name, text string) string {
 	return path
 }
 
-// files are all files below the home, with their text and permissions.
+// files returns all files below the home, with their content and permissions.
 func (m *machine) files() map[string]string {
 	m.t.Helper()
 	all := map[string]string{}
@@ -109,12 +109,12 @@ func (m *machine) connect(agent string, args ...string) string {
 	return m.must(append([]string{"--text", "connect", agent, "--yes", "--hook-agent", m.hookAgent}, args...)...)
 }
 
-// settings are where the agents keep what people edit.
+// settings are the files that people edit, by agent.
 var settings = map[string]string{
 	"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json", "qwen": ".qwen/settings.json",
 }
 
-// wild are configurations as people have them.
+// wild are realistic configurations.
 var wild = map[string]string{
 	"empty":                 "",
 	"blank":                 "\n",
@@ -139,8 +139,8 @@ var wild = map[string]string{
 	"another scope's name":  "{\n  \"disableAllHooks\": false,\n  \"statusLine\": {\"type\": \"command\", \"command\": \"echo hook-agent\"}\n}\n",
 }
 
-// Connecting twice writes once, keeps what was there, and disconnecting leaves every byte
-// and permission as it was.
+// Connecting twice writes once and keeps the existing content. Disconnecting restores every byte
+// and permission.
 func TestConnectAndDisconnect(t *testing.T) {
 	t.Parallel()
 	for agent, file := range settings {
@@ -174,8 +174,8 @@ func equal(a, b map[string]string) bool {
 	return same
 }
 
-// checkConnected reads a configuration as its agent does: each event has hook-agent, and
-// what was there is there.
+// checkConnected reads a configuration as its agent does: each event has hook-agent, and the
+// earlier content is still there.
 func checkConnected(t *testing.T, agent, path, before string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -233,7 +233,7 @@ func encoded(v any) string {
 	return string(text)
 }
 
-// Where there was nothing, nothing is left.
+// If there was no configuration, disconnecting leaves none.
 func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	for _, d := range agenthook.Dialects() {
@@ -270,7 +270,7 @@ func line(text, begin string) string {
 	return ""
 }
 
-// What people change after connecting stays when they disconnect.
+// Edits after connecting survive disconnecting.
 func TestLaterEditsStay(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -288,7 +288,7 @@ func TestLaterEditsStay(t *testing.T) {
 	}
 }
 
-// An agent that is not installed yet can be connected, and hookctl says so.
+// An agent that is not installed yet can be connected; hookctl reports that.
 func TestConnectSaysWhatIsNotInstalled(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -305,7 +305,7 @@ func TestConnectSaysWhatIsNotInstalled(t *testing.T) {
 	}
 }
 
-// Other flags write other command lines, and disconnecting still restores every byte.
+// Other flags change the command lines, and disconnecting still restores every byte.
 func TestConnectAgainElsewhere(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -324,7 +324,7 @@ func TestConnectAgainElsewhere(t *testing.T) {
 	}
 }
 
-// A person reads which files and which hooks change, and each line on request.
+// A summary names the files and hooks that change; each line is shown on request.
 func TestASummaryStandsBeforeTheQuestion(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -353,7 +353,7 @@ func TestASummaryStandsBeforeTheQuestion(t *testing.T) {
 	}
 }
 
-// What is more than hooks, or short, is shown as it is.
+// A change to anything other than hooks, or a short one, is shown as a diff.
 func TestWhatASummaryWouldHideIsShown(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -362,7 +362,7 @@ func TestWhatASummaryWouldHideIsShown(t *testing.T) {
 	}
 }
 
-// The change is shown, and nothing is written without a yes; links stay links.
+// The change is shown, and nothing is written without confirmation. Links stay links.
 func TestAsksBeforeItWrites(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -393,7 +393,7 @@ func TestAsksBeforeItWrites(t *testing.T) {
 	}
 }
 
-// What can't be read is left alone.
+// Unreadable files are left alone.
 func TestLeavesAloneWhatItCantRead(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -417,7 +417,7 @@ func TestLeavesAloneWhatItCantRead(t *testing.T) {
 	}
 }
 
-// A file that its agent can't read either is named, with what to do.
+// An error names a file that its agent can't read either, with what to do.
 func TestAMalformedFileIsNamed(t *testing.T) {
 	t.Parallel()
 	for file, agent := range map[string]string{".claude/settings.json": "claude-code", ".codex/hooks.json": "codex", ".codex/config.toml": "codex"} {
@@ -432,7 +432,7 @@ func TestAMalformedFileIsNamed(t *testing.T) {
 	}
 }
 
-// Credentials that hook-agent could not read are refused.
+// Credentials that hook-agent could not read are rejected.
 func TestConnectReadsTheCredentials(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
@@ -446,7 +446,7 @@ func TestConnectReadsTheCredentials(t *testing.T) {
 	m.connect("claude-code", "--creds", m.write("own.creds", "x"))
 }
 
-// Whoever disconnects in the wrong scope is told the right one.
+// Disconnecting in the wrong scope fails with the right scope in the error.
 func TestDisconnectNamesTheScope(t *testing.T) {
 	m := newMachine(t)
 	t.Chdir(t.TempDir())

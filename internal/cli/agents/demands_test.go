@@ -7,7 +7,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// What an administrator demands of Codex: hooks run, and people can't switch them off.
+// An administrator's requirements for Codex make hooks run, and people can't turn them off.
 func TestDemands(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// diff shows the removed and the added lines of a change. The edits of this package keep
-// lines in order, so the longest common run is enough.
+// diff returns the removed and added lines of the change. The edits of this package keep the order
+// of lines, so this needs no general diff algorithm.
 func (c change) diff() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", c.title())
@@ -33,7 +33,7 @@ func (c change) diff() string {
 	return b.String()
 }
 
-// title is the path of a file, and whether it is new or removed.
+// title returns the path of the file, and whether it is new or removed.
 func (c change) title() string {
 	switch {
 	case c.before == nil:

@@ -15,14 +15,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// DoctorCmd tries the hooks of connected agents.
+// DoctorCmd tests the hooks of connected agents.
 type DoctorCmd struct {
 	Agent string `arg:"" optional:"" help:"The agent; default: all that are connected."`
 
 	StartAgent bool `name:"start-agent" help:"Start the agent's own program too, with a prompt but without its model: no tokens, no network."`
 }
 
-// finding is what doctor says of one thing.
+// finding is one result of doctor.
 type finding struct {
 	Agent string `json:"agent"`
 	Scope string `json:"scope"`
@@ -30,7 +30,7 @@ type finding struct {
 	Text  string `json:"text"`
 }
 
-// Run tries each connected configuration. It exits with 1 if something fails.
+// Run tests each connected configuration. It exits with 1 if a test fails.
 func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 	all := []finding{}
 	for _, t := range targets() {
@@ -91,14 +91,14 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// findings are what doctor says of one configuration.
+// findings are the results for one configuration.
 type findings []finding
 
 func (f *findings) say(state, format string, args ...any) {
 	*f = append(*f, finding{State: state, Text: fmt.Sprintf(format, args...)})
 }
 
-// examine tries one configuration.
+// examine tests one configuration.
 func (t target) examine(ctx context.Context, e *cli.Env, path string) (list findings) {
 	d, _ := agenthook.Find(t.dialect)
 	text, err := os.ReadFile(path)
@@ -138,7 +138,7 @@ func (t target) examine(ctx context.Context, e *cli.Env, path string) (list find
 	return list
 }
 
-// tryAll runs the hook with a router, without one, and while its second process is killed.
+// tryAll runs the hook with a router, without a router, and while its second process is killed.
 func (h hooks) tryAll(ctx context.Context, e *cli.Env, d agenthook.Dialect, list *findings) {
 	began := time.Now()
 	switch reason, err := h.try(ctx, nil); {
@@ -165,7 +165,7 @@ func (h hooks) tryAll(ctx context.Context, e *cli.Env, d agenthook.Dialect, list
 	}
 }
 
-// limits tells what the hooks of an agent do not gate.
+// limits reports what the hooks of an agent do not gate.
 func (t target) limits(d agenthook.Dialect, path string, list *findings) {
 	if d.FailsOpen {
 		list.say("note", "%s goes on if the process that it started is killed, or exceeds its timeout", d.Agent)

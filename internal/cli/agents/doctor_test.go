@@ -42,7 +42,7 @@ func texts(list []finding, state string) string {
 	return b.String()
 }
 
-// asking is a machine on which agents are connected with the real program.
+// asking returns a machine on which agents are connected with the real program.
 func asking(t *testing.T, url string, agents ...string) *machine {
 	t.Helper()
 	m := newMachine(t)
@@ -54,8 +54,8 @@ func asking(t *testing.T, url string, agents ...string) *machine {
 	return m
 }
 
-// Every agent's hook is tried with the real program: with a router, without one, and with
-// its second process killed.
+// Every agent's hook is tested with the real program: with a router, without one, and with its
+// second process killed.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/task"); err != nil {
@@ -89,7 +89,7 @@ func TestDoctor(t *testing.T) {
 	t.Run("a table of all", func(t *testing.T) {
 		t.Parallel()
 		if testkit.CurrentTier(t) == testkit.Smoke {
-			all = []string{"claude-code", "goose"} // the others are tried above
+			all = []string{"claude-code", "goose"} // the others are tested above
 		}
 		m := asking(t, s.ClientURL(), all...)
 		table := m.run("", "--text", "doctor").stdout
@@ -110,7 +110,7 @@ func TestDoctor(t *testing.T) {
 	})
 }
 
-// An agent is started, and asks its router or does not.
+// A started agent calls its router, or does not.
 func TestDoctorStartsAnAgent(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/task"); err != nil {
@@ -136,7 +136,7 @@ func TestDoctorStartsAnAgent(t *testing.T) {
 	}
 }
 
-// A router that is away, and an event without its hook, are told.
+// A missing router, and an event without its hook, are reported.
 func TestDoctorFindsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	m := asking(t, natstest.Listening(t).ClientURL(), "claude-code")
@@ -146,15 +146,14 @@ func TestDoctorFindsWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	less := strings.Replace(string(text), `claude-code PreToolUse"`, `none"`, 1)
-	m.write(".claude/settings.json", strings.ReplaceAll(less, " --timeout=", " --patience=1ms --timeout=")) // else it waits for the router for two seconds
+	m.write(".claude/settings.json", strings.ReplaceAll(less, " --timeout=", " --patience=1ms --timeout=")) // otherwise it waits for the router for two seconds
 	code, list := m.doctor("claude-code")
 	if failed := texts(list, "fail"); code != 1 || !strings.Contains(failed, "is hook-router running") || !strings.Contains(failed, "no hook for PreToolUse") {
 		t.Errorf("exit code %d: %s", code, failed)
 	}
 }
 
-// An agent that is not connected, and one whose file is malformed, are named.
-// Settings that look as if they had the gate, and have none.
+// Settings that look as if they had the gate, but do not, are reported.
 func TestDoctorFindsWhatTakesTheGateAway(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
@@ -230,7 +229,7 @@ func TestDoctorFindsWhatTakesTheGateAway(t *testing.T) {
 	}
 }
 
-// A project's settings do not make hookctl run a program of the project, even if that is in PATH.
+// A project's settings do not make hookctl run a program of the project, even one in PATH.
 func TestDoctorRunsNoProgramOfAProject(t *testing.T) {
 	m := newMachine(t)
 	t.Chdir(t.TempDir())
@@ -255,7 +254,7 @@ func TestDoctorRunsNoProgramOfAProject(t *testing.T) {
 	}
 }
 
-// A project's settings may name any router: doctor says which, if it is not the person's own.
+// A project's settings may name any router: doctor reports it if it is not the user's own.
 func TestDoctorNamesTheRouterOfAProject(t *testing.T) {
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
@@ -292,7 +291,7 @@ func TestDoctorOfOneAgent(t *testing.T) {
 	}
 }
 
-// In the home, the file of the project is that of the person: it is shown and tried once.
+// In the home directory, the project's file is the user's: it is shown and tested once.
 func TestTheHomeIsNoProject(t *testing.T) {
 	m := newMachine(t)
 	t.Chdir(m.home)
@@ -304,7 +303,7 @@ func TestTheHomeIsNoProject(t *testing.T) {
 	}
 }
 
-// Guards that no worker serves deny what the agent does, though the router answers the probe.
+// Guards that no worker serves deny the agent's events, even though the router answers the probe.
 func TestDoctorNamesGuardsThatNobodyServes(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)

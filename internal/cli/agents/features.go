@@ -13,12 +13,12 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// ttyFeature lets Codex type into programs that run (write_stdin), which fires no hook. It is on
-// unless a configuration says otherwise.
+// ttyFeature is the Codex feature that types into running programs (write_stdin) without firing a
+// hook. It is on unless a configuration turns it off.
 const ttyFeature = "unified_exec_tty"
 
-// Our edits end in a comment by which they are found again. Of a value that was there, the rest
-// of its line follows.
+// Each edit ends in a comment by which it is found again. If the edit replaced a value, the comment
+// ends with the rest of the replaced line.
 const (
 	ttyOff      = "false # hookctl connect"
 	ttyInstead  = ttyOff + ": was "
@@ -27,7 +27,8 @@ const (
 	featureLine = "[features]"
 )
 
-// The places of a feature in TOML. An edit at one is parsed before it counts.
+// The positions of a feature in TOML. The result of an edit at one of them is parsed before it is
+// used.
 var (
 	ttyValue    = regexp.MustCompile(`(?m)^[ \t]*(?:features\.)?` + ttyFeature + `[ \t]*=[ \t]*`)
 	tableHeader = regexp.MustCompile(`(?m)^[ \t]*\[[ \t]*features[ \t]*\][^\n]*\n`)
@@ -40,7 +41,7 @@ var (
 	ttyAdded    = regexp.MustCompile(`(?m)^(?:features\.)?` + ttyLine + `\r?\n`)
 )
 
-// features are those that a configuration in TOML sets.
+// features returns the features that a TOML configuration sets.
 func features(settings []byte) (map[string]any, error) {
 	var document struct {
 		Features map[string]any `toml:"features"`
@@ -49,7 +50,7 @@ func features(settings []byte) (map[string]any, error) {
 	return document.Features, err
 }
 
-// withoutTTY switches ttyFeature off. All other bytes stay as they are.
+// withoutTTY turns ttyFeature off. All other bytes stay as they are.
 func withoutTTY(settings []byte) ([]byte, error) {
 	set, err := features(settings)
 	if err != nil {
@@ -83,7 +84,7 @@ func withoutTTY(settings []byte) ([]byte, error) {
 	return nil, fmt.Errorf("its features lack %s = false, without which %s: add it", ttyFeature, ttyUngated)
 }
 
-// ttyOnly reports whether an edit switches ttyFeature off and does nothing else.
+// ttyOnly reports whether an edit turns ttyFeature off and changes nothing else.
 func ttyOnly(before, after []byte) bool {
 	var was, is map[string]any
 	if errors.Join(toml.Unmarshal(before, &was), toml.Unmarshal(after, &is)) != nil {
@@ -110,7 +111,7 @@ func withTTY(settings []byte) []byte {
 	return append([]byte{}, ttyAdded.ReplaceAll(settings, nil)...)
 }
 
-// ttyChange is the change of config.toml beside the hooks of Codex.
+// ttyChange returns the change to the config.toml next to Codex's hooks.
 func ttyChange(hooks string, connect bool) (change, error) {
 	path := filepath.Join(filepath.Dir(hooks), config)
 	now, err := read(path)
@@ -128,7 +129,7 @@ func ttyChange(hooks string, connect bool) (change, error) {
 	switch {
 	case now == nil:
 		original = nil
-	case err != nil || !bytes.Equal(again, now) || bytes.Equal(original, now): // others have changed it since
+	case err != nil || !bytes.Equal(again, now) || bytes.Equal(original, now): // the file was edited since
 		original = withTTY(now)
 	}
 	if !connect {
@@ -141,11 +142,11 @@ func ttyChange(hooks string, connect bool) (change, error) {
 	return change{path: path, before: now, after: after, original: original, keep: true}, nil
 }
 
-// checkFeatures finds the features that keep Codex from asking.
+// checkFeatures finds Codex features that keep it from calling the hooks.
 func (t target) checkFeatures(path string, getenv func(string) string, list *findings) {
 	set := func(file string) map[string]any {
 		text, _ := read(file)
-		all, _ := features(text) // Codex doesn't start with a file that is broken
+		all, _ := features(text) // Codex does not start with a broken file
 		return all
 	}
 	own, demanded := path, set(path)
@@ -156,7 +157,7 @@ func (t target) checkFeatures(path string, getenv func(string) string, list *fin
 		list.say("fail", "%s lacks %s = false below %s: %s: connect again", own, ttyFeature, featureLine, ttyUngated)
 	}
 	if t.demands {
-		return // people can't switch these off
+		return // people can't turn these off
 	}
 	files := []string{own}
 	if settings, err := t.path(user, getenv); err == nil {
@@ -165,7 +166,7 @@ func (t target) checkFeatures(path string, getenv func(string) string, list *fin
 		t.checkDisabled(path, person, list)
 	}
 	if here, err := filepath.Abs(filepath.Join(".codex", config)); err == nil {
-		files = append(files, here) // counts more than the person's
+		files = append(files, here) // takes precedence over the user's file
 	}
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
@@ -179,8 +180,8 @@ func (t target) checkFeatures(path string, getenv func(string) string, list *fin
 	}
 }
 
-// checkDisabled finds our gated hooks that a person has disabled with /hooks, which Codex keeps in the
-// person's settings by file, event and place.
+// checkDisabled finds gated hooks of hook-agent that the user disabled with /hooks. Codex records
+// that in the user's settings by file, event and position.
 func (t target) checkDisabled(path, person string, list *findings) {
 	var states struct {
 		Hooks struct {
@@ -190,7 +191,7 @@ func (t target) checkDisabled(path, person string, list *findings) {
 		} `toml:"hooks"`
 	}
 	settings, _ := read(person)
-	_ = toml.Unmarshal(settings, &states) // Codex doesn't start with a file that is broken
+	_ = toml.Unmarshal(settings, &states) // Codex does not start with a broken file
 	text, _ := read(path)
 	real, _ := filepath.EvalSymlinks(path)
 	entries := entriesIn(text, t)

@@ -15,7 +15,7 @@ import (
 
 const switchLine = "unified_exec_tty = false # hookctl connect"
 
-// withoutSwitch is a configuration of Codex without what connect adds to the features.
+// withoutSwitch returns a Codex configuration without the feature settings that connect adds.
 func withoutSwitch(now, before string) string {
 	for _, end := range []string{"\r\n", "\n"} {
 		if !strings.Contains(before, "[features]") {
@@ -26,7 +26,7 @@ func withoutSwitch(now, before string) string {
 	return now
 }
 
-// switchable are settings of Codex in which typing can be switched off.
+// switchable are Codex settings in which typing can be turned off.
 var switchable = map[string]string{
 	"nothing": "", "a line": "model = \"x\"\n", "no newline": "model = \"x\"", "CRLF": "a = 1\r\n[features]\r\nhooks = true\r\n",
 	"a table": "[features]\n# mine\nhooks = true\n[b]\nc = 1\n", "a table without newline": "[features]", "dotted": "features.hooks = true\n[b]\nc = 1\n",
@@ -35,8 +35,8 @@ var switchable = map[string]string{
 	"off": "[features]\nunified_exec_tty = false\n", "inline, off": "features = { unified_exec_tty = false }\n",
 }
 
-// Codex can't type into programs that run, and gets its settings back, byte for byte where nobody
-// has changed them, and what others have changed where somebody has.
+// Codex can't type into running programs while connected. Its settings are restored byte for byte
+// if nobody changed them, and otherwise keep the changes.
 func TestConnectSwitchesTypingOff(t *testing.T) {
 	t.Parallel()
 	for name, text := range switchable {
@@ -83,7 +83,7 @@ func TestConnectSwitchesTypingOff(t *testing.T) {
 	}
 }
 
-// Settings of the person or of the project that have Codex ask no more are told.
+// Settings of the user or of the project that keep Codex from calling hooks are reported.
 func TestDoctorFindsWhatCodexSwitches(t *testing.T) {
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What people have put beside hook-agent since it was connected stays.
+// Hooks that people added next to hook-agent after connecting stay.
 func TestKeepsTheHooksOfPeople(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string]string{
@@ -72,7 +72,7 @@ func TestFindsAHookAgentOfAnotherName(t *testing.T) {
 	}
 }
 
-// Disconnecting removes no directory that connect has not made, and no link.
+// Disconnecting removes no directory that connect did not create, and no link.
 func TestLeavesDirectoriesAndLinks(t *testing.T) {
 	m := newMachine(t)
 	for _, dir := range []string{"work/empty", "dotfiles/copilot"} {
@@ -109,7 +109,7 @@ func TestLeavesDirectoriesAndLinks(t *testing.T) {
 	}
 }
 
-// A hook that somebody has added to an entry of hook-agent in TOML keeps an entry for itself.
+// If somebody added a hook to a TOML entry of hook-agent, the entry stays with that hook.
 func TestKeepsTheHooksOfPeopleInTOML(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

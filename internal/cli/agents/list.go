@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// status is what is known of one agent on this machine.
+// status is the state of one agent on this machine.
 type status struct {
 	Agent     string   `json:"agent"`
 	Name      string   `json:"name"`
@@ -18,7 +18,7 @@ type status struct {
 	Gated     []string `json:"gated"`     // events at which nothing passes without a verdict
 }
 
-// list shows which agents are here, and what of them is gated.
+// list shows the agents of this machine and which of their events are gated.
 func list(e *cli.Env) error {
 	all := []status{}
 	for _, t := range targets() {
@@ -44,7 +44,7 @@ func list(e *cli.Env) error {
 	return nil
 }
 
-// scopes are those in which an agent is connected.
+// scopes returns the scopes in which an agent is connected.
 func (t target) scopes(getenv func(string) string) []string {
 	list := []string{}
 	for _, scope := range []string{user, project, managed} {
@@ -55,14 +55,15 @@ func (t target) scopes(getenv func(string) string) []string {
 	return list
 }
 
-// repeats reports whether a scope is the file of the person: the project is the home.
+// repeats reports whether the project scope is the same file as the user scope, because the project
+// is the home directory.
 func (t target) repeats(scope string, getenv func(string) string) bool {
 	own, err := t.path(user, getenv)
 	path, projectErr := t.path(project, getenv)
 	return scope == project && err == nil && projectErr == nil && path == own
 }
 
-// connected reports whether a configuration has hook-agent in it.
+// connected reports whether a configuration contains hook-agent.
 func (t target) connected(path string) bool {
 	text, err := read(path)
 	if err != nil || text == nil {

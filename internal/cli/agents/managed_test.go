@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A variable that makes an agent read another file than the machine's takes its hooks away.
+// A variable that makes an agent read another file than the machine's removes its hooks.
 func TestManagedSettingsElsewhere(t *testing.T) {
 	t.Parallel()
 	for dialect, variable := range map[string]string{"gemini": "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "qwen": "QWEN_CODE_SYSTEM_SETTINGS_PATH"} {
@@ -30,7 +30,7 @@ func TestManagedSettingsElsewhere(t *testing.T) {
 	}
 }
 
-// The machine's settings count more than those that a person has connected.
+// The machine's settings take precedence over those that a user has connected.
 func TestMachineSwitchesHooksOff(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

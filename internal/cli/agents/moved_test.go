@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
-// Where a variable moves an agent's configuration, the agent reads no other one: connect writes
-// there, and doctor does not take the one that is not read for the agent's.
+// If a variable moves an agent's configuration, the agent reads only the moved one. connect writes
+// there, and doctor ignores the other one.
 func TestMovedConfigurations(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)

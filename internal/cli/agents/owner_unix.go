@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// giveTo gives a file the owner of another file, if that is another user.
+// giveTo sets the owner of a file to that of another file, if the other belongs to another user.
 func giveTo(path string, like fs.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || int(owner.Uid) == os.Geteuid() {

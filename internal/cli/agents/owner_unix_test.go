@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Root may connect an agent of somebody else, who keeps the file.
+// Root may connect another user's agent; that user remains the owner of the file.
 func TestKeepsTheOwner(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// moved is a variable by which a person moves what an agent keeps below their home.
+// moved is a variable that moves an agent's files out of their default directory in the home.
 type moved struct {
 	variable string
-	from     string // the directory that it stands for; empty for the home itself
+	from     string // the directory that the variable replaces; empty means the home itself
 }
 
-// path is the configuration file of a scope.
+// path returns the configuration file of a scope.
 func (t target) path(scope string, getenv func(string) string) (string, error) {
 	below, ok := t.paths[scope]
 	home, by := getenv("HOME"), t.moved
@@ -34,7 +34,8 @@ func (t target) path(scope string, getenv func(string) string) (string, error) {
 	return filepath.Join(home, below), nil
 }
 
-// configuration is the file of a scope that has, or is to have, the hooks, and its form.
+// configuration returns the file of a scope that has the hooks, or would get them, and the target
+// with that file's format.
 func (t target) configuration(scope string, getenv func(string) string) (target, string, error) {
 	path, err := t.path(scope, getenv)
 	if err != nil {
@@ -44,8 +45,8 @@ func (t target) configuration(scope string, getenv func(string) string) (target,
 	return t, path, nil
 }
 
-// root is the directory below which connect makes directories for a configuration: the home, the
-// project, or the one that a variable names.
+// root returns the directory below which connect creates directories for a configuration: the home,
+// the project, or the directory that a variable names.
 func (t target) root(path string) string {
 	dir := filepath.ToSlash(filepath.Dir(path))
 	root := dir

@@ -6,7 +6,7 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// remove removes the hooks of an agent, and what becomes empty.
+// remove removes the hooks of an agent, and everything that becomes empty.
 func remove(settings []byte, t target) ([]byte, error) {
 	if t.toml {
 		return removeTOML(settings, t)
@@ -25,8 +25,8 @@ func remove(settings []byte, t target) ([]byte, error) {
 	return settings, nil
 }
 
-// next is the place of the next thing to remove: a hook, or the entry, the event or all hooks if
-// they hold nothing else.
+// next returns the span to remove next: a hook, or the entry, the event or the whole list of hooks
+// if it contains nothing else.
 func next(root *hujson.Value, dialect string) (from, to int, found bool) {
 	top, _ := objectOf(root)
 	if top == nil {
@@ -64,7 +64,7 @@ func next(root *hujson.Value, dialect string) (from, to int, found bool) {
 	return 0, 0, false
 }
 
-// handlers are the hooks of an entry, and which of them are ours.
+// handlers returns the hooks of an entry, and the indexes of those that connect wrote.
 func handlers(entry *hujson.Value, dialect string) (hooks []hujson.Value, own []int) {
 	o, _ := objectOf(entry)
 	if o == nil {
@@ -87,7 +87,7 @@ func handlers(entry *hujson.Value, dialect string) (hooks []hujson.Value, own []
 	return hooks, own
 }
 
-// textOf is a text; empty for anything else.
+// textOf returns the text of a JSON string, and "" for any other value.
 func textOf(v *hujson.Value) string {
 	literal, ok := v.Value.(hujson.Literal)
 	if !ok || literal.Kind() != '"' {
@@ -100,8 +100,8 @@ func membersOf(o *hujson.Object) func(i int) (from, to int) {
 	return func(i int) (int, int) { return o.Members[i].Name.StartOffset, o.Members[i].Value.EndOffset }
 }
 
-// spanOf is the i-th of n things that commas separate, with the comma before it, or for
-// the first one the comma behind it.
+// spanOf returns the span of the i-th of n comma-separated items, with the comma before it. The
+// span of the first item has the comma after it.
 func spanOf(i, n int, at func(i int) (from, to int)) (from, to int) {
 	from, to = at(i)
 	if i > 0 {

@@ -36,10 +36,10 @@ func add(settings []byte, h hooks) ([]byte, error) {
 	return settings, nil
 }
 
-// broken is why a configuration can't be read, not even by its agent; nil if it can.
+// broken returns why a configuration can't be read, even by its agent, or nil if it can.
 func (t target) broken(settings []byte) error {
 	switch {
-	case t.dialect == "opencode": // a program
+	case t.dialect == "opencode": // a program, not JSON
 	case t.toml:
 		if err := toml.Unmarshal(settings, &object{}); err != nil {
 			return fmt.Errorf("it is not valid TOML: %w", err)
@@ -54,7 +54,7 @@ func (t target) broken(settings []byte) error {
 
 func isBlank(settings []byte) bool { return strings.TrimSpace(string(settings)) == "" }
 
-// ensure adds a member to an object that lacks it.
+// ensure adds a member to an object that does not have it.
 func ensure(settings []byte, path []string, name, value, step string) ([]byte, error) {
 	o, end, err := descend(settings, path)
 	if err != nil {
@@ -74,14 +74,14 @@ func ensure(settings []byte, path []string, name, value, step string) ([]byte, e
 	return replaceEmpty(settings, end, text, depth[len(step):]), nil
 }
 
-// appendTo adds an entry to the list of an event.
+// appendTo appends an entry to the list of an event.
 func appendTo(settings []byte, event, entry, step string) ([]byte, error) {
 	o, _, err := descend(settings, []string{"hooks"})
 	if err != nil {
 		return nil, err
 	}
 	v, _ := member(o, event)
-	list := v.Value.(*hujson.Array) // as ensure has seen
+	list := v.Value.(*hujson.Array) // ensure has checked the type
 	depth := strings.Repeat(step, 3)
 	text := newline(settings) + depth + entry
 	if n := len(list.Elements); n > 0 {
@@ -90,7 +90,7 @@ func appendTo(settings []byte, event, entry, step string) ([]byte, error) {
 	return replaceEmpty(settings, v.EndOffset, text, depth[len(step):]), nil
 }
 
-// replaceEmpty puts text between the brackets that end at an offset. Comments between them
+// replaceEmpty inserts text before the closing bracket at an offset. Comments between the brackets
 // stay.
 func replaceEmpty(settings []byte, end int, text, depth string) []byte {
 	return insert(settings, end-1, text+newline(settings)+depth)
@@ -103,7 +103,7 @@ func insert(settings []byte, at int, text string) []byte {
 	return slices.Concat(settings[:at], []byte(text), settings[at:])
 }
 
-// descend is the object that a path leads to, and where it ends.
+// descend returns the object at a path, and the offset of its end.
 func descend(settings []byte, path []string) (o *hujson.Object, end int, err error) {
 	v, err := hujson.Parse(settings)
 	if err != nil {
@@ -126,7 +126,7 @@ func descend(settings []byte, path []string) (o *hujson.Object, end int, err err
 	return o, end, nil
 }
 
-// member is a member of an object, with its index; nil for none.
+// member returns a member of an object and its index, or nil and -1 if the object does not have it.
 func member(o *hujson.Object, name string) (v *hujson.Value, index int) {
 	for i := range o.Members {
 		if literal, ok := o.Members[i].Name.Value.(hujson.Literal); ok && literal.String() == name {
@@ -151,7 +151,7 @@ func newline(settings []byte) string {
 	return "\n"
 }
 
-// indentOf is one step of indentation, as the configuration has it.
+// indentOf returns one level of indentation, as the configuration uses it.
 func indentOf(settings []byte) string {
 	for line := range strings.Lines(string(settings)) {
 		if rest := strings.TrimLeft(line, " \t"); rest != line && strings.HasPrefix(rest, `"`) {

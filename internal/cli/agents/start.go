@@ -17,11 +17,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// nowhere is the address of a started agent's model. Nothing listens there, so a start
-// costs nothing and sends nothing; the agent calls its hooks before.
+// nowhere is the model address that a started agent gets. Nothing listens there, so a start costs
+// nothing and sends nothing. The agent calls its hooks before it calls the model.
 const nowhere = "http://127.0.0.1:1"
 
-// launch is how an agent is started with a prompt, without its model.
+// launch says how to start an agent with a prompt and without its model.
 type launch struct{ args, env []string }
 
 var launches = map[string]launch{
@@ -32,15 +32,15 @@ var launches = map[string]launch{
 	}, nil},
 }
 
-// startWithin is how long a started agent has to ask the router.
+// startWithin is how long a started agent may take to call the router.
 const startWithin = 30 * time.Second
 
-// absent says what doctor can't try of an agent that is not installed.
+// absent returns what doctor could not test because the agent is not installed.
 func (t target) absent() string {
 	return t.program + " is not in PATH: only the hook was tried, not whether the agent runs it"
 }
 
-// start starts the agent's own program with a prompt, and waits until the router has heard of it.
+// start starts the agent's own program with a prompt, and waits until the router receives it.
 func (t target) start(ctx context.Context, e *cli.Env, scope string) finding {
 	how, known := launches[t.dialect]
 	program, installed := t.executable(e.Getenv("PATH"))
@@ -68,7 +68,7 @@ func (t target) start(ctx context.Context, e *cli.Env, scope string) finding {
 	defer cancel()
 	c := exec.CommandContext(ctx, program, append(slices.Clone(how.args), prompt)...)
 	c.Env = append(append(os.Environ(), how.env...), "HOME="+e.Getenv("HOME"), "PATH="+e.Getenv("PATH"))
-	if scope != project { // whose hooks are those of the directory
+	if scope != project { // project hooks apply in the project's directory
 		if c.Dir, err = os.MkdirTemp("", "hookctl-doctor-*"); err != nil {
 			return finding{State: "note", Text: fmt.Sprintf("%s was not started: %v", t.program, err)}
 		}
@@ -77,7 +77,7 @@ func (t target) start(ctx context.Context, e *cli.Env, scope string) finding {
 	return t.heard(ctx, c, prompt, heard)
 }
 
-// heard runs the agent's program until the router hears of the prompt.
+// heard runs the agent's program until the router receives the prompt.
 func (t target) heard(ctx context.Context, c *exec.Cmd, prompt string, heard <-chan *nats.Msg) finding {
 	c.WaitDelay = time.Second
 	var said bytes.Buffer
@@ -87,7 +87,7 @@ func (t target) heard(ctx context.Context, c *exec.Cmd, prompt string, heard <-c
 		return finding{State: "note", Text: fmt.Sprintf("%s can't be started: %v", t.program, err)}
 	}
 	go func() {
-		_ = c.Wait() // how it ends says nothing: it has no model
+		_ = c.Wait() // the exit status means nothing without a model
 		close(ended)
 	}()
 	for {
@@ -116,7 +116,7 @@ func (t target) heard(ctx context.Context, c *exec.Cmd, prompt string, heard <-c
 	return finding{State: "fail", Text: fmt.Sprintf("%s was started, without a model, and did not ask the router%s; it said last: %s", t.program, why, lines[len(lines)-1])}
 }
 
-// executable is an agent's program on this machine.
+// executable returns the path of an agent's program on this machine.
 func (t target) executable(path string) (file string, ok bool) {
 	for _, dir := range filepath.SplitList(path) {
 		file := filepath.Join(dir, t.program)

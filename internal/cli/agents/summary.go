@@ -11,12 +11,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// longDiff is how many changed lines are too many to be read before an answer.
+// longDiff is the number of changed lines above which a change is summarized.
 const longDiff = 8
 
-// summary says in a few lines what a change of hooks does: at which events, with which command, and
-// that the rest stays. It is false where the lines themselves say it better: they are few, or
-// something else than hooks changes.
+// summary summarizes a change to hooks in a few lines: the events, the command, and that the rest
+// stays. ok is false if the diff is clearer: it is short, or changes something other than hooks.
 func (c change) summary(h hooks) (rows [][]term.Cell, ok bool) {
 	t := h.target
 	if t.toml || strings.Count(c.diff(), "\n") <= longDiff {
@@ -61,7 +60,7 @@ func (c change) summary(h hooks) (rows [][]term.Cell, ok bool) {
 	return facts, true
 }
 
-// line is the command of all events.
+// line returns the command with EVENT in place of the event.
 func (h hooks) line() string {
 	words := append([]string{h.program}, h.args...)
 	for i, word := range words {
@@ -70,7 +69,7 @@ func (h hooks) line() string {
 	return strings.Join(append(words, h.target.dialect, "EVENT"), " ")
 }
 
-// rest is what a configuration says besides our hooks; nil for nothing.
+// rest returns the configuration without hook-agent's hooks, or nil if nothing else is in it.
 func (c change) rest(settings []byte, t target) map[string]any {
 	rest, err := remove(bytes.Clone(settings), t)
 	if err == nil && !isBlank(rest) {

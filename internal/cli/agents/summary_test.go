@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A summary says that all but hooks stays, so a change that loses settings has none.
+// A summary promises that everything except hooks stays, so a change that loses settings has none.
 func TestNoSummaryOfLostSettings(t *testing.T) {
 	t.Parallel()
 	h := hooks{program: "hook-agent", timeout: time.Minute, target: targets()[0]}

@@ -12,37 +12,37 @@ import (
 
 // The scopes of a configuration.
 const (
-	user    = "user"    // of this person
-	project = "project" // of the directory
+	user    = "user"    // of this user
+	project = "project" // of the current directory
 	managed = "managed" // of this machine, set by its administrator
 )
 
-// target is one agent's configuration.
+// target is the configuration of one agent.
 type target struct {
 	dialect string
-	program string            // what people start
-	paths   map[string]string // of the configuration, by scope; below the home, the project, and the root
-	merge   bool              // people keep other things in the file too
+	program string            // the command that people run
+	paths   map[string]string // of the configuration, by scope; relative to the home, the project, and the root
+	merge   bool              // people keep other settings in the file too
 	toml    bool              // the file is TOML, not JSON
-	demands bool              // it says what people must not change
-	moved   moved             // what moves the person's
-	instead string            // the variable that names another file than the machine's
-	unit    time.Duration     // of the time-outs
-	entry   func(h hook) any  // of one event
+	demands bool              // the file has settings that people must not change
+	moved   moved             // the variable that moves the user's files
+	instead string            // the variable that replaces the machine's file
+	unit    time.Duration     // of the timeouts
+	entry   func(h hook) any  // builds the entry of one event
 	files   func(h hooks) map[string]string
 }
 
-// hook is hook-agent for one event.
+// hook is the command for one event.
 type hook struct {
 	event   agenthook.Event
 	command string
 	timeout int64 // in the target's unit
 }
 
-// hooks is hook-agent for an agent.
+// hooks is hook-agent with the settings of one connection.
 type hooks struct {
 	program string   // the path of hook-agent
-	args    []string // without agent and event
+	args    []string // without the agent and the event
 	timeout time.Duration
 	target  target
 }
@@ -102,10 +102,10 @@ func find(dialect string) (target, error) {
 	return all[i], nil
 }
 
-// short is how long a hook may take that an agent does not obey.
+// short bounds the timeout of a hook whose answer the agent does not obey.
 const short = 10 * time.Second
 
-// of is hook-agent for one event.
+// of returns the hook for one event.
 func (h hooks) of(e agenthook.Event) hook {
 	timeout := h.timeout
 	if !e.Obeys() {
@@ -120,12 +120,12 @@ func (h hooks) of(e agenthook.Event) hook {
 	return hook{event: e, command: strings.Join(words, " "), timeout: int64(timeout / h.target.unit)}
 }
 
-// deadline is when hook-agent answers at the latest, before its agent gives up.
+// deadline returns how long hook-agent may take to answer before its agent gives up.
 func deadline(timeout time.Duration) time.Duration {
 	return max(timeout-max(timeout/20, 2*time.Second), timeout/2)
 }
 
-// quoted is a word for a POSIX shell.
+// quoted quotes a word for a POSIX shell.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(c rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-", c)
@@ -148,7 +148,7 @@ func geminiEntry(h hook) any {
 	return object{"matcher": "*", "hooks": []object{{"type": "command", "command": h.command, "timeout": h.timeout}}}
 }
 
-// document is a file of its own with every event.
+// document returns a complete file with all events.
 func (h hooks) document(head object, entry func(hook) any) string {
 	list := object{}
 	for _, e := range h.target.events() {
@@ -187,7 +187,7 @@ func pretty(v any) string {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // made of texts and numbers
+	_ = enc.Encode(v) // v has only strings and numbers
 	return b.String()
 }
 

@@ -15,18 +15,19 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// config is where Codex keeps settings in TOML, beside its hooks.json. It reads hooks of both, and
-// complains if there are some in both.
+// config is Codex's TOML settings file, next to its hooks.json. Codex reads hooks from both files,
+// and warns if both have some.
 const config = "config.toml"
 
-// requirements holds what an administrator demands of Codex: its hooks need no trust.
+// requirements is the file with an administrator's requirements for Codex. Its hooks need no trust.
 const requirements = "requirements.toml"
 
-// switchedOn keeps people from switching all hooks off.
+// switchedOn keeps people from turning all hooks off.
 const switchedOn = "[features]\nhooks = true\n"
 
-// chosen is the file of a directory that has, or is to have, the hooks: for Codex config.toml
-// if it holds hooks of others in a form that ours can join, else hooks.json.
+// chosen returns the file that has the hooks, or would get them. For Codex this is config.toml if
+// it has hooks that can be extended and hooks.json is empty, and hooks.json otherwise. An existing
+// connection keeps its file.
 func (t target) chosen(path string) (target, string) {
 	if t.dialect != "codex" {
 		return t, path
@@ -36,7 +37,7 @@ func (t target) chosen(path string) (target, string) {
 		return t, path
 	}
 	beside := filepath.Join(filepath.Dir(path), config)
-	inJSON, _ := read(path) // what can't be read is told by who reads it next
+	inJSON, _ := read(path) // the next reader reports an unreadable file
 	text, _ := read(beside)
 	there := t
 	there.toml = true
@@ -53,8 +54,8 @@ func (t target) chosen(path string) (target, string) {
 	return t, path
 }
 
-// hooksIn are the hooks of a configuration in TOML, by event, without the record of what
-// people have trusted beside them.
+// hooksIn returns the hooks of a TOML configuration by event, without the record of trusted hooks
+// that Codex keeps there.
 func hooksIn(settings []byte) map[string]any {
 	var document struct {
 		Hooks map[string]any `toml:"hooks"`
@@ -107,8 +108,8 @@ func addTOML(settings []byte, h hooks) ([]byte, error) {
 	return added, nil
 }
 
-// demanded is what has Codex run hooks whatever people set, in front of the hooks; empty if
-// that is demanded already.
+// demanded returns the lines that make Codex run hooks regardless of people's settings. They
+// precede the hooks. It returns "" if the file already requires that.
 func demanded(settings []byte) (lines string, err error) {
 	set, err := features(settings)
 	switch {
@@ -122,16 +123,17 @@ func demanded(settings []byte) (lines string, err error) {
 	return "\n" + switchedOn, nil
 }
 
-// tomlEntry is an entry as addTOML writes it: Codex keeps the form of what it does not change.
+// tomlEntry matches an entry as addTOML writes it. Codex keeps the format of what it does not
+// change.
 var tomlEntry = regexp.MustCompile(`(\r?\n\[\[hooks\.\w+\]\]\r?\n)\[\[hooks\.\w+\.hooks\]\]\r?\ntype = "command"\r?\ncommand = "([^"\\\n]|\\.)*"\r?\ntimeout = \d+\r?\n`)
 
-// tomlSibling is another hook in the same entry.
+// tomlSibling matches another hook in the same entry.
 var tomlSibling = regexp.MustCompile(`^\s*\[\[hooks\.\w+\.hooks\]\]`)
 
-// removeTOML removes the hooks of an agent, wherever they are by now.
+// removeTOML removes the hooks of an agent, wherever they are in the file.
 func removeTOML(settings []byte, t target) ([]byte, error) {
 	settings = withTTY(settings)
-	if t.demands && len(t.events()) > 0 { // what precedes the first hook is ours
+	if t.demands && len(t.events()) > 0 { // the lines before the first hook are hook-agent's
 		end := newline(settings)
 		first := end + "[[hooks." + t.events()[0].Native + "]]" + end
 		settings = bytes.Replace(settings, []byte(end+strings.ReplaceAll(switchedOn, "\n", end)+first), []byte(first), 1)
@@ -143,7 +145,7 @@ func removeTOML(settings []byte, t target) ([]byte, error) {
 			continue
 		}
 		if tomlSibling.Match(settings[to:]) {
-			from = at[3] // the entry stays
+			from = at[3] // keep the entry
 		}
 		left = append(left, settings[done:from]...)
 		done = to
@@ -155,12 +157,12 @@ func removeTOML(settings []byte, t target) ([]byte, error) {
 	return left, nil
 }
 
-// asJSON is a configuration in TOML in the form of the others.
+// asJSON converts the hooks of a TOML configuration to the JSON form of the other agents.
 func asJSON(settings []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{"hooks": hooksIn(settings)})
 }
 
-// quotedTOML is a basic string.
+// quotedTOML returns text as a TOML basic string.
 func quotedTOML(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

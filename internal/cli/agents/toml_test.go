@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/agenthook"
 )
 
-// joinable are configurations of Codex as people have them, with hooks that others can join.
+// joinable are realistic Codex configurations with hooks that can be extended.
 var joinable = map[string]string{
 	"hooks":           "model = \"gpt-5\"\n\n[features]\nhooks = true\n\n[[hooks.PreToolUse]]\nmatcher = \"Bash\"\n\n[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"~/bin/lint.sh\"\ntimeout = 5\n",
 	"comments":        "# mine\nmodel = \"x\" # one\n\n# when it ends\n[[hooks.Stop]] # stop\n[[hooks.Stop.hooks]]\ntype = 'command'\ncommand = 'say \"done\"'\n# the end\n",
@@ -22,8 +22,8 @@ var joinable = map[string]string{
 	"servers and all": "[[hooks.Stop]]\n  [[hooks.Stop.hooks]]\n  type = \"command\"\n  command = \"beep\"\n\n[mcp_servers.docs]\ncommand = \"npx\"\nargs = [\"-y\", \"docs\"]\n[mcp_servers.docs.env]\nA = \"1\"\n[projects.\"/repo\"]\ntrust_level = \"trusted\"\n",
 }
 
-// alone are those without hooks, or whose hooks have a form that takes no others: hooks.json is
-// used, and their hooks stay as they are.
+// alone are configurations without hooks, or with hooks in a form that can't be extended:
+// hooks.json is used, and their hooks stay as they are.
 var alone = map[string]string{
 	"no hooks":       "model = \"gpt-5\"\n[features]\nhooks = true\n",
 	"trust only":     "[hooks.state.\"/home/ann/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:ab\"\n",
@@ -71,7 +71,8 @@ func TestConnectInTOML(t *testing.T) {
 	}
 }
 
-// checkTOML: what was there stands at the beginning, and each event has hook-agent last.
+// checkTOML checks that a configuration begins with its earlier content, and that each event has
+// hook-agent last.
 func checkTOML(t *testing.T, path, before string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -97,7 +98,7 @@ func checkTOML(t *testing.T, path, before string) {
 	}
 }
 
-// What Codex and people write behind the hooks stays, and so does what they changed before.
+// Text that Codex and people add after the hooks stays, and so do their changes before the hooks.
 func TestLaterEditsInTOMLStay(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)

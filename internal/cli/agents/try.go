@@ -18,11 +18,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 )
 
-// patience bounds one try.
+// patience bounds one test.
 const patience = 15 * time.Second
 
-// try runs hook-agent with the probe, as the agent would with an event. reason is why it
-// blocks; empty if it lets pass. meanwhile is done before the probe is complete.
+// try runs hook-agent with the probe, as the agent does for an event. reason says why hook-agent
+// blocks, and is empty if it lets the probe pass. meanwhile runs before the probe is complete.
 func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...string) (reason string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -40,7 +40,7 @@ func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...
 	if meanwhile != nil {
 		err = meanwhile(c.Process.Pid)
 	}
-	_, _ = stdin.Write([]byte(`{"session_id":"hookctl-doctor"}`)) // what it makes of it is seen below
+	_, _ = stdin.Write([]byte(`{"session_id":"hookctl-doctor"}`)) // the output is checked below
 	_ = stdin.Close()
 	ended := c.Wait()
 	if err != nil {
@@ -52,7 +52,7 @@ func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...
 		}
 		return strings.TrimSpace(stderr.String()), nil
 	}
-	var said map[string]string // the probe's answer has texts only
+	var said map[string]string // the probe's answer has only strings
 	if err := json.Unmarshal(stdout.Bytes(), &said); err != nil {
 		return "", fmt.Errorf("hook-agent's answer can't be read: %w", err)
 	}
@@ -64,14 +64,15 @@ func (h hooks) try(ctx context.Context, meanwhile func(pid int) error, flags ...
 	return "", nil
 }
 
-// ofProject reports whether a configuration is that of a project, which others than its user write.
+// ofProject reports whether a configuration belongs to a project, where others than the user may
+// have written it.
 func (t target) ofProject(path, home string) bool {
 	file, err := filepath.Abs(t.paths[project])
 	return err == nil && t.paths[project] != "" && filepath.Dir(path) == filepath.Dir(file) && file != filepath.Join(home, t.paths[user])
 }
 
-// isOurs reports whether a program is the hook-agent beside this program, or one in PATH outside of
-// the project: tools put directories of a project into PATH.
+// isOurs reports whether a program is the hook-agent next to this executable, or one in a PATH
+// directory outside the working directory. Tools put project directories into PATH.
 func isOurs(program, path string) bool {
 	real, err := filepath.EvalSymlinks(program)
 	if err != nil || !filepath.IsAbs(program) {
@@ -92,7 +93,7 @@ func isOurs(program, path string) bool {
 	})
 }
 
-// isBelow reports whether a directory is another one, or in it, under any of its names.
+// isBelow reports whether a directory is, or is inside, another directory, under any of its names.
 func isBelow(dir, other string) bool {
 	above, err1 := os.Stat(other)
 	dir, err2 := filepath.EvalSymlinks(dir)
@@ -110,7 +111,7 @@ func isBelow(dir, other string) bool {
 	return false
 }
 
-// killChild kills the process that asks the router for hook-agent.
+// killChild kills hook-agent's child process, which calls the router.
 func killChild(pid int) error {
 	for range 400 {
 		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -118,13 +119,13 @@ func killChild(pid int) error {
 			break
 		}
 		for _, f := range files {
-			children, _ := os.ReadFile(f) // gone with its thread
+			children, _ := os.ReadFile(f) // fails if the thread is gone
 			for child := range strings.FieldsSeq(string(children)) {
 				name, _ := os.ReadFile("/proc/" + child + "/cmdline")
 				if !strings.HasPrefix(string(name), supervisor.ChildName+"\x00") {
 					continue
 				}
-				n, _ := strconv.Atoi(child) // a process id
+				n, _ := strconv.Atoi(child) // always a process id
 				p, err := os.FindProcess(n)
 				if err != nil {
 					return err
@@ -137,21 +138,21 @@ func killChild(pid int) error {
 	return errors.New("the process can't be found on this system")
 }
 
-// inPlugin is how connect was called for OpenCode.
+// inPlugin returns the flags with which connect created the OpenCode plug-in.
 func inPlugin(text string) (h hooks, ok bool) {
 	program, args := pluginOf(text)
 	h.program, ok = program, program != ""
 	if h.args = args; len(args) > 1 {
-		h.args = args[:len(args)-2] // time-out and agent
+		h.args = args[:len(args)-2] // drop the timeout and the agent
 	}
 	return h, ok
 }
 
-// pluginOf is the program that the plug-in for OpenCode starts, and its arguments.
+// pluginOf returns the program and the arguments that the OpenCode plug-in starts.
 func pluginOf(text string) (program string, args []string) {
 	for line := range strings.Lines(text) {
 		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const program = "); is {
-			_ = json.Unmarshal([]byte(value), &program) // empty where it is none
+			_ = json.Unmarshal([]byte(value), &program) // stays empty if invalid
 		}
 		if value, is := strings.CutPrefix(strings.TrimSpace(line), "const args = "); is {
 			_ = json.Unmarshal([]byte(value), &args)

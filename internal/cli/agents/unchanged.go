@@ -14,8 +14,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// altered are the gated events whose hook is not as connect writes it. A matcher, another type, a
-// command around hook-agent, and names in another case or twice take the gate away, and look like it.
+// altered returns the gated events whose hook differs from what connect writes. A matcher, another
+// type, a wrapper command, or a name that is duplicated or in another case removes the gate without
+// looking like it.
 func (t target) altered(settings []byte, h hooks) (natives []string) {
 	var list events.Object
 	plain := hujson.Standardize
@@ -23,7 +24,7 @@ func (t target) altered(settings []byte, h hooks) (natives []string) {
 		plain = asJSON
 	}
 	if standard, err := plain(bytes.Clone(settings)); err == nil {
-		document, _ := events.ParseObject(standard) // a name that is there twice makes it empty
+		document, _ := events.ParseObject(standard) // a duplicate name makes it empty
 		raw, _ := document.Get("hooks")
 		list, _ = events.ParseObject(raw)
 	}
@@ -34,7 +35,7 @@ func (t target) altered(settings []byte, h hooks) (natives []string) {
 		want := canonical([]byte(pretty(t.entry(h.of(e)))))
 		raw, _ := list.Get(e.Native)
 		var entries []json.RawMessage
-		_ = json.Unmarshal(raw, &entries) // none
+		_ = json.Unmarshal(raw, &entries) // stays nil on failure
 		if !slices.ContainsFunc(entries, func(entry json.RawMessage) bool { return bytes.Equal(canonical(entry), want) }) {
 			natives = append(natives, e.Native)
 		}
@@ -44,11 +45,11 @@ func (t target) altered(settings []byte, h hooks) (natives []string) {
 
 func canonical(text []byte) []byte {
 	v := jsontext.Value(bytes.Clone(text))
-	_ = v.Canonicalize() // is JSON
+	_ = v.Canonicalize() // v is valid JSON
 	return v
 }
 
-// replaced are the files of hook-agent's own that are not as connect writes them.
+// replaced returns hook-agent's own files that differ from what connect writes.
 func (t target) replaced(path string, h hooks) (files []string) {
 	for name, want := range t.files(h) {
 		file := path
@@ -63,7 +64,7 @@ func (t target) replaced(path string, h hooks) (files []string) {
 	return files
 }
 
-// checkHooks finds what keeps an agent from running the hooks as connect writes them.
+// checkHooks finds settings that keep an agent from running the hooks as connect writes them.
 func (t target) checkHooks(path string, getenv func(string) string, settings []byte, h hooks, list *findings) {
 	switch {
 	case t.dialect == "opencode":
@@ -86,7 +87,7 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 		if other := t.machine(getenv); other != path {
 			list.say("fail", "%s is set: %s reads %s in place of %s", t.instead, t.program, other, path)
 		}
-		return // people can't switch these off
+		return // people can't turn these off
 	}
 	for _, file := range t.switches(path, getenv) {
 		text, _ := read(file)
@@ -104,7 +105,7 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 		switch {
 		case string(off) == "true" || string(enabled) == "false":
 			list.say("fail", "%s switches all hooks off", file)
-		case bytes.Contains(disabled, []byte("hook-agent")): // by their commands
+		case bytes.Contains(disabled, []byte("hook-agent")): // listed by command
 			list.say("fail", "%s switches hooks of hook-agent off", file)
 		case string(only) == "true" && file == t.machine(getenv):
 			list.say("fail", "%s lets no hooks run but those of the machine: connect with --scope managed", file)
@@ -112,7 +113,7 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 	}
 }
 
-// machine is the file of the machine's administrator, which counts more than those of people.
+// machine returns the administrator's file, which takes precedence over people's files.
 func (t target) machine(getenv func(string) string) string {
 	if other := getenv(t.instead); t.instead != "" && other != "" {
 		return other
@@ -120,7 +121,7 @@ func (t target) machine(getenv func(string) string) string {
 	return "/" + t.paths[managed]
 }
 
-// switches are the settings in which people, or the administrator, may switch hooks off.
+// switches returns the settings files in which people or the administrator may turn hooks off.
 func (t target) switches(path string, getenv func(string) string) []string {
 	if !t.merge || t.toml || t.dialect == "codex" {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// unserved names the guards that no worker serves: the router denies every event that they guard.
-// The probe does not find them, since its event is not one that they guard.
+// unserved names the guards that no worker serves. The router denies every event that they guard.
+// The probe can't find them, because no guard matches its event.
 func (h hooks) unserved(ctx context.Context, e *cli.Env, d agenthook.Dialect, list *findings) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -47,8 +47,8 @@ func (h hooks) unserved(ctx context.Context, e *cli.Env, d agenthook.Dialect, li
 	}
 }
 
-// guards are the registrations and the pinned guards of the router that the hooks ask. The
-// operator's credentials are for the operator's server: a project's settings may name another.
+// guards returns the registrations and the pinned guards of the router that the hooks call. It uses
+// the operator's credentials only for the operator's server: a project's settings may name another.
 func (h hooks) guards(ctx context.Context, e *cli.Env) (registered []agent.Listing, guards []pinned.Listing, err error) {
 	o := natsx.Options{Name: "hookctl", Role: "admin", Getenv: e.Getenv}
 	for _, arg := range h.args {

@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/agenthook"
 )
 
-// commands are those that connect wrote into a configuration, by event, with their
-// time-outs in the target's unit.
+// commands returns the commands that connect wrote into a configuration by event, with timeouts in
+// the target's unit.
 func commands(settings []byte, t target) map[string]hook {
 	found := map[string]hook{}
 	entries := entriesIn(settings, t)
@@ -29,7 +29,7 @@ func commands(settings []byte, t target) map[string]hook {
 	return found
 }
 
-// entriesIn are the entries of a configuration, by event.
+// entriesIn returns the entries of a configuration by event.
 func entriesIn(settings []byte, t target) map[string][]json.RawMessage {
 	if t.dialect == "opencode" || len(settings) == 0 {
 		return nil
@@ -51,7 +51,7 @@ func entriesIn(settings []byte, t target) map[string][]json.RawMessage {
 	return document.Hooks
 }
 
-// commandIn reads an entry of any of the agents.
+// commandIn parses the entry of any agent.
 func commandIn(raw json.RawMessage, dialect string) (hook, bool) {
 	type handler struct {
 		Command    string `json:"command"`
@@ -74,8 +74,8 @@ func commandIn(raw json.RawMessage, dialect string) (hook, bool) {
 	return hook{}, false
 }
 
-// ours reports whether a command is one that connect wrote for an agent, whatever the program is
-// called and whatever else the line has by now.
+// ours reports whether connect wrote a command for an agent, whatever the program is called and
+// whatever else was added to the line.
 func ours(command, dialect string) bool {
 	words := wordsOf(command)
 	at := slices.Index(words, dialect)
@@ -91,7 +91,7 @@ func ours(command, dialect string) bool {
 		known && slices.ContainsFunc(words[:at], func(word string) bool { return filepath.Base(word) == "hook-agent" })
 }
 
-// written is how connect was called for a configuration.
+// written returns the flags with which connect wrote a configuration.
 func written(settings []byte, t target) (hooks, bool) {
 	for _, h := range commands(settings, t) {
 		if !h.event.Obeys() {
@@ -106,7 +106,7 @@ func written(settings []byte, t target) (hooks, bool) {
 	return hooks{}, false
 }
 
-// wordsOf undoes quoted for a whole line.
+// wordsOf splits a command line into words, and undoes quoted.
 func wordsOf(line string) []string {
 	var words []string
 	word, inQuotes := "", false

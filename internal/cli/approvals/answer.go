@@ -38,7 +38,7 @@ type answered struct {
 	Progress string `json:"progress,omitempty"`
 }
 
-// Run answers.
+// Run sends the answer.
 func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 	a, err := e.Approver(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.SHA256 == "" || c.Option == "" {
 		r, err := a.Get(ctx, c.ID)
 		if err != nil {
-			return fmt.Errorf("answer approval %s: %w", c.ID, cmp.Or(errors.Unwrap(err), err)) // it is not shown here
+			return fmt.Errorf("answer approval %s: %w", c.ID, cmp.Or(errors.Unwrap(err), err)) // the request is not shown here
 		}
 		if c.Option == "" && !c.Pass {
 			return fmt.Errorf("answer approval %s: say which option: %s", c.ID, quoted(r.Options))
@@ -83,7 +83,7 @@ func (c *answerCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// meant adds to an error the option that a misspelt answer is close to.
+// meant adds to an error the option that is closest to a misspelt answer.
 func (c *answerCmd) meant(ctx context.Context, a *approver.Approver, err error) error {
 	r, lost := a.Get(ctx, c.ID)
 	if best := kind.Closest(c.Option, r.Options); lost == nil && best != "" && !strings.EqualFold(best, c.Option) {
@@ -92,7 +92,7 @@ func (c *answerCmd) meant(ctx context.Context, a *approver.Approver, err error) 
 	return err
 }
 
-// missing says who must allow a request too; empty if it is decided.
+// missing returns who else must allow a request, or "" if it is decided.
 func missing(ctx context.Context, a *approver.Approver, id string) string {
 	r, err := a.Get(ctx, id)
 	if err != nil || r.Decision != nil {
@@ -101,7 +101,7 @@ func missing(ctx context.Context, a *approver.Approver, id string) string {
 	return r.Progress
 }
 
-// quoted are options as they are typed: each is one argument.
+// quoted returns the options in quotes, as they are typed on a command line.
 func quoted(options []string) string {
 	list := make([]string, len(options))
 	for i, option := range options {

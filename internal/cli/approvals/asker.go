@@ -11,21 +11,21 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// settle is how long keys are ignored after an approval request appeared, so that keys meant
-// for something else decide nothing.
+// settle is how long keys are ignored after an approval request appears, so that a key meant for
+// something else does not decide it.
 const settle = 400 * time.Millisecond
 
-// maxTyped is how many characters a note may have; the router's limit is 4 KiB.
+// maxTyped is the maximum length of a note in characters. The router's limit is 4 KiB.
 const maxTyped = 1000
 
-// service is where the asker looks up and answers approval requests.
+// service looks up and answers approval requests.
 type service struct {
 	get    func(id string) (approval.Record, error)
 	answer func(id string, a approval.Answer) (progress string, err error)
 }
 
-// asker shows a person one approval request after the other: a model of bubbletea, whose
-// messages are [approval.Notice] and those below.
+// asker shows one approval request after the other. It is a bubbletea model; its messages are
+// [approval.Notice] and those below.
 type asker struct {
 	*term.Printer
 	service service
@@ -33,18 +33,18 @@ type asker struct {
 	now     func() time.Time
 
 	width, height int
-	queue         []approval.Request // the first is asked
-	answered      map[string]bool    // here, where others must answer too
-	record        *approval.Record   // of the first; nil until it is known
-	shown         time.Time          // since when
-	body          []term.Cell        // its text, as wide as the terminal
-	top           int                // the first line of body that is seen
-	choice        int                // the option that Enter gives; -1 for none
-	scope         int                // what "Allow always" is for, of the record's scopes
+	queue         []approval.Request // the first one is shown
+	answered      map[string]bool    // answered here, but others must answer too
+	record        *approval.Record   // of the first request; nil until it is loaded
+	shown         time.Time          // when the request appeared
+	body          []term.Cell        // its text, wrapped to the width of the terminal
+	top           int                // the first visible line of body
+	choice        int                // the selected option; -1 for none
+	scope         int                // of "Allow always": index into the record's scopes
 	note          []rune
-	typing        bool      // the note
-	sending       bool      // an answer is under way
-	said          term.Cell // what happened last
+	typing        bool      // the note is being typed
+	sending       bool      // an answer is in flight
+	said          term.Cell // the last status message
 }
 
 // The asker's messages.
@@ -58,11 +58,11 @@ type (
 	answerMsg   struct {
 		question approval.Request
 		option   string
-		progress string // who must allow too
+		progress string // who else must allow
 		err      error
 	}
-	tickMsg   struct{} // a second is over
-	statusMsg string   // what happened to the connection
+	tickMsg   struct{} // sent every second
+	statusMsg string   // the status of the connection
 )
 
 func newAsker(p *term.Printer, d service, by string) *asker {
@@ -72,7 +72,7 @@ func newAsker(p *term.Printer, d service, by string) *asker {
 // Init does nothing.
 func (m *asker) Init() tea.Cmd { return nil }
 
-// Update takes one message.
+// Update handles one message.
 func (m *asker) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.take(msg)
 	return m, cmd
@@ -105,7 +105,7 @@ func (m *asker) take(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// notice takes an approval request, or its end.
+// notice handles a new approval request, or the end of one.
 func (m *asker) notice(n approval.Notice) tea.Cmd {
 	if n.Decision == nil && m.find(n.Request.ID) >= 0 {
 		return m.review(n.Request)
@@ -128,7 +128,7 @@ func (m *asker) notice(n approval.Notice) tea.Cmd {
 	return nil
 }
 
-// review looks up what others answered to an approval request that waits here.
+// review looks up what others answered to the approval request that is shown.
 func (m *asker) review(q approval.Request) tea.Cmd {
 	if m.record == nil || m.record.ID != q.ID {
 		return nil
@@ -139,7 +139,7 @@ func (m *asker) review(q approval.Request) tea.Cmd {
 	}
 }
 
-// reviewed shows it, and leaves choice and note as they are.
+// reviewed shows the reviews. The choice and the note stay as they are.
 func (m *asker) reviewed(msg reviewedMsg) {
 	if m.record == nil || m.record.ID != msg.id || msg.err != nil {
 		return
@@ -152,7 +152,6 @@ func (m *asker) find(id string) int {
 	return slices.IndexFunc(m.queue, func(q approval.Request) bool { return q.ID == id })
 }
 
-// drop removes an approval request from the queue.
 func (m *asker) drop(i int) tea.Cmd {
 	m.queue = slices.Delete(m.queue, i, i+1)
 	if i > 0 {
@@ -162,7 +161,7 @@ func (m *asker) drop(i int) tea.Cmd {
 	return m.load()
 }
 
-// load looks up the first approval request, once.
+// load looks up the first approval request, unless it is already loaded.
 func (m *asker) load() tea.Cmd {
 	if m.record != nil || len(m.queue) == 0 {
 		return nil
@@ -174,8 +173,7 @@ func (m *asker) load() tea.Cmd {
 	}
 }
 
-// loaded shows an approval request. Only the record is shown, since anybody may publish a
-// notice.
+// loaded shows an approval request. It shows only the record, because anybody can publish a notice.
 func (m *asker) loaded(msg recordMsg) tea.Cmd {
 	if m.record != nil || len(m.queue) == 0 || m.queue[0].ID != msg.id {
 		return nil
@@ -184,7 +182,7 @@ func (m *asker) loaded(msg recordMsg) tea.Cmd {
 	case wire.CodeOf(msg.err) == wire.NotFound:
 		return m.drop(0)
 	case msg.err != nil:
-		m.said = term.Red.Cell(term.Printable(msg.err.Error())) // the next tick tries again
+		m.said = term.Red.Cell(term.Printable(msg.err.Error())) // the next tick retries
 		return nil
 	case msg.record.Decision != nil:
 		return m.notice(approval.Notice{Request: msg.record.Request, Decision: msg.record.Decision})
@@ -196,7 +194,7 @@ func (m *asker) loaded(msg recordMsg) tea.Cmd {
 	return nil
 }
 
-// answer sends the choice, for the data that is shown.
+// answer sends the selected option, for the data that is shown.
 func (m *asker) answer() tea.Cmd {
 	if m.choice < 0 {
 		m.said = term.Yellow.Cell("choose an answer first")
@@ -214,7 +212,7 @@ func (m *asker) answer() tea.Cmd {
 	}
 }
 
-// sent goes on to the next approval request, unless the answer may be given again.
+// sent moves on to the next approval request, unless the answer failed and can be retried.
 func (m *asker) sent(msg answerMsg) tea.Cmd {
 	m.sending = false
 	m.said = term.Green.Cell(term.Clip(term.OneLine(msg.question.Prompt), term.MaxValue) + "  answered: " + term.Printable(msg.option))
@@ -236,7 +234,7 @@ func (m *asker) sent(msg answerMsg) tea.Cmd {
 	return nil
 }
 
-// later moves the approval request behind the others.
+// later moves the approval request to the end of the queue.
 func (m *asker) later() tea.Cmd {
 	if len(m.queue) < 2 {
 		return nil

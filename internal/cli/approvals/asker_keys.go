@@ -9,7 +9,6 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// key takes one key.
 func (m *asker) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
@@ -45,7 +44,7 @@ func (m *asker) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// noteKey handles a key while a note is typed.
+// noteKey handles a key press while a note is typed.
 func (m *asker) noteKey(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "enter", "tab":
@@ -62,7 +61,7 @@ func (m *asker) noteKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// typed adds text to the note, in one line.
+// typed appends text to the note, on one line.
 func (m *asker) typed(text string) {
 	for _, r := range text {
 		if r == '\n' || r == '\t' || r == '\r' {
@@ -78,12 +77,12 @@ func (m *asker) choose(i int) {
 	m.choice, m.scope = min(max(i, 0), len(m.record.Options)-1), 0
 }
 
-// scoped reports whether an option's scope can be chosen.
+// scoped reports whether the user can choose a scope for an option.
 func (m *asker) scoped(option string) bool {
 	return len(m.record.Scopes) > 0 && approval.Remembered(option)
 }
 
-// widen chooses the next scope of "Allow always".
+// widen selects the next scope of "Allow always".
 func (m *asker) widen() {
 	if m.choice >= 0 && m.scoped(m.record.Options[m.choice]) {
 		m.scope = (m.scope + 1) % len(m.record.Scopes)
@@ -94,17 +93,16 @@ func (m *asker) scroll(lines int) {
 	m.top = max(min(m.top+lines, len(m.body)-m.page()), 0)
 }
 
-// visibleOptions are the options that are seen, around the choice, and the number
-// of the first.
+// visibleOptions returns the options that fit around the selected one, and the index of the first.
 func (m *asker) visibleOptions() (first int, list []string) {
 	n := min(len(m.record.Options), max(m.height/4, 2))
 	first = min(max(m.choice-n/2, 0), len(m.record.Options)-n)
 	return first, slices.Clone(m.record.Options[first : first+n])
 }
 
-// page is how many lines of the body are seen.
+// page returns how many lines of the body are visible.
 func (m *asker) page() int {
-	const others = 6 // the head, two rules, the note, what was said, the keys
+	const others = 6 // the head, two rules, the note, the status, the keys
 	_, options := m.visibleOptions()
 	return max(m.height-others-len(options), 1)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// seat is an asker on a terminal of its own, and the service that it asks.
+// seat is an asker with its own terminal, and the service that it calls.
 type seat struct {
 	t       *testing.T
 	m       *asker
@@ -49,7 +49,7 @@ func newSeat(t *testing.T) *seat {
 	return s
 }
 
-// tell gives the asker a message, and what follows from it.
+// tell sends a message to the asker, and then the resulting messages.
 func (s *seat) tell(msg tea.Msg) {
 	_, cmd := s.m.Update(msg)
 	for cmd != nil {
@@ -76,7 +76,7 @@ func (s *seat) ask(id, prompt string, options ...string) approval.Request {
 	return q
 }
 
-// press waits until keys count, and presses some.
+// press waits until keys are accepted, and presses some.
 func (s *seat) press(keys ...string) {
 	s.clock = s.clock.Add(settle)
 	for _, key := range keys {
@@ -184,7 +184,7 @@ func TestAKeyMeantForSomethingElseDecidesNothing(t *testing.T) {
 	s.clock = s.clock.Add(settle - time.Millisecond)
 	s.tell(keyPress("enter"))
 	s.gave()
-	s.press("enter", "enter") // the second comes right after the next approval request
+	s.press("enter", "enter") // the second arrives right after the next approval request
 	s.gave(`q1 Deny by me, note "", digest-of-q1`)
 	s.sees("Two?")
 }
@@ -209,7 +209,7 @@ func TestAnAnswerIsSentOnce(t *testing.T) {
 	_, send := s.m.Update(keyPress("enter"))
 	s.press("down", "enter")
 	s.sees("sending the answer")
-	// The router may tell of the decision before it replies.
+	// The router may announce the decision before it replies.
 	s.tell(approval.Notice{Request: q, Decision: &approval.Decision{Option: "Deny", DecidedBy: "unauthenticated"}})
 	s.sees("One?", "sending the answer")
 	s.tell(send())
@@ -314,8 +314,8 @@ func TestLongTextIsScrolledAndCut(t *testing.T) {
 	s.sees("lines 1 to 13 of")
 }
 
-// What an agent wrote does not pass for the parts of the request around it, whether it breaks the
-// line or fills it up.
+// Text from an agent can't pass for the surrounding parts of the request, whether it breaks the
+// line or fills it.
 func TestTextOfSeveralRowsHasBars(t *testing.T) {
 	t.Parallel()
 	s := newSeat(t)
@@ -346,7 +346,7 @@ func TestManyOptionsAreSeenAroundTheChoice(t *testing.T) {
 	}
 }
 
-// TestAskerChoosesTheScope: where the router offers scopes, for "Allow always" alone.
+// The asker offers the router's scopes, for "Allow always" only.
 func TestAskerChoosesTheScope(t *testing.T) {
 	all := []string{approval.ScopeSession, approval.ScopeLineage, approval.ScopeAgent}
 	for sentence, c := range map[string]struct {

@@ -11,10 +11,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// maxWrapped bounds the lines of an approval request's text on a terminal.
+// maxWrapped bounds the wrapped lines of an approval request's text.
 const maxWrapped = 5000
 
-// View shows the approval request.
+// View renders the approval request.
 func (m *asker) View() tea.View {
 	var lines []string
 	if m.record == nil {
@@ -35,8 +35,7 @@ func (m *asker) idle() []string {
 	return []string{m.cut(term.Dim.Cell(what)), "", m.cut(m.said)}
 }
 
-// question shows the head, as much of the text as there is room for, the options,
-// the note, and the keys.
+// question renders the head, as much of the text as fits, the options, the note, and the keys.
 func (m *asker) question() []string {
 	page := m.page()
 	seen := m.body[m.top:min(m.top+page, len(m.body))]
@@ -66,7 +65,7 @@ func (m *asker) question() []string {
 	return append(lines, m.noteLine(), m.cut(m.said), m.cut(m.keys()))
 }
 
-// head says who asks and how much time is left.
+// head renders who asks and how much time is left.
 func (m *asker) head() string {
 	time := left(m.record.Expires, m.now())
 	right := time.Text + " left"
@@ -89,7 +88,7 @@ func (m *asker) keys() term.Cell {
 	return term.Dim.Cell("↑↓ choose · Enter answers · n note · Tab later · Ctrl-C leaves without an answer")
 }
 
-// noteLine shows the end of the note while it is typed.
+// noteLine renders the note. While it is typed, only its end may be visible.
 func (m *asker) noteLine() string {
 	text := string(m.note)
 	if m.typing {
@@ -101,7 +100,7 @@ func (m *asker) noteLine() string {
 	return m.Paint(term.Dim, "  note: ") + text
 }
 
-// wrap makes the text of the approval request as wide as the terminal.
+// wrap wraps the text of the approval request to the width of the terminal.
 func (m *asker) wrap() {
 	if m.record == nil {
 		return
@@ -132,7 +131,7 @@ func (m *asker) addSection(s term.Section) {
 	}
 }
 
-// add adds a line, wrapped.
+// add wraps a line and appends it to the body.
 func (m *asker) add(line term.Cell) {
 	for _, part := range m.Rows(line, m.width) {
 		switch len(m.body) {
@@ -145,7 +144,7 @@ func (m *asker) add(line term.Cell) {
 	}
 }
 
-// cut paints a line that fits the width.
+// cut paints a line, truncated to the width.
 func (m *asker) cut(line term.Cell) string {
 	return m.Paint(line.Color, ansi.Truncate(line.Text, m.width, "…"))
 }
@@ -155,7 +154,7 @@ func (m *asker) rule(text string) string {
 	return m.Paint(term.Dim, text+strings.Repeat("─", max(m.width-ansi.StringWidth(text), 0)))
 }
 
-// optionColor distinguishes what grants from what denies.
+// optionColor returns green for an option that grants, and red otherwise.
 func optionColor(option string) term.Color {
 	if approval.Grants(option) {
 		return term.Green

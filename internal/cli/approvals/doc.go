@@ -1,4 +1,4 @@
-// Package approvals has the commands about approval requests: list, show, answer and
-// watch them; list and revoke what "Allow always" granted; check a file of rules, and
-// suggest rules from what people answered.
+// Package approvals implements the commands for approval requests: list, show, answer and watch
+// requests; list and revoke "Allow always" grants; check a file of rules, and suggest rules from
+// people's answers.
 package approvals

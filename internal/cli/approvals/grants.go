@@ -47,7 +47,7 @@ type revokeCmd struct {
 	ID string `arg:"" help:"Id of the approval, as approvals grants shows it."`
 }
 
-// revoked is the JSON form of what was revoked.
+// revoked is the JSON form of a revocation.
 type revoked struct {
 	ID      string `json:"approval_id"`
 	Revoked bool   `json:"revoked"`

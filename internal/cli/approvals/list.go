@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Cmd has the commands of `hookctl approvals`.
+// Cmd is `hookctl approvals`.
 type Cmd struct {
 	List    listCmd    `cmd:"" default:"withargs" help:"List the open approval requests, the newest first; the default of approvals."`
 	Show    showCmd    `cmd:"" help:"Show an approval request and the data it is about."`
@@ -65,7 +65,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// asked is the prompt, preceded by how many have allowed if several must.
+// asked returns the prompt. If several people must allow, the progress precedes it.
 func asked(q approval.Request) string {
 	if q.Progress == "" {
 		return q.Prompt
@@ -73,10 +73,10 @@ func asked(q approval.Request) string {
 	return "(" + q.Progress + ") " + q.Prompt
 }
 
-// urgent is when little time is left.
+// urgent is the remaining time below which a request is highlighted.
 const urgent = 30 * time.Second
 
-// left is how much time there is to answer.
+// left returns how much time is left to answer.
 func left(expires approval.Time, now time.Time) term.Cell {
 	switch d := expires.Sub(now); {
 	case d <= 0:

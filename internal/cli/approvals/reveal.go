@@ -11,7 +11,7 @@ type revealCmd struct {
 	ID string `arg:"" help:"Id of the approval request, as approvals list shows it."`
 }
 
-// Help says who may.
+// Help says who may reveal secrets.
 func (*revealCmd) Help() string {
 	return "The audit log first records who sees them. Needs the credentials of an admin, as hookctl auth add makes them; the console has --console-reveal."
 }

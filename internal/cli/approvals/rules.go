@@ -27,7 +27,7 @@ type rulesCmd struct {
 	Cwd     string   `placeholder:"DIR" help:"Directory where the command runs."`
 }
 
-// ruled is the JSON form of what rules decide.
+// ruled is the JSON form of what the rules decide.
 type ruled struct {
 	Rules    approval.Rules `json:"rules"`
 	Decision string         `json:"decision,omitempty"` // allow, deny, or ask where no rule matches
@@ -37,7 +37,7 @@ type ruled struct {
 	Failed   []string       `json:"failed,omitempty"` // of them, and why
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *rulesCmd) Help() string {
 	return `The tests that stand in the rules run too, as if no rule were in shadow.
 

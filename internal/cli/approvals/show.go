@@ -24,7 +24,7 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 	return showRecord(ctx, e, c.ID, (*approver.Approver).Get)
 }
 
-// showRecord shows what get returns of an approval request.
+// showRecord shows the approval request that get returns.
 func showRecord(ctx context.Context, e *cli.Env, id string, get func(*approver.Approver, context.Context, string) (approval.Record, error)) error {
 	a, err := e.Approver(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func showRecord(ctx context.Context, e *cli.Env, id string, get func(*approver.A
 	return nil
 }
 
-// state is how an approval request ended, or that it waits.
+// state returns how an approval request ended, or that it waits.
 func state(r approval.Record, now time.Time) term.Cell {
 	if r.Decision != nil {
 		return decision(*r.Decision)
@@ -55,7 +55,7 @@ func state(r approval.Record, now time.Time) term.Cell {
 	return term.Yellow.Cell("waits for an answer; time left: " + left(r.Expires, now).Text + ", then " + term.Printable(r.Default))
 }
 
-// facts is what else is known of an approval request.
+// facts returns the other properties of an approval request.
 func facts(r approval.Record) (rows term.Facts) {
 	hook := r.Hook
 	if r.HookID != "" && r.HookID != r.Hook {
@@ -90,7 +90,7 @@ func facts(r approval.Record) (rows term.Facts) {
 	return rows
 }
 
-// approvedBy are all who allowed, if several had to.
+// approvedBy returns everyone who allowed a decided request.
 func approvedBy(r approval.Record) []string {
 	if r.Decision == nil {
 		return nil
@@ -98,7 +98,7 @@ func approvedBy(r approval.Record) []string {
 	return r.ApprovedBy
 }
 
-// decision is the end of an approval request for people.
+// decision renders the outcome of an approval request.
 func decision(d approval.Decision) term.Cell {
 	what, color := "denied", term.Red
 	if d.Granted {
@@ -120,8 +120,9 @@ func decision(d approval.Decision) term.Cell {
 	return color.Cell(what)
 }
 
-// sections are what to judge: what the request is about, what an edit changes, and the prompt;
-// and more: what hooks changed, and all other data. They are safe to show.
+// sections returns the sections of an approval request. judged has what to judge: the subject, the
+// edits, and the prompt. more has the changes that hooks made, and all other data. Both are safe to
+// print.
 func sections(r approval.Record) (judged, more []term.Section) {
 	v := approvalview.Of(r)
 	for _, s := range v.Subject {

@@ -27,7 +27,7 @@ type suggestCmd struct {
 	Write    string `type:"path" placeholder:"FILE" help:"Add the rules to this file of approval rules, in shadow."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *suggestCmd) Help() string {
 	return `The audit log of the last 30 days, or of --since and --last, is read for commands that people allowed again and
 again. Each rule names the hook, the question, the tool, the directory, the sender and every word of the command; files
@@ -40,10 +40,10 @@ how often it agreed with people. What an agent asks often it may ask for a purpo
 Exit codes: 0 the log was read, whatever was found; 1 error.`
 }
 
-// defaultPeriod is how far back the log is read.
+// defaultPeriod is how far back the log is read by default.
 const defaultPeriod = "30d"
 
-// suggested is the JSON form.
+// suggested is the JSON form of the suggestions.
 type suggested struct {
 	Since time.Time `json:"since"`
 	suggest.Report
@@ -92,9 +92,9 @@ func (c *suggestCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// ruleFile is the file that gets the rules.
+// ruleFile is the file that the rules are added to.
 type ruleFile struct {
-	path  string // where it is, links followed
+	path  string // with symbolic links resolved
 	text  []byte
 	mode  fs.FileMode
 	rules approval.Rules
@@ -166,10 +166,10 @@ func (c *suggestCmd) log(ctx context.Context, e *cli.Env, since time.Time) (*sug
 
 const (
 	suggestColumns = 80
-	maxRefused     = 10 // that people see; JSON has all
+	maxRefused     = 10 // shown to people; JSON has all
 )
 
-// show writes the screen.
+// show prints the suggestions.
 func (d suggested) show(p *term.Printer) {
 	p.Print("%s since %s: %d answered by people\n", term.Plural(d.Questions, "approval request"), d.Since.Local().Format(time.DateOnly), d.Answered)
 	for _, n := range []struct {
@@ -213,7 +213,7 @@ func (d suggested) show(p *term.Printer) {
 	d.shadow(p)
 }
 
-// rules are the texts for a file, or where they are now.
+// rules prints the rules, or the file that they were added to.
 func (d suggested) rules(p *term.Printer) {
 	if d.Written != "" {
 		p.Print("\nadded to %s, in shadow; check it with:\n  hookctl approvals rules %[1]s\n", term.Printable(d.Written))
@@ -225,7 +225,7 @@ func (d suggested) rules(p *term.Printer) {
 	}
 }
 
-// shadow says how rules in shadow did.
+// shadow prints how the rules in shadow performed.
 func (d suggested) shadow(p *term.Printer) {
 	if len(d.Shadow) == 0 {
 		return

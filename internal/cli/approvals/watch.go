@@ -22,18 +22,18 @@ type watchCmd struct {
 	By      string `placeholder:"NAME" help:"Who answers; default: the local user."`
 }
 
-// maxStatus is how much news of the connection may wait for the asker.
+// maxStatus is how many status messages about the connection may be queued for the asker.
 const maxStatus = 16
 
-// Run asks on a terminal, and writes a line for each approval request and decision
-// elsewhere.
+// Run asks interactively on a terminal. Elsewhere it writes a line for each approval request and
+// decision.
 func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
 	status := make(chan string, maxStatus)
 	if interactive(e) {
 		e.Status = func(text string) {
 			select {
 			case status <- text:
-			default: // the asker is gone, or slow
+			default: // the asker has ended, or is slow
 			}
 		}
 	}
@@ -55,13 +55,13 @@ func (c *watchCmd) Run(ctx context.Context, e *cli.Env) error {
 	return cli.StopCause(ctx)
 }
 
-// interactive reports whether there is a person to ask.
+// interactive reports whether a person can be asked on the terminal.
 func interactive(e *cli.Env) bool {
 	in, isFile := e.Stdin.(*os.File)
 	return e.Terminal && !e.Out.JSON && (!isFile || term.IsTerminal(in))
 }
 
-// of keeps the notices of the requested session.
+// of returns a handler that passes on only the notices of the requested session.
 func (c *watchCmd) of(handle func(approval.Notice)) func(approval.Notice) {
 	return func(n approval.Notice) {
 		if c.Session == "" || n.Request.Session == c.Session {
@@ -70,8 +70,8 @@ func (c *watchCmd) of(handle func(approval.Notice)) func(approval.Notice) {
 	}
 }
 
-// ask runs the asker, and the watch with it, until the person leaves or ctx ends. The
-// asker owns the screen, so it shows the status too.
+// ask runs the asker, and a watch that feeds it, until the user quits or ctx ends. The asker owns
+// the screen, so it shows the connection's status too.
 func (c *watchCmd) ask(ctx context.Context, e *cli.Env, a *approver.Approver, status <-chan string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -110,7 +110,7 @@ func (c *watchCmd) ask(ctx context.Context, e *cli.Env, a *approver.Approver, st
 		return watchErr
 	}
 	if errors.Is(err, tea.ErrProgramKilled) && errors.Is(err, context.Canceled) {
-		return nil // the caller's context ended
+		return nil // the caller's context has ended
 	}
 	if err != nil {
 		return fmt.Errorf("use the terminal: %w", err)

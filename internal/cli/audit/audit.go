@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// FilterFlags are the flags that choose records.
+// FilterFlags are the flags that select records.
 type FilterFlags struct {
 	Session    string   `placeholder:"ID" help:"Only of this session."`
 	Chain      string   `placeholder:"ID" help:"Only of this chain."`
@@ -26,8 +26,8 @@ type FilterFlags struct {
 	Until string `placeholder:"TIME" help:"Only before this time."`
 }
 
-// Filter reads the flags. It refuses words that no record has, and warns of an event that is
-// probably misspelt.
+// Filter parses the flags. It rejects values that no record can have, and warns about an event that
+// is probably misspelt.
 func (f FilterFlags) Filter(e *cli.Env, now time.Time) (query.Filter, error) {
 	out := query.Filter{
 		Session: f.Session, Chain: f.Chain, Hook: f.Hook, Event: f.Event, Action: f.Action,

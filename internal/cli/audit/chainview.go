@@ -24,7 +24,6 @@ func readChanges(patch []byte) (list []jsonedit.Change, err error) {
 	return list, err
 }
 
-// printChain prints a chain.
 func printChain(p *term.Printer, s *chainView) {
 	if p.Document(s) {
 		return
@@ -83,7 +82,7 @@ func (s *chainView) head() [][]term.Cell {
 // pending reports whether the agent was told to wait for a person.
 func (s *chainView) pending() bool { return s.Action == "pending" }
 
-// outcome is what was decided on an approval request, and by whom.
+// outcome returns the decision on an approval request, and who made it.
 func outcome(d *query.Record) term.Cell {
 	text, color := "denied", term.Red
 	if d.Granted {
@@ -95,7 +94,7 @@ func outcome(d *query.Record) term.Cell {
 	return color.Cell(text + " by " + term.Printable(d.DecidedBy))
 }
 
-// dataLines is what a record says of data, laid out as in an approval request.
+// dataLines renders recorded data with the layout of an approval request.
 func (s *chainView) dataLines(d *query.Data) []term.Cell {
 	switch {
 	case d == nil:
@@ -112,7 +111,7 @@ func (s *chainView) dataLines(d *query.Data) []term.Cell {
 	return lines
 }
 
-// callLines is what each hook did, and changed.
+// callLines renders what each hook did and changed.
 func callLines(p *term.Printer, s *chainView) (lines []term.Cell) {
 	for i, call := range s.Hooks {
 		r := call.record
@@ -160,7 +159,7 @@ func hopDetail(r *query.Record) string {
 	return strings.Join(parts, ": ")
 }
 
-// changeLines is what changed, as a diff.
+// changeLines renders changes as a diff.
 func changeLines(list []jsonedit.Change) []term.Cell {
 	if len(list) == 0 {
 		return nil
@@ -172,7 +171,7 @@ func changeLines(list []jsonedit.Change) []term.Cell {
 	return jsonedit.DiffLines(patch)
 }
 
-// textOf is the text of a JSON string, and any other JSON as it is.
+// textOf returns the text of a JSON string, and any other JSON unchanged.
 func textOf(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
@@ -181,7 +180,8 @@ func textOf(value json.RawMessage) string {
 	return string(value)
 }
 
-// effectLines is what was put into the agent's context or dropped, shown or hidden.
+// effectLines renders the injected context, whether it was dropped, and the messages shown or
+// output hidden.
 func effectLines(c *query.Chain) (lines []term.Cell) {
 	for _, r := range c.Of(audit.InjectionKind, audit.DisplayKind) {
 		from := " from " + term.Printable(r.Hook)
@@ -217,7 +217,7 @@ func injectedText(r query.Record) string {
 	return ": " + term.Clip(term.Printable(textOf(r.Text.Value)), 4*term.MaxValue)
 }
 
-// approvalLines is an approval request and who decided it, and when.
+// approvalLines renders an approval request, who decided it, and when.
 func approvalLines(a approvalView) (lines []term.Cell) {
 	lines = append(lines, term.Cells(term.Quoted(term.PrintableLines(a.Prompt, term.MaxLines)), term.Bold)...)
 	if q := a.request; q != nil {
@@ -261,7 +261,7 @@ func approvalLines(a approvalView) (lines []term.Cell) {
 	return append(lines, end.Color.Cell(text))
 }
 
-// outLines is what the agent got.
+// outLines renders what the agent received.
 func (s *chainView) outLines() []term.Cell {
 	r, d := s.result, s.answer()
 	switch {
@@ -283,7 +283,7 @@ func (s *chainView) outLines() []term.Cell {
 	return s.dataLines(r.Out)
 }
 
-// when is how long a call took, and how long after the event's arrival it began.
+// when returns how long a call took, and how long after the event's arrival it began.
 func (s *chainView) when(r *query.Record) string {
 	text := term.Micros(r.Micros)
 	if s.result == nil || r.Started.IsZero() {

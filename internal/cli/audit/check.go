@@ -20,15 +20,15 @@ type CheckCmd struct {
 	NoPin bool `help:"Do not trust keys from the log's pin."`
 }
 
-// Help is what --help adds.
+// Help describes the exit codes.
 func (CheckCmd) Help() string {
 	return `Exit code 0: the record stands at its place in a log that a router signed. 40: that is not proved.`
 }
 
-// maxReceipt bounds what is read of a receipt: a record, and hashes.
+// maxReceipt bounds the size of a receipt, which is a record and hashes.
 const maxReceipt = 64 << 20
 
-// Checked is the JSON form.
+// Checked is the JSON form of the result.
 type Checked struct {
 	Proved    bool            `json:"proved"`
 	Reason    string          `json:"reason,omitempty"` // why not
@@ -52,7 +52,7 @@ func (c *CheckCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return notProved(e, Checked{}, err)
 	}
-	said := query.ParseNote([]byte(receipt.Checkpoint)).Origin // only to find the pin
+	said := query.ParseNote([]byte(receipt.Checkpoint)).Origin // used only to find the pin
 	var pins []*pinFile
 	if !c.NoPin && said != "" {
 		if pins, err = readPins(e.Getenv, said); err != nil && len(c.Key) == 0 {
@@ -115,8 +115,8 @@ func notProved(e *cli.Env, x Checked, err error) error {
 	return nil
 }
 
-// signers are the keys of routers that have signed the checkpoint of a receipt: pins of several logs
-// of one name have the keys of them all.
+// signers returns the router keys that signed the checkpoint of a receipt. With pins of several
+// logs of the same name, it considers the keys of all of them.
 func (t trusted) signers(r audit.Receipt) (list []verifierkeys.Key) {
 	for _, k := range t.routers {
 		keys := audit.Keys{Routers: verifierkeys.Verifiers([]verifierkeys.Key{k})}

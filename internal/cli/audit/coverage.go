@@ -23,10 +23,10 @@ type CoverageCmd struct {
 	cli.Period
 }
 
-// maxCovered is how many agents are listed; the rest is counted.
+// maxCovered is the maximum number of agents that are listed; the others are only counted.
 const maxCovered = 10_000
 
-// Coverage is the JSON form.
+// Coverage is the JSON form of the report.
 type Coverage struct {
 	Since   time.Time `json:"since"`
 	Agents  []covered `json:"agents"` // the ungated first
@@ -49,7 +49,7 @@ type covered struct {
 	ToolPre *time.Time     `json:"last_tool_pre,omitempty"`
 }
 
-// Help is what --help adds.
+// Help describes the defaults.
 func (CoverageCmd) Help() string {
 	return "Without --since and --last it counts the last 24 hours, without the events of hookctl doctor."
 }
@@ -108,10 +108,10 @@ func compareGated(gated bool) int {
 	return -1
 }
 
-// sender is an agent as it calls itself, and who it is.
+// sender is an agent's self-declared name and its emitter.
 type sender struct{ agent, emitter string }
 
-// count counts an event. It is false if there is no room for its agent.
+// count counts an event. It returns false if the limit of agents is reached.
 func (doc *Coverage) count(agents map[sender]*covered, r *query.Record) bool {
 	from := sender{r.Agent, r.Emitter}
 	a := agents[from]
@@ -127,7 +127,7 @@ func (doc *Coverage) count(agents map[sender]*covered, r *query.Record) bool {
 	if r.Time.After(a.Last) {
 		a.Last = r.Time
 	}
-	if r.Event == events.ToolPre && r.Action != "collect" { // which decides nothing
+	if r.Event == events.ToolPre && r.Action != "collect" { // collect decides nothing
 		a.Gated = true
 		if a.ToolPre == nil || r.Time.After(*a.ToolPre) {
 			at := r.Time
@@ -137,7 +137,7 @@ func (doc *Coverage) count(agents map[sender]*covered, r *query.Record) bool {
 	return true
 }
 
-// show shows the agents, and says what those without tool:pre mean.
+// show prints the agents, and explains those without tool:pre.
 func (doc *Coverage) show(out *term.Printer, now time.Time) {
 	if len(doc.Agents) == 0 {
 		out.Print("No event is recorded since %s. Routers with --audit=off record none.\n", doc.Since.Local().Format(time.DateTime))
@@ -174,7 +174,7 @@ func (doc *Coverage) show(out *term.Printer, now time.Time) {
 	}
 }
 
-// agoOf says how long ago a time was, roughly.
+// agoOf returns roughly how long ago a time was.
 func agoOf(now, t time.Time) string {
 	switch age := now.Sub(t); {
 	case age < time.Minute:

@@ -25,7 +25,7 @@ type ExportCmd struct {
 	Wait    time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the last message; default 5s."`
 }
 
-// exported is the JSON form of what was exported.
+// exported is the JSON form of the result.
 type exported struct {
 	File     string `json:"file"`
 	Origin   string `json:"origin"`
@@ -46,7 +46,7 @@ func (c *ExportCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	s, err := segment(ctx, l, c.Segment) // before a file is made
+	s, err := segment(ctx, l, c.Segment) // before the file is created
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (c *ExportCmd) Run(ctx context.Context, e *cli.Env) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// export writes a segment to out, which is file if there is one.
+// export writes a segment to out. file is out if that is a file, otherwise nil.
 func (c *ExportCmd) export(ctx context.Context, e *cli.Env, l *query.Log, s store.Segment, out io.Writer, file *os.File) error {
 	w, s, err := c.begin(ctx, l, s, out, file)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *ExportCmd) export(ctx context.Context, e *cli.Env, l *query.Log, s stor
 	}
 }
 
-// begin begins the file, or finds where to continue it, and with which segment.
+// begin starts the file, or finds the segment and the position at which to continue it.
 func (c *ExportCmd) begin(ctx context.Context, l *query.Log, s store.Segment, out io.Writer, file *os.File) (*audit.Writer, store.Segment, error) {
 	if file != nil {
 		info, err := file.Stat()
@@ -121,7 +121,7 @@ func (c *ExportCmd) begin(ctx context.Context, l *query.Log, s store.Segment, ou
 	return w, s, err
 }
 
-// goOn finds the segment of a file, and its end.
+// goOn finds the segment and the end of an existing file.
 func (c *ExportCmd) goOn(ctx context.Context, l *query.Log, file *os.File) (w *audit.Writer, s store.Segment, err error) {
 	if w, err = audit.Resume(file); err != nil {
 		return nil, s, fmt.Errorf("%w (%s)", err, c.File)
@@ -138,7 +138,7 @@ func (c *ExportCmd) goOn(ctx context.Context, l *query.Log, file *os.File) (w *a
 	return nil, s, fmt.Errorf("resume %s: it is an export of %s, which is not the log or the segment here", c.File, w.Header().Origin)
 }
 
-// segment is one by its number, 0 for the live one.
+// segment returns a segment by its number; 0 means the live one.
 func segment(ctx context.Context, l *query.Log, number int) (store.Segment, error) {
 	s, err := l.Segment(ctx, number)
 	if errors.Is(err, natsx.ErrNoStream) {

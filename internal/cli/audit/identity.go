@@ -10,10 +10,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 )
 
-// identify finds the keys that tell the log from others of the same name, such as that of a
-// second installation: those of --key, else those of the log that was verified at this address,
-// else those of the running routers that a pin has, else those of the only pin, or of the one whose
-// key an export names.
+// identify finds the keys that distinguish the log from others of the same name, such as that of a
+// second installation. It takes the first of: the keys of --key; those of the log that was verified
+// at this address; the keys of the running routers that a pin has; those of the only pin; and those
+// of the one pin whose key an export names.
 func (v *verification) identify() error {
 	if v.cmd.NoPin || v.cmd.Pin != "" {
 		return nil
@@ -58,9 +58,9 @@ func (v *verification) identify() error {
 	return err
 }
 
-// replaced reports whether the routers tell no key of the logs that were verified where they are:
-// an attacker who puts another log there, with another key, also answers for the routers. Then the
-// log must be the one that was verified there.
+// replaced reports whether the routers announce no key of the logs that were verified at their
+// address. An attacker who puts another log there, with another key, also answers for the routers.
+// In that case the log must be the one that was verified there.
 func (v *verification) replaced() (bool, error) {
 	if v.ask == nil {
 		return false, nil
@@ -88,8 +88,8 @@ func (v *verification) replaced() (bool, error) {
 	return true, err
 }
 
-// ownPin is the one of several pins that has a key which the exports name. That is their own word,
-// so it is said; they are verified with the key of the pin.
+// ownPin returns the one of several pins that has a key which the exports name. That name is only
+// the export's own claim, so a note says so; the exports are verified with the pin's key.
 func (v *verification) ownPin(pins []*pinFile) (*pinFile, error) {
 	var named []string
 	for _, p := range v.parts {
@@ -114,7 +114,7 @@ func (v *verification) ownPin(pins []*pinFile) (*pinFile, error) {
 		pins[0].Origin, len(pins), strings.Join(named, ", "))
 }
 
-// pinOf finds the pin of a part by its name and its key, or where a new one goes.
+// pinOf finds the pin of a part by name and key, or the path for a new one.
 func (v *verification) pinOf(p *part) error {
 	pins, err := readPins(v.env.Getenv, p.header.Origin)
 	if err != nil {
@@ -134,8 +134,8 @@ func (v *verification) pinOf(p *part) error {
 	return err
 }
 
-// ours reports whether a pin is of the log that is verified, by its key. An unreadable one
-// counts, so that using it reports the error.
+// ours reports whether a pin belongs to the log that is verified, judged by its key. It returns
+// true for an unreadable pin, so that using the pin reports the error.
 func (v *verification) ours(path string) bool {
 	pin, err := readPin(path)
 	return err != nil || pin != nil && pin.of(v.whose)

@@ -16,13 +16,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// keyFlags are the flags that say whose signatures count.
+// keyFlags are the flags that select the trusted keys.
 type keyFlags struct {
 	Key     []string `sep:"none" placeholder:"KEY|FILE" help:"A router's verifier key, or a file with some: FILE.pub beside its --audit-key. Repeatable."`
 	Witness []string `sep:"none" placeholder:"KEY|FILE" help:"A witness's verifier key, or a file with some. Repeatable."`
 }
 
-// trusted are the keys to verify with.
+// trusted is the set of keys to verify with.
 type trusted struct {
 	routers, witnesses []verifierkeys.Key
 }
@@ -31,7 +31,7 @@ func (t trusted) keys() audit.Keys {
 	return audit.Keys{Routers: verifierkeys.Verifiers(t.routers), Witnesses: verifierkeys.Verifiers(t.witnesses)}
 }
 
-// trust reads the flags, with the pins as defaults.
+// trust parses the flags, with the pins as defaults.
 func (f keyFlags) trust(pins []*pinFile) (t trusted, err error) {
 	if t.routers, err = verifierkeys.Read("--key", f.Key); err != nil {
 		return t, err
@@ -67,7 +67,7 @@ const (
 	patient  = 300 * time.Millisecond
 )
 
-// askKeys asks the running routers for their keys, and says whose they are.
+// askKeys asks the running routers for their keys. from has the ids of the routers that sent one.
 func askKeys(ctx context.Context, b *natsx.Conn) (found []verifierkeys.Key, from []string, err error) {
 	subject, err := micro.ControlSubject(micro.InfoVerb, "hook-router", "")
 	if err != nil {
@@ -82,7 +82,7 @@ func askKeys(ctx context.Context, b *natsx.Conn) (found []verifierkeys.Key, from
 	return found, from, err
 }
 
-// onFirstUse takes the keys of the running routers on trust, and says so.
+// onFirstUse trusts the keys of the running routers on first use, and prints a warning.
 func onFirstUse(e *cli.Env, b *natsx.Conn, found []verifierkeys.Key, from []string) ([]verifierkeys.Key, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("%w; no router that runs here gave its key either", errNoKey)

@@ -20,30 +20,31 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// part is one segment of a log that is verified: an export, or a stream.
+// part is one segment of a log to verify: an export, or a stream.
 type part struct {
-	what   string // file or stream
+	what   string // the file or stream
 	header audit.Header
-	bad    *audit.FormatError // why there is no header
+	bad    *audit.FormatError // why the header can't be read
 	in     io.Reader
-	size   int64    // of a file; 0: not known
-	pin    *pinFile // nil for none
-	path   string   // of the pin; empty: none is kept
-	heads  [][]byte // seen elsewhere
-	odd    []string // what else there is to say
+	size   int64    // of a file; 0 if unknown
+	pin    *pinFile // nil if there is none
+	path   string   // of the pin; empty if none is kept
+	heads  [][]byte // heads seen elsewhere
+	odd    []string // further remarks
 
-	previous tlog.Hash // what the first checkpoint must name; zero: there is no segment before
+	previous tlog.Hash // what the first checkpoint must name; zero if there is no segment before
 	linked   bool      // previous is known, or there is no segment before
 	report   audit.Report
 }
 
-// headless reports whether the part is not an export, or of an unknown version.
+// headless reports whether the part has no readable header: it is not an export, or has an unknown
+// version.
 func (p *part) headless() bool { return p.bad != nil }
 
-// number of the segment, from 1.
+// number returns the number of the segment, starting at 1.
 func (p *part) number() int { return numberOf(p.header) }
 
-// numberOf reads the number of a segment in its name; 0 if it has none.
+// numberOf parses the segment number in the origin of a header, and returns 0 if it has none.
 func numberOf(h audit.Header) int {
 	name, ok := strings.CutPrefix(h.Origin, audit.Origin(h.Prefix, segmentName(h.Prefix, 1)))
 	switch {
@@ -59,19 +60,19 @@ func numberOf(h audit.Header) int {
 	return n
 }
 
-// segmentName is the name that has a number.
+// segmentName returns the name of the segment with a number.
 func segmentName(prefix string, number int) string {
 	return store.SegmentName(strings.ToUpper(prefix)+"_AUDIT", number)
 }
 
-// follows says whether the part is the segment right after another.
+// follows reports whether the part is the segment right after another.
 func (p *part) follows(before *part) bool {
 	return before != nil && before.header.Prefix == p.header.Prefix && p.number() > 1 && before.number() == p.number()-1
 }
 
-// verify verifies. The segment before, or else the pin, says what the first checkpoint must
-// follow. If neither does, the file's own word is taken, and the verdict is that the beginning
-// is missing.
+// verify verifies the part. The previous segment, or else the pin, determines what the first
+// checkpoint must follow. Without either, verify accepts the file's own claim, and the verdict is
+// that the beginning is missing.
 func (p *part) verify(ctx context.Context, t trusted, progress func(done int64)) (err error) {
 	if p.bad != nil {
 		p.report = audit.Report{Verdict: audit.Invalid, Reason: p.bad.Reason, Line: p.bad.Line}
@@ -108,7 +109,7 @@ func (p *part) verify(ctx context.Context, t trusted, progress func(done int64))
 	return nil
 }
 
-// openPart opens an export; - is the standard input. Close what it gives.
+// openPart opens an export; - is the standard input. The caller calls closer.
 func openPart(name string, stdin io.Reader) (p *part, closer func(), err error) {
 	p, closer = &part{what: name}, func() {}
 	in := stdin
@@ -130,7 +131,7 @@ func openPart(name string, stdin io.Reader) (p *part, closer func(), err error) 
 	return p, closer, nil
 }
 
-// peek reads the header, and leaves all to be read.
+// peek reads the header without consuming the input.
 func (p *part) peek(in io.Reader) error {
 	var seen bytes.Buffer
 	source := &remembering{in: in, kept: &seen}
@@ -143,12 +144,12 @@ func (p *part) peek(in io.Reader) error {
 	return source.err
 }
 
-// maxSearched bounds what is read of an export to find its first checkpoint, in bytes. Routers
+// maxSearched bounds how many bytes of an export are read to find its first checkpoint. Routers
 // sign once a second.
 const maxSearched = 64 << 20
 
-// signers are those whose signatures the first checkpoint of an export has, as it says itself;
-// nothing is proved. All is left to be read.
+// signers returns the signers of the first checkpoint of an export, as the export claims them; it
+// proves nothing. The input is not consumed.
 func (p *part) signers() []note.Signature {
 	if p.in == nil {
 		return nil
@@ -172,7 +173,7 @@ func (p *part) signers() []note.Signature {
 	return nil
 }
 
-// remembering keeps what was read, and the error that is not the end.
+// remembering is a reader that keeps what was read, and any error other than io.EOF.
 type remembering struct {
 	in   io.Reader
 	kept *bytes.Buffer
@@ -188,7 +189,7 @@ func (r *remembering) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// grave orders the verdicts of parts of a log by gravity.
+// grave ranks the verdict on a part of a log by severity.
 func grave(v audit.Verdict) int {
 	order := []audit.Verdict{audit.OKWitnessed, audit.OKPinned, audit.OKUnanchored, audit.Incomplete, audit.UnknownFormat, audit.Invalid, audit.Diverged}
 	if i := slices.Index(order, v); i >= 0 {

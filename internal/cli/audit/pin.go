@@ -19,8 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// pinFile is what is remembered of a verification: the head that was seen, and whose
-// signatures held.
+// pinFile records a verification: the head that was seen, and the keys whose signatures were valid.
 type pinFile struct {
 	audit.Pin
 	Head      tlog.Hash `json:"head"`                  // the digest of the last checkpoint
@@ -34,7 +33,7 @@ type pinFile struct {
 	path string
 }
 
-// readPin reads a pin; nil if there is no such file.
+// readPin reads a pin. It returns nil if the file does not exist.
 func readPin(path string) (*pinFile, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +52,7 @@ func readPin(path string) (*pinFile, error) {
 	return p, nil
 }
 
-// addKeys adds keys that the pin has.
+// addKeys adds the keys of the pin to a list.
 func (p *pinFile) addKeys(list []verifierkeys.Key, texts []string) ([]verifierkeys.Key, error) {
 	for _, text := range texts {
 		k, err := verifierkeys.Parse(text)
@@ -65,7 +64,7 @@ func (p *pinFile) addKeys(list []verifierkeys.Key, texts []string) ([]verifierke
 	return list, nil
 }
 
-// write writes the pin whole or not at all.
+// write writes the pin atomically.
 func (p *pinFile) write() error {
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
@@ -77,10 +76,10 @@ func (p *pinFile) write() error {
 	return atomicfile.Write(p.path, append(text, '\n'), 0o600)
 }
 
-// pinDir is where pins are kept.
+// pinDir returns the directory of the pins.
 func pinDir(getenv func(string) string) (string, error) {
 	state := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // as its specification says
+	if !filepath.IsAbs(state) { // as the XDG specification requires
 		home := getenv("HOME")
 		if home == "" {
 			return "", errNoState
@@ -90,14 +89,14 @@ func pinDir(getenv func(string) string) (string, error) {
 	return filepath.Join(state, "hookctl", "audit"), nil
 }
 
-// pinBase is how the name of a file with a pin of an origin begins.
+// pinBase returns the beginning of the name of an origin's pin files.
 func pinBase(origin string) string { return strings.ReplaceAll(origin, "/", "__") }
 
-// keyMark separates the origin from the key in a file's name, if several installations have
-// logs of the same origin with different keys.
+// keyMark separates the origin from the key in a file name, if several installations have logs of
+// the same origin with different keys.
 const keyMark = "@"
 
-// readPins reads the pins of the logs of an origin, whatever their keys.
+// readPins reads the pins of all logs of an origin, whatever their keys.
 func readPins(getenv func(string) string, origin string) ([]*pinFile, error) {
 	dir, err := pinDir(getenv)
 	if err != nil {
@@ -120,8 +119,8 @@ func readPins(getenv func(string) string, origin string) ([]*pinFile, error) {
 	return pins, nil
 }
 
-// eachPin calls take with the pins of all segments of a prefix's logs, whatever their keys: with the
-// segment's number and the file.
+// eachPin calls take for the pin of each segment of a prefix's logs, whatever their keys, with the
+// segment's number and the pin's file.
 func eachPin(getenv func(string) string, prefix string, take func(number int, path string)) error {
 	origin := audit.Origin(prefix, segmentName(prefix, 1))
 	dir, err := pinDir(getenv)
@@ -148,8 +147,8 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(path)
 }
 
-// newPinPath is where to keep the first pin of a log: the origin names it,
-// and a key if there are pins of other logs of that origin.
+// newPinPath returns the path of a new pin of a log. The file is named after the origin, and after
+// a key if there are pins of other logs of that origin.
 func newPinPath(getenv func(string) string, origin string, others bool, identity []verifierkeys.Key) (string, error) {
 	dir, err := pinDir(getenv)
 	if err != nil {
@@ -162,18 +161,18 @@ func newPinPath(getenv func(string) string, origin string, others bool, identity
 	return filepath.Join(dir, name+".json"), nil
 }
 
-// of reports whether the log of a pin is signed with one of these keys.
+// of reports whether the log of the pin is signed with one of these keys.
 func (p *pinFile) of(identity []verifierkeys.Key) bool {
 	return slices.ContainsFunc(verifierkeys.Texts(identity), func(text string) bool { return slices.Contains(p.Keys, text) })
 }
 
-// has reports whether a signature names a key of the pin; it is not checked.
+// has reports whether a signature names a key of the pin. It does not verify the signature.
 func (p *pinFile) has(s note.Signature) (bool, error) {
 	keys, err := p.addKeys(nil, p.Keys)
 	return slices.ContainsFunc(keys, func(k verifierkeys.Key) bool { return k.Name() == s.Name && k.KeyHash() == s.Hash }), err
 }
 
-// keepPins remembers the heads that were verified.
+// keepPins writes the pins of the verified heads.
 func (v *verification) keepPins() error {
 	for _, p := range v.parts {
 		if p.path == "" || p.report.Pin == nil {

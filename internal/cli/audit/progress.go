@@ -14,16 +14,16 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 )
 
-// progress shows the progress of something: a bar on a terminal, else a line now and
-// then, and nothing for what ends at once.
+// progress shows the progress of an operation: a bar on a terminal, and occasional lines elsewhere.
+// It shows nothing for a short operation.
 type progress struct {
 	w           io.Writer
 	bar         bool
 	what        string // such as "export"
-	total       int64  // of units; 0: not known
+	total       int64  // in units; 0 if unknown
 	unit        func(n float64) string
 	began, said time.Time
-	first       int64 // where it began
+	first       int64 // the unit at which it began
 	drawn       bool
 }
 
@@ -34,14 +34,14 @@ const (
 	minBar    = 5
 )
 
-// newProgress begins at the unit first.
+// newProgress returns a progress that begins at the unit first.
 func newProgress(e *cli.Env, what string, first, total int64, unit func(float64) string) *progress {
 	f, ok := e.Stderr.(*os.File)
 	now := time.Now()
 	return &progress{w: e.Stderr, bar: ok && term.IsTerminal(f), what: what, total: total, unit: unit, began: now, said: now, first: first}
 }
 
-// at sets how much is done.
+// at reports how much is done.
 func (p *progress) at(done int64) {
 	every := lineEvery
 	if p.bar {
@@ -57,7 +57,7 @@ func (p *progress) at(done int64) {
 
 func (p *progress) draw(done int64, now time.Time) {
 	rate := float64(done-p.first) / max(now.Sub(p.began).Seconds(), 0.001)
-	width := term.ColumnsOf(p.w) - 1 // in the last column, some terminals begin a new line
+	width := term.ColumnsOf(p.w) - 1 // some terminals wrap at the last column
 	text := fmt.Sprintf("%s  %s/s", p.unit(float64(done)), p.bare(rate))
 	if p.total > 0 {
 		share := min(float64(done)/float64(p.total), 1)
@@ -80,13 +80,13 @@ func (p *progress) draw(done int64, now time.Time) {
 	fmt.Fprintf(p.w, "%s: %s\n", p.what, text)
 }
 
-// bare is a number of units, where it is plain that they are messages.
+// bare formats a number of units without the word "messages".
 func (p *progress) bare(n float64) string {
 	text, _, _ := strings.Cut(p.unit(n), " message")
 	return text
 }
 
-// say writes a line of its own.
+// say writes a separate line.
 func (p *progress) say(format string, args ...any) {
 	p.end()
 	fmt.Fprintf(p.w, "hookctl: %s\n", term.Printable(fmt.Sprintf(format, args...)))
@@ -100,5 +100,5 @@ func (p *progress) end() {
 	}
 }
 
-// messages is a number of messages for people.
+// messages formats a number of messages.
 func messages(n float64) string { return term.Plural(int(math.Round(n)), "message") }

@@ -46,7 +46,7 @@ func TestProgressIsABarOnATerminal(t *testing.T) {
 	}
 }
 
-// What is drawn leaves the last of the 80 columns free, so that it stands in one row.
+// A bar leaves the last of the 80 columns free, so that it stays on one row.
 func TestProgressFitsItsRow(t *testing.T) {
 	t.Parallel()
 	for what, bar := range map[string]string{"verify HOOKS_AUDIT": "[███░░░░░░░░░] ", "verify " + strings.Repeat("x", 90): "…"} {

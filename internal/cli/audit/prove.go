@@ -26,7 +26,7 @@ type ProveCmd struct {
 	Wait   time.Duration `default:"5s" placeholder:"DURATION" help:"How long to wait for a checkpoint over the record; default 5s."`
 }
 
-// Run makes a receipt.
+// Run creates a receipt.
 func (c *ProveCmd) Run(ctx context.Context, e *cli.Env) error {
 	if (c.Place == "") == (c.Chain == "") {
 		return errors.New("prove which record: give its place or --chain, one of them")
@@ -62,7 +62,7 @@ func (c *ProveCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// parsePlace reads a place as tail and query show it; segment 0 means not given.
+// parsePlace parses a place as tail and query print it. Segment 0 means that none was given.
 func parsePlace(text string) (p query.Place, err error) {
 	rest := text
 	if number, after, ok := strings.Cut(text, "/"); ok {
@@ -107,7 +107,7 @@ func (c *ProveCmd) fromLog(ctx context.Context, e *cli.Env, at query.Place) (r a
 		if err != nil {
 			return r, err
 		}
-		at.Segment = 1 // as places are written
+		at.Segment = 1 // the default in a place
 		if len(segments) > 1 && c.Place != "" {
 			fmt.Fprintf(e.Stderr, "hookctl: the log has several segments; this is about the first: write N/%s for another\n", term.Printable(c.Place))
 		}

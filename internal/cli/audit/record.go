@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// record is the JSON form of a record and of where it stands.
+// record is the JSON form of a record and its place in the log.
 type record struct {
 	Place    string          `json:"place"` // as audit prove takes it
 	Stream   string          `json:"stream"`
@@ -35,10 +35,10 @@ func placed(r query.Record) record {
 	return out
 }
 
-// RecordTime is how the time of a record is shown.
+// RecordTime is the format of a record's time.
 const RecordTime = "2006-01-02 15:04:05.000Z"
 
-// showRecord writes one record: one line, which a terminal may have to fold.
+// showRecord prints a record on one line, which a terminal may have to fold.
 func showRecord(p *term.Printer, r query.Record) {
 	if p.Line(placed(r)) {
 		return
@@ -60,7 +60,7 @@ func detail(text string) string {
 	return "  " + text
 }
 
-// recordText is what was decided or done, with what failed in front.
+// recordText returns what was decided or done. A failure comes first.
 func recordText(p *term.Printer, r *query.Record) string {
 	what := term.Printable(r.Action)
 	switch {
@@ -81,7 +81,7 @@ func recordText(p *term.Printer, r *query.Record) string {
 	return p.Paint(cli.ActionColor(chain.Action(r.Action)), term.OrDash(what))
 }
 
-// skipped says why a hook's answer counts for nothing.
+// skipped returns why a hook's answer was not used.
 func skipped(r *query.Record) string {
 	if r.Action == "in_vain" {
 		return "answer discarded"
@@ -94,14 +94,14 @@ type parts []string
 
 func (p *parts) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
 
-// text adds a value with a name in front, unless the value is empty.
+// text adds a value with a label, unless the value is empty.
 func (p *parts) text(name, value string) {
 	if value != "" {
 		p.add("%s%s", name, term.Clip(term.OneLine(value), 2*term.MaxValue))
 	}
 }
 
-// about is the rest of a record for people, in one line.
+// about returns the remaining fields of a record on one line.
 func about(r *query.Record) string {
 	var p parts
 	switch r.Kind {
@@ -135,7 +135,7 @@ func about(r *query.Record) string {
 	return strings.Join(p, "; ")
 }
 
-// approval adds what a record says of an approval request.
+// approval adds the fields of a record about an approval request.
 func (p *parts) approval(r *query.Record) {
 	p.text("", r.ApprovalID)
 	switch r.Kind {
@@ -159,11 +159,11 @@ func (p *parts) approval(r *query.Record) {
 	}
 }
 
-// order adds what a record says of an order, a registration or the log itself.
+// order adds the fields of a record about an operator's command, a registration or the log itself.
 func (p *parts) order(r *query.Record) {
 	switch r.Kind {
 	case audit.RegistrationKind:
-		if r.Revision > 0 { // none where it was recorded before it was stored
+		if r.Revision > 0 { // 0 if it was recorded before it was stored
 			p.add("revision %d", r.Revision)
 		}
 		p.text("by ", r.By)
@@ -190,8 +190,8 @@ func (p *parts) order(r *query.Record) {
 	}
 }
 
-// deciderKind is the kind of decider: a person, an unnamed one, a rule, the time-out, an error, or
-// none since the request was outdated.
+// deciderKind returns who decided: a person, an unnamed person, a rule, the timeout, an error, or
+// nobody because the request was outdated.
 func deciderKind(r *query.Record) string {
 	switch {
 	case r.TimedOut:

@@ -23,8 +23,8 @@ type ShowCmd struct {
 	Approval string `placeholder:"ID" help:"The chains of this approval request instead."`
 }
 
-// Run tells what happened in a chain, in those of an event or an approval request, or in the
-// last denied one of a session.
+// Run shows a chain, the chains of an event or an approval request, or the last denied chain of a
+// session.
 func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	given := 0
 	for _, id := range [...]string{c.ID, c.EventID, c.Approval} {
@@ -61,8 +61,8 @@ func (c *ShowCmd) Run(ctx context.Context, e *cli.Env) error {
 	return err
 }
 
-// chainsOf are the chains that an id names, the oldest first; of a session the one that
-// says most.
+// chainsOf returns the chains that an id names, oldest first. For a session it returns only the
+// most significant one.
 func chainsOf(ctx context.Context, e *cli.Env, l *query.Log, id string) ([]string, error) {
 	found, err := l.Find(ctx, id, e.WholeLog)
 	if err != nil {
@@ -78,7 +78,7 @@ func chainsOf(ctx context.Context, e *cli.Env, l *query.Log, id string) ([]strin
 	return found.Chains, nil
 }
 
-// chainView is the JSON form of a chain, and what text output shows of it.
+// chainView is the JSON form of a chain, and the source of the text output.
 type chainView struct {
 	ChainID    string            `json:"chain_id"`
 	EventID    string            `json:"event_id,omitempty"`
@@ -133,7 +133,7 @@ type approvalView struct {
 	request, decision *query.Record
 }
 
-// revelation says who was shown the secrets of an approval request.
+// revelation records who saw the secrets of an approval request.
 type revelation struct {
 	By   string `json:"by"`
 	Time string `json:"time"`
@@ -150,7 +150,7 @@ func newChainView(c *query.Chain) *chainView {
 		s.result = c.Refused()
 	}
 	s.Refused = c.Refused() != nil
-	var before *query.Data // what the next hook was given
+	var before *query.Data // the input of the next hook
 	if r := s.result; r != nil {
 		s.Agent, s.Action, s.Reason, s.DeniedBy, before = r.Agent, r.Action, r.Reason, r.DeniedBy, r.In
 		if r.Out != nil {
@@ -180,7 +180,7 @@ func newChainView(c *query.Chain) *chainView {
 	return s
 }
 
-// approvals puts approval requests and decisions together.
+// approvals groups the records of each approval request.
 func (s *chainView) approvals() {
 	for _, records := range s.chain.Approvals() {
 		a := approvalView{ApprovalID: records[0].ApprovalID}
@@ -191,7 +191,7 @@ func (s *chainView) approvals() {
 	}
 }
 
-// add takes what a record says about the approval request.
+// add merges a record into the approval request.
 func (a *approvalView) add(r *query.Record) {
 	a.Prompt = cmp.Or(r.Prompt, a.Prompt)
 	switch r.Kind {
@@ -209,8 +209,8 @@ func (a *approvalView) add(r *query.Record) {
 	}
 }
 
-// answer is the decision on the last approval request; nil if the chain asked for none, or it
-// is still open.
+// answer returns the decision on the last approval request. It returns nil if the chain made none,
+// or the request is still open.
 func (s *chainView) answer() *query.Record {
 	if len(s.Approvals) == 0 {
 		return nil
@@ -218,8 +218,8 @@ func (s *chainView) answer() *query.Record {
 	return s.Approvals[len(s.Approvals)-1].decision
 }
 
-// compareData lists how data changed: as it was recorded, with the old values where they
-// are known, else from the views of the data, as far as they were recorded.
+// compareData returns how data changed. It prefers the recorded changes, with the old values where
+// they are known, and otherwise compares the recorded data.
 func compareData(before, after *query.Data, recorded []byte) []jsonedit.Change {
 	var was []byte
 	if before != nil {
@@ -239,7 +239,8 @@ func compareData(before, after *query.Data, recorded []byte) []jsonedit.Change {
 	return jsonedit.Changes(was, after.Value)
 }
 
-// valueAt is the value at a JSON pointer, through objects only; nil for none.
+// valueAt returns the value at a JSON pointer, or nil if there is none. It descends into objects
+// only.
 func valueAt(text []byte, pointer string) []byte {
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if pointer == "" {

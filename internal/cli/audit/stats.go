@@ -23,7 +23,7 @@ type StatsCmd struct {
 	cli.Period
 }
 
-// Stats is the JSON form.
+// Stats is the JSON form of the statistics.
 type Stats struct {
 	Records    int            `json:"records"` // that were counted
 	Unreadable int            `json:"unreadable"`
@@ -40,7 +40,7 @@ type Stats struct {
 	Missing    []Gap          `json:"missing,omitempty"` // segments that are not there
 }
 
-// HookCount counts what a hook did at an event.
+// HookCount counts the results of a hook for an event.
 type HookCount struct {
 	Event      string `json:"event"`
 	Hook       string `json:"hook"`
@@ -68,7 +68,7 @@ type segmentStats struct {
 	Alarm *query.Alarm `json:"alarm,omitempty"`
 }
 
-// Run counts.
+// Run prints the statistics.
 func (c *StatsCmd) Run(ctx context.Context, e *cli.Env) error {
 	now := time.Now()
 	since, err := c.From(now)
@@ -254,7 +254,7 @@ func countCell(n int, color term.Color) term.Cell {
 	return color.Cell(strconv.Itoa(n))
 }
 
-// tally is a count of each word: 3 deny, 5 continue.
+// tally formats counts by word, such as "3 deny, 5 continue".
 func tally(counts map[string]int) string {
 	if len(counts) == 0 {
 		return "none"

@@ -17,7 +17,7 @@ type TailCmd struct {
 	Follow bool `short:"f" help:"Keep showing new records, until interrupted."`
 }
 
-// Run shows the end of the log.
+// Run shows the newest records.
 func (c *TailCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
 		return fmt.Errorf("--limit %d can't be negative", c.Limit)
@@ -64,7 +64,7 @@ type QueryCmd struct {
 	Reverse     bool `hidden:"" xor:"order" help:"The newest first, which is the default."`
 }
 
-// Run shows records, the newest first.
+// Run shows the matching records, newest first by default.
 func (c *QueryCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Limit < 0 {
 		return fmt.Errorf("--limit %d can't be negative", c.Limit)

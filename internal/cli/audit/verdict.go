@@ -61,14 +61,14 @@ func (p *part) verified() verifiedPart {
 	return out
 }
 
-// show writes the verdict, then the facts.
+// show prints the verdict, then the details.
 func (v *verification) show(verdict audit.Verdict) {
 	worst := v.parts[0]
 	for _, p := range v.parts {
 		if p.report.Verdict == verdict {
 			worst = p
 			if !verdict.OK() {
-				break // of several that are not, the first
+				break // the first of several failed parts
 			}
 		}
 	}
@@ -146,12 +146,12 @@ func (p verifiedPart) rows(rows *term.Facts) {
 	}
 }
 
-// trustedBefore reports whether the keys are those of a pin that has them on trust.
+// trustedBefore reports whether the keys come from a pin that trusts them on first use.
 func (v *verification) trustedBefore() bool {
 	return len(v.cmd.Key) == 0 && slices.ContainsFunc(v.parts, func(p *part) bool { return p.pin != nil && p.pin.OnTrust })
 }
 
-// hint says what may be behind a verdict that a pin decided.
+// hint prints a possible cause of a verdict that a pin decided.
 func (v *verification) hint(worst *part) {
 	if worst.pin == nil || !worst.report.Differs || v.cmd.Pin != "" {
 		return
@@ -160,7 +160,7 @@ func (v *verification) hint(worst *part) {
 		term.Printable(worst.path), worst.pin.Verified.Format(RecordTime), term.Printable(worst.pin.From))
 }
 
-// where is the line and the sequence that a finding is about. A running log has no lines.
+// where returns the line and the sequence of a finding. A running log has no lines.
 func (v *verification) where(r audit.Report) string {
 	var at []string
 	if r.Line > 0 && v.from == "" {

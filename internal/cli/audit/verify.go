@@ -31,7 +31,7 @@ type VerifyCmd struct {
 	RemovedBefore int `placeholder:"N" help:"The segments before this number were removed, and none from it on. Default: no pinned segment may be missing."`
 }
 
-// Help is what --help adds.
+// Help lists the exit codes.
 func (VerifyCmd) Help() string {
 	return `The exit code says the verdict:
 
@@ -95,14 +95,14 @@ type verification struct {
 	cmd     *VerifyCmd
 	env     *cli.Env
 	trust   trusted
-	onTrust bool // the keys were taken on first use
+	onTrust bool // the keys were trusted on first use
 	parts   []*part
-	ask     func() ([]verifierkeys.Key, error) // the routers that are there for their keys; nil in files
-	whose   []verifierkeys.Key                 // the keys that tell the log from others of its name; nil: there are none
-	from    string                             // where the log stands; empty: in files
-	at      []string                           // all addresses of the servers that it is on
-	signed  int                                // number of a segment after the last that there is, of which the log has checkpoints; 0: none
-	gone    []string                           // what is not proved, or not as --removed-before says, about removed segments
+	ask     func() ([]verifierkeys.Key, error) // asks the running routers for their keys; nil for files
+	whose   []verifierkeys.Key                 // the keys that distinguish the log from others of its name; nil if there are none
+	from    string                             // the address of the log's server; empty for files
+	at      []string                           // all addresses of the log's servers
+	signed  int                                // number of a segment after the last existing one for which the log has checkpoints; 0 if none
+	gone    []string                           // what is unproven about removed segments, or contradicts --removed-before
 }
 
 // files verifies exports.
@@ -173,7 +173,7 @@ func (v *verification) prepare() error {
 		if err != nil {
 			return fmt.Errorf("read --head: %w", err)
 		}
-		of := v.parts[len(v.parts)-1] // it finds what is wrong with it
+		of := v.parts[len(v.parts)-1] // the last part reports what is wrong with it
 		for _, p := range v.parts {
 			if query.ParseNote(text).Origin == p.header.Origin {
 				of = p
@@ -184,8 +184,8 @@ func (v *verification) prepare() error {
 	return nil
 }
 
-// findPin finds what is remembered of a part. A pin that is named belongs to the log that it
-// names, and a new one to the last.
+// findPin finds the pin of a part. A pin given with --pin belongs to the log that it names; a new
+// one belongs to the last part.
 func (v *verification) findPin(p *part, last bool) (err error) {
 	if v.cmd.NoPin || p.headless() {
 		return nil
@@ -206,7 +206,7 @@ func (v *verification) findPin(p *part, last bool) (err error) {
 	return nil
 }
 
-// verdict is the gravest of all parts.
+// verdict returns the gravest verdict of all parts.
 func (v *verification) verdict() audit.Verdict {
 	worst := v.parts[0].report.Verdict
 	for _, p := range v.parts {
@@ -217,7 +217,7 @@ func (v *verification) verdict() audit.Verdict {
 	return worst
 }
 
-// digestText is a digest as people compare it; empty for none.
+// digestText returns the digest in the form that people compare, or "" if it is zero.
 func digestText(h tlog.Hash) string {
 	if h == (tlog.Hash{}) {
 		return ""

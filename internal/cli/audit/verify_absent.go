@@ -8,13 +8,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// Gap is a run of missing segments, by their numbers.
+// Gap is a range of missing segments, by number.
 type Gap struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 }
 
-// gaps are those before and between the existing segments.
+// gaps returns the gaps before and between the existing segments.
 func gaps(numbers []int) (list []Gap) {
 	next := 1
 	for _, n := range slices.Sorted(slices.Values(numbers)) {
@@ -26,7 +26,7 @@ func gaps(numbers []int) (list []Gap) {
 	return list
 }
 
-// name is the names of the first and the last.
+// name returns the names of the first and the last segment.
 func (g Gap) name(prefix string) string {
 	if g.From == g.To {
 		return segmentName(prefix, g.From)
@@ -39,7 +39,8 @@ func (g Gap) notThere(prefix string) string {
 	return fmt.Sprintf("%s is not there, though segments before and after it are: keepers remove only the oldest", g.name(prefix))
 }
 
-// absent finds whole segments that were cut off or cut out. Files may be of several logs.
+// absent finds segments that are missing at the end, in the middle or at the beginning. The files
+// may belong to several logs.
 func (v *verification) absent() error {
 	numbers := map[string][]int{} // by prefix
 	for _, p := range v.parts {
@@ -63,10 +64,10 @@ func (v *verification) absent() error {
 	return nil
 }
 
-// absentOf finds it in one log, of which there are segments with these numbers. Pins are
-// the files of what was verified before, by number.
+// absentOf finds the missing segments of one log, whose existing segments have these numbers. pins
+// has the pin files of previously verified segments, by number.
 func (v *verification) absentOf(prefix string, numbers []int, pins map[int]string) (lost []*part, err error) {
-	add := func(g Gap, pin int, why string) { // the pin's number, 0 if it has nothing to do with it
+	add := func(g Gap, pin int, why string) { // the pin's number; 0 if no pin is involved
 		p := &part{what: g.name(prefix), header: audit.Header{Origin: audit.Origin(prefix, segmentName(prefix, g.From)), Prefix: prefix}}
 		p.report = audit.Report{Verdict: audit.Incomplete, Origin: p.header.Origin, Reason: why}
 		if p.path = pins[pin]; p.path != "" && err == nil {
@@ -115,8 +116,7 @@ func (v *verification) absentOf(prefix string, numbers []int, pins map[int]strin
 	return lost, err
 }
 
-// pinned are the segments of a log that were verified before: the files of their pins, by
-// number.
+// pinned returns the pin files of a log's previously verified segments, by number.
 func (v *verification) pinned(prefix string) (map[int]string, error) {
 	pins := map[int]string{}
 	switch {
@@ -126,7 +126,7 @@ func (v *verification) pinned(prefix string) (map[int]string, error) {
 		pin, err := readPin(v.cmd.Pin)
 		if pin != nil {
 			pins[numberOf(audit.Header{Origin: pin.Origin, Prefix: prefix})] = v.cmd.Pin
-			delete(pins, 0) // it is of another log
+			delete(pins, 0) // a pin of another log
 		}
 		return pins, err
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// answered is what routers said when they were asked for their keys.
+// answered is the routers' answer to a request for their keys.
 type answered struct {
 	keys []verifierkeys.Key
 	from []string
 	err  error
 }
 
-// live verifies the running log: all its segments, each continuing the one before.
+// live verifies the running log: all its segments, and that each continues the previous one.
 func (v *verification) live(ctx context.Context) error {
 	l, b, err := v.env.AuditLog(ctx)
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *verification) segment(ctx context.Context, l *query.Log, s store.Segmen
 	if err := v.link(ctx, l, s, p); err != nil {
 		return err
 	}
-	heads, err := l.Heads(ctx, s.Name()) // before the aim: they are never ahead of it
+	heads, err := l.Heads(ctx, s.Name()) // before the end is fixed, so that no head is beyond it
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,8 @@ func (v *verification) segment(ctx context.Context, l *query.Log, s store.Segmen
 	return p.verify(ctx, v.trust, nil)
 }
 
-// exportStream exports a segment to a reader, errors included. Call end after reading.
+// exportStream exports a segment to a reader, which also returns the export's error. Call end after
+// reading.
 func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.ExportEnd, progress func(int64)) (in io.Reader, end func()) {
 	r, w := io.Pipe()
 	done := make(chan struct{})
@@ -126,8 +127,8 @@ func exportStream(ctx context.Context, l *query.Log, s store.Segment, aim query.
 	}
 }
 
-// link finds what the first checkpoint of a segment must continue: the last checkpoint of the
-// segment before, which stays when that segment is removed.
+// link finds the checkpoint that the first checkpoint of a segment must continue: the last one of
+// the previous segment, which is kept when that segment is removed.
 func (v *verification) link(ctx context.Context, l *query.Log, s store.Segment, p *part) error {
 	if s.Number == 1 {
 		return nil
@@ -152,7 +153,7 @@ func (v *verification) link(ctx context.Context, l *query.Log, s store.Segment, 
 	return nil
 }
 
-// dropEmpty leaves out a live segment that is not known to have held anything.
+// dropEmpty leaves out the live segment if nothing shows that it ever had content.
 func (v *verification) dropEmpty() {
 	last := v.parts[len(v.parts)-1]
 	if len(v.parts) > 1 && last.report.Messages == 0 && last.report.Checkpoints == 0 && last.pin == nil && len(last.heads) == 0 &&
@@ -161,8 +162,8 @@ func (v *verification) dropEmpty() {
 	}
 }
 
-// beyond looks for checkpoints of a segment after the last, which is then missing, unless it
-// was begun meanwhile.
+// beyond looks for checkpoints of a segment after the last one. If there are any, that segment is
+// missing, unless it was started in the meantime.
 func (v *verification) beyond(ctx context.Context, l *query.Log, number int) error {
 	if _, err := l.Segment(ctx, number); !errors.Is(err, natsx.ErrNoStream) {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// kinds are those of records, as docs/audit.md lists them.
+// kinds are the kinds of records, as listed in docs/audit.md.
 var kinds = []string{
 	string(audit.HookResult), string(audit.HookError), string(audit.HookTimeout), string(audit.HookSkipped),
 	string(audit.ChainResult), string(audit.ChainRefused), string(audit.InjectionKind), string(audit.DisplayKind),
@@ -22,7 +22,7 @@ var kinds = []string{
 	string(audit.IdentityKind), string(audit.LogKind),
 }
 
-// actions are those of records, of all kinds.
+// actions are the actions of records of all kinds.
 var actions = []string{
 	"continue", "deny", "modify", "inject_context", "ask_user", "collect", "in_vain", "allow", "unavailable",
 	"frozen", "outdated", "revoked", "revealed", "thawed", "ended", "registered", "changed", "instance", "instance_removed",
@@ -32,7 +32,7 @@ var actions = []string{
 	"loaded", "added", "rotated",
 }
 
-// checkAction refuses an action that no record has.
+// checkAction rejects an action that no record can have.
 func checkAction(action string) error {
 	if action == "" || slices.Contains(actions, action) {
 		return nil
@@ -40,7 +40,7 @@ func checkAction(action string) error {
 	return unknown("--action", action, actions)
 }
 
-// checkKind refuses a kind that no record has, and a pattern of none.
+// checkKind rejects a kind that no record can have, and a pattern that matches none.
 func checkKind(want string) error {
 	begin, several := strings.CutSuffix(want, "*")
 	if slices.ContainsFunc(kinds, func(k string) bool { return k == want || several && strings.HasPrefix(k, begin) }) {
@@ -49,7 +49,7 @@ func checkKind(want string) error {
 	return unknown("--kind", want, kinds)
 }
 
-// unknown is the error for a word that a flag does not take.
+// unknown returns the error for a value that a flag does not accept.
 func unknown(flag, word string, known []string) error {
 	begin := fmt.Sprintf("%s %q: no record has that %s", flag, term.Clip(word, term.MaxValue), strings.TrimPrefix(flag, "--"))
 	if best := meant(word, known); best != "" {
@@ -58,8 +58,8 @@ func unknown(flag, word string, known []string) error {
 	return fmt.Errorf("%s; there are %s", begin, strings.Join(known, ", "))
 }
 
-// meant is the known word that another one is a form of or resembles, such as deny for denied;
-// empty for none.
+// meant returns the known word that another word is a form of or resembles, such as deny for
+// denied, or "" if there is none.
 func meant(word string, known []string) string {
 	for _, k := range known {
 		if stem := k[:len(k)-1]; len(stem) > 2 && strings.HasPrefix(word, stem) {
@@ -69,10 +69,10 @@ func meant(word string, known []string) string {
 	return kind.ClosestWithin(1+len(word)/4, word, known)
 }
 
-// recentRecords is how many of the newest records are searched for the ids of hooks.
+// recentRecords is how many of the newest records are searched for hook ids.
 const recentRecords = 20_000
 
-// nothing says why a search found nothing, and suggests a hook with a similar name.
+// nothing explains an empty result, and suggests a hook with a similar id.
 func nothing(ctx context.Context, l *query.Log, f query.Filter) string {
 	if f.Hook == "" {
 		return "nothing found"

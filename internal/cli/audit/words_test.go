@@ -10,8 +10,8 @@ import (
 
 var quotedWord = regexp.MustCompile("`([a-z_.]+)`")
 
-// TestKindsAndActionsAreThoseOfTheManual compares what --kind and --action take with the
-// table of records in docs/audit.md.
+// TestKindsAndActionsAreThoseOfTheManual compares the values of --kind and --action with the table
+// of records in docs/audit.md.
 func TestKindsAndActionsAreThoseOfTheManual(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/audit.md")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestKindsAndActionsAreThoseOfTheManual(t *testing.T) {
 			named = append(named, word[1])
 		}
 		for _, word := range quotedWord.FindAllStringSubmatch(cells[2], -1) {
-			if !strings.Contains(word[1], ".") { // a subject is no action
+			if !strings.Contains(word[1], ".") { // a subject is not an action
 				acted = append(acted, word[1])
 			}
 		}

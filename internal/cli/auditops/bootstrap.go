@@ -25,7 +25,7 @@ type BootstrapCmd struct {
 	Check    bool `help:"Only check; exit with 1 if something is missing or has drifted."`
 }
 
-// fixture states of what a router needs.
+// The states of what a router needs.
 const (
 	asNeeded   = "ok"
 	wasMade    = "made"
@@ -35,7 +35,7 @@ const (
 	hasFailed  = "failed"
 )
 
-// Needed is one thing that a router needs, as it is afterwards.
+// Needed is one resource that a router needs, and its state afterwards.
 type Needed struct {
 	Kind  string   `json:"kind"` // stream or bucket
 	Name  string   `json:"name"`
@@ -44,16 +44,16 @@ type Needed struct {
 	Error string   `json:"error,omitempty"`
 }
 
-// part of what a router needs, and how it is made and mended.
+// provision is a resource that a router needs, with the functions that check, create and repair it.
 type provision struct {
 	kind, name string
-	look       func(ctx context.Context) (drift []string, replicas int, err error) // bus.ErrNoStream: missing
+	look       func(ctx context.Context) (drift []string, replicas int, err error) // natsx.ErrNoStream: missing
 	make       func(ctx context.Context) error
 	mend       func(ctx context.Context) error
 	scale      func(ctx context.Context, replicas int) error
 }
 
-// Run creates what is missing and repairs what drifted.
+// Run creates what is missing and repairs what has drifted.
 func (c *BootstrapCmd) Run(ctx context.Context, e *cli.Env) error {
 	switch c.Replicas {
 	case 0, 1, 3, 5:
@@ -80,7 +80,7 @@ func (c *BootstrapCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// buckets are those that a router opens.
+// buckets returns the buckets that a router opens.
 func buckets(prefix, registrations string, replicas int) []natsx.BucketOptions {
 	return []natsx.BucketOptions{
 		registry.Bucket(registrations, replicas),
@@ -145,7 +145,7 @@ func (c *BootstrapCmd) streamOf(b *natsx.Conn, name string, subjects []string) p
 	}
 }
 
-// segments are the streams of the log: those that are there, else the first.
+// segments returns the names of the log's streams: the existing ones, or else the first one.
 func (c *BootstrapCmd) segments(ctx context.Context, b *natsx.Conn) (names []string, err error) {
 	t, err := store.Attach(ctx, b)
 	if errors.Is(err, store.ErrNoLog) {
@@ -161,7 +161,7 @@ func (c *BootstrapCmd) segments(ctx context.Context, b *natsx.Conn) (names []str
 	return names, err
 }
 
-// provide checks one thing, creates it if it is missing, and repairs it.
+// provide checks a resource, and creates it if it is missing or repairs it if it has drifted.
 func (c *BootstrapCmd) provide(ctx context.Context, p provision) Needed {
 	n := Needed{Kind: p.kind, Name: p.name, State: asNeeded}
 	failed := func(err error) Needed {
@@ -216,7 +216,7 @@ func (c *BootstrapCmd) provide(ctx context.Context, p provision) Needed {
 	return n
 }
 
-// well reports whether a thing is as it must be.
+// well reports whether a resource is as a router needs it.
 func (n Needed) well() bool { return n.State == asNeeded || n.State == wasMade || n.State == wasMended }
 
 func showNeeded(e *cli.Env, list []Needed, check bool) {

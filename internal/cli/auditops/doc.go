@@ -1,3 +1,3 @@
-// Package auditops has the commands of operators of the audit log: bootstrap, key, rotate,
+// Package auditops implements the commands for operators of the audit log: bootstrap, key, rotate,
 // remove, erase and witness.
 package auditops

@@ -21,7 +21,7 @@ type EraseCmd struct {
 	DryRun  bool   `help:"Only print what would be erased."`
 }
 
-// Erased is the JSON form of what was erased.
+// Erased is the JSON form of the result.
 type Erased struct {
 	Salts    int  `json:"salts"`
 	Sessions int  `json:"sessions"`
@@ -74,7 +74,7 @@ func sessionsOf(list []natsx.KeyTime) int {
 }
 
 func (c *EraseCmd) erase(ctx context.Context, bucket *natsx.Bucket, pattern string, list []natsx.KeyTime) error {
-	if c.Session != "" { // one that was made meanwhile goes too
+	if c.Session != "" { // also erases a salt made in the meantime
 		return bucket.Erase(ctx, pattern)
 	}
 	for _, s := range list {

@@ -37,7 +37,7 @@ type ShownKey struct {
 	File     string `json:"file"`
 }
 
-// Run makes a key.
+// Run creates a key.
 func (c *keyNewCmd) Run(e *cli.Env) error {
 	if c.Name == "" || strings.ContainsFunc(c.Name, notInName) {
 		return fmt.Errorf("--name %q: it may have letters, digits and signs, but no blank or +", c.Name)
@@ -61,7 +61,7 @@ func (c *keyNewCmd) Run(e *cli.Env) error {
 
 func notInName(r rune) bool { return r <= ' ' || r > '~' || r == '+' }
 
-// createFile writes a file that must not be there.
+// createFile writes a file that must not exist yet.
 func createFile(path, text string, mode fs.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
@@ -77,7 +77,7 @@ func createFile(path, text string, mode fs.FileMode) error {
 	return nil
 }
 
-// Run shows the verifier key.
+// Run prints the verifier key.
 func (c *keyShowCmd) Run(e *cli.Env) error {
 	text, err := os.ReadFile(c.File)
 	if err != nil {

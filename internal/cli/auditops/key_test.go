@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// hookctl has the command of these tests.
+// hookctl runs the command under test.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Audit struct {
@@ -23,7 +23,7 @@ func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	}{})
 }
 
-// ops is an operator with a directory, and without NATS.
+// ops is an operator with a directory and without NATS.
 type ops struct {
 	*clitest.Fixture
 	dir string
@@ -31,7 +31,7 @@ type ops struct {
 
 func (o *ops) file(name string) string { return filepath.Join(o.dir, name) }
 
-// shown runs hookctl, which shows a key.
+// shown runs hookctl, which prints a key.
 func (o *ops) shown(args ...string) (k auditops.ShownKey) {
 	o.T.Helper()
 	got := o.Run(args...)
@@ -41,7 +41,7 @@ func (o *ops) shown(args ...string) (k auditops.ShownKey) {
 	return k
 }
 
-// refused runs hookctl, which must say why not.
+// refused runs hookctl, which must fail for the given reason.
 func (o *ops) refused(why string, args ...string) {
 	o.T.Helper()
 	if got := o.Run(args...); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, why) {
@@ -79,7 +79,7 @@ func TestAuditKey(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	o.refused("never overwritten", "audit", "key", "new", file) // there is a verifier key
+	o.refused("never overwritten", "audit", "key", "new", file) // the verifier key file exists
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
 		t.Error("half a key was left")
 	}

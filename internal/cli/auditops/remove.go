@@ -35,7 +35,7 @@ type RemoveSegmentCmd struct {
 	Yes         bool     `short:"y" help:"Do not ask to confirm the segment's name."`
 }
 
-// RemovedSegment is the JSON form of what was removed.
+// RemovedSegment is the JSON form of the result.
 type RemovedSegment struct {
 	Removed  string        `json:"removed"`
 	Messages int64         `json:"messages"`
@@ -98,7 +98,7 @@ func (c *RemoveSegmentCmd) no(err error) error {
 	return fmt.Errorf("%s is not removed: %w", term.Clip(c.Segment, term.MaxValue), err)
 }
 
-// find finds the segment, and refuses those that are not to be removed.
+// find finds the segment. It fails if the segment may not be removed.
 func (c *RemoveSegmentCmd) find(ctx context.Context, t *store.Log) (s store.Segment, state natsx.StreamState, err error) {
 	segments, err := t.Segments(ctx)
 	if err != nil {
@@ -130,8 +130,8 @@ func (c *RemoveSegmentCmd) find(ctx context.Context, t *store.Log) (s store.Segm
 	return s, state, nil
 }
 
-// ends are the last checkpoint of a segment, which must cover all of it and be named by
-// the next one, and what the first must name.
+// ends returns the last checkpoint of a segment, which must cover all of it and be named by the
+// next segment, and the checkpoint that the segment's first one must name.
 func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.StreamState, keys audit.Keys) (last query.Note, previous tlog.Hash, err error) {
 	newest, err := t.LastCheckpoint(ctx, s)
 	if errors.Is(err, natsx.ErrNoKey) {
@@ -162,7 +162,8 @@ func ends(ctx context.Context, t *store.Log, s store.Segment, state natsx.Stream
 	return last, first.Previous, nil
 }
 
-// unsigned is the alarm that keeps routers from signing the end of a segment, else what is said.
+// unsigned returns an error with the alarm that keeps routers from signing the end of a segment, or
+// with the given text if there is none.
 func unsigned(ctx context.Context, t *store.Log, s store.Segment, otherwise string) error {
 	alarm, err := query.ProvenAlarm(ctx, t, s)
 	switch {
@@ -174,7 +175,7 @@ func unsigned(ctx context.Context, t *store.Log, s store.Segment, otherwise stri
 	return errors.New(otherwise)
 }
 
-// firstCheckpoint is the first of a segment, not verified.
+// firstCheckpoint returns the first checkpoint of a segment, without verifying it.
 func firstCheckpoint(ctx context.Context, t *store.Log, number int) (first query.Note, err error) {
 	s, err := t.Segment(ctx, number)
 	if err != nil {
@@ -191,7 +192,7 @@ func firstCheckpoint(ctx context.Context, t *store.Log, number int) (first query
 	return first, err
 }
 
-// verify verifies the export: it must hold the whole segment.
+// verify verifies the export, which must contain the whole segment.
 func (c *RemoveSegmentCmd) verify(ctx context.Context, prefix string, s store.Segment, last query.Note, previous tlog.Hash, keys audit.Keys) (audit.Report, error) {
 	file, err := os.Open(c.Export)
 	if err != nil {
@@ -214,7 +215,7 @@ func (c *RemoveSegmentCmd) verify(ctx context.Context, prefix string, s store.Se
 	return report, nil
 }
 
-// inUse says who still needs the segment.
+// inUse returns an error that names who still needs the segment, or nil.
 func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Conn, s store.Segment, last query.Note) error {
 	open, err := openApprovalsUpTo(ctx, b, s.Number)
 	if err != nil {
@@ -250,7 +251,7 @@ func (c *RemoveSegmentCmd) inUse(ctx context.Context, t *store.Log, b *natsx.Con
 	return nil
 }
 
-// openApprovalsUpTo counts the approval requests, decided ones too, that are kept and may be
+// openApprovalsUpTo counts the stored approval requests, including decided ones, that may be
 // decided or used in segments up to a number.
 func openApprovalsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, err error) {
 	bucket, err := b.FindBucket(ctx, approvals.Bucket(b.Prefix(), 0).Name)
@@ -283,7 +284,7 @@ func openApprovalsUpTo(ctx context.Context, b *natsx.Conn, number int) (n int, e
 	return n, err
 }
 
-// confirm has the user type the name.
+// confirm asks the user to type the segment's name.
 func (c *RemoveSegmentCmd) confirm(e *cli.Env, s store.Segment, state natsx.StreamState) error {
 	if c.Yes {
 		return nil

@@ -23,7 +23,7 @@ type RotateCmd struct {
 	Wait      time.Duration `default:"30s" placeholder:"DURATION" help:"How long to wait for a router to sign the end; default 30s."`
 }
 
-// Rotated is the JSON form of what was done.
+// Rotated is the JSON form of the result.
 type Rotated struct {
 	Rotated bool   `json:"rotated"`
 	Reason  string `json:"reason,omitempty"` // why not
@@ -47,7 +47,7 @@ func attach(ctx context.Context, e *cli.Env) (*natsx.Conn, *store.Log, error) {
 	return b, t, err
 }
 
-// Run closes the live segment.
+// Run seals the live segment.
 func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Wait < 0 {
 		return errors.New("--wait can't be negative")
@@ -66,7 +66,7 @@ func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 		showRotated(e, done)
 		return nil
 	}
-	sealed, err := t.Seal(ctx) // which goes on with one that was interrupted
+	sealed, err := t.Seal(ctx) // resumes an interrupted seal
 	if err != nil {
 		return fmt.Errorf("%w: closing a segment and making the next takes an operator's credential; run it again, it goes on where it was", err)
 	}
@@ -90,7 +90,7 @@ func (c *RotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// notYet says why there is nothing to do.
+// notYet returns why there is nothing to do, or "".
 func (c *RotateCmd) notYet(state natsx.StreamState, now time.Time) string {
 	old, large := now.Sub(state.Created) >= time.Duration(c.OlderThan), state.Bytes >= uint64(c.MaxBytes)
 	switch {
@@ -104,13 +104,13 @@ func (c *RotateCmd) notYet(state natsx.StreamState, now time.Time) string {
 	return fmt.Sprintf("it holds %s and is %s old", term.Size(float64(state.Bytes)), term.Span(now.Sub(state.Created)))
 }
 
-// await waits until a router has signed the end of the closed segment, or goes on without it.
+// await waits until a router has signed the end of the sealed segment, or gives up.
 func (c *RotateCmd) await(ctx context.Context, e *cli.Env, t *store.Log, s store.Segment, end int64) (query.Note, error) {
 	deadline := time.After(c.Wait)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for announced := false; ; announced = true {
-		next, err := query.SignedAfter(ctx, t, s) // first: a router signs the next segment after this one
+		next, err := query.SignedAfter(ctx, t, s) // a router signs the next segment after this one
 		if err != nil {
 			return query.Note{}, err
 		}
@@ -156,10 +156,10 @@ func showRotated(e *cli.Env, r Rotated) {
 	}
 }
 
-// byteCount is a number of bytes as people write it: 10GB, 512MiB.
+// byteCount is a size such as 10GB or 512MiB.
 type byteCount uint64
 
-// UnmarshalText reads it.
+// UnmarshalText implements [encoding.TextUnmarshaler].
 func (n *byteCount) UnmarshalText(text []byte) error {
 	number := strings.TrimRight(string(text), "BKMGTIbkmgti ")
 	unit, ok := map[string]float64{
@@ -174,10 +174,10 @@ func (n *byteCount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// age is a time span in which d is a day: 30d, 12h.
+// age is a duration that may be given in days, such as 30d or 12h.
 type age time.Duration
 
-// UnmarshalText reads it.
+// UnmarshalText implements [encoding.TextUnmarshaler].
 func (a *age) UnmarshalText(text []byte) error {
 	if days, ok := strings.CutSuffix(string(text), "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 1e5 {

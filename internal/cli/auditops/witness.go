@@ -59,13 +59,13 @@ func (c *WitnessCmd) Run(ctx context.Context, e *cli.Env) error {
 	return fmt.Errorf("witness: %w", err)
 }
 
-// showWitness shows what happens: a line each.
+// showWitness prints an event on one line.
 func showWitness(e *cli.Env, event witness.Event) {
 	if e.Out.Line(event) {
 		return
 	}
 	if event.Kind == "refused" {
-		return // said at the end
+		return // printed at the end
 	}
 	color := term.Plain
 	switch event.Kind {

@@ -30,7 +30,7 @@ type addCmd struct {
 	directory
 }
 
-// Run makes the credentials.
+// Run creates the credentials.
 func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	switch {
 	case c.HTTP != "" && c.Role != "":
@@ -65,7 +65,7 @@ func (c *addCmd) Run(ctx context.Context, e *cli.Env) error {
 	return shown(e, i, file)
 }
 
-// end is when credentials end that hold for a time; the zero time for no limit.
+// end returns when credentials with a limited lifetime expire, or the zero time without a limit.
 func end(hold *time.Duration) (time.Time, error) {
 	switch {
 	case hold == nil:
@@ -76,7 +76,7 @@ func end(hold *time.Duration) (time.Time, error) {
 	return time.Now().Add(*hold).UTC().Truncate(time.Second), nil
 }
 
-// witness is the token of the witness's key.
+// witness returns the token of the witness's key.
 func (c *addCmd) witness() (string, error) {
 	switch {
 	case c.WitnessKey == "" && c.Role == string(identity.Witness):
@@ -94,7 +94,7 @@ func (c *addCmd) witness() (string, error) {
 	return witness.ID(list[0]), nil
 }
 
-// addToken makes a token for the HTTP API.
+// addToken creates a token for the HTTP API.
 func (c *addCmd) addToken(ctx context.Context, e *cli.Env) error {
 	limits, err := c.limits()
 	if err != nil {
@@ -114,7 +114,7 @@ func (c *addCmd) addToken(ctx context.Context, e *cli.Env) error {
 	return shown(e, i, "")
 }
 
-// shown says where the credentials are, and what the token is.
+// shown prints the path of the credentials, and the token.
 func shown(e *cli.Env, i identity.Identity, file string) error {
 	if e.Out.Document(struct {
 		identity.Identity

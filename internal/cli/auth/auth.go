@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Cmd has the commands of `hookctl auth`.
+// Cmd is `hookctl auth`.
 type Cmd struct {
 	Init   initCmd   `cmd:"" help:"Create keys in an empty directory, for a NATS server of your own. hook-router does so by itself for its own server."`
 	Add    addCmd    `cmd:"" help:"Create credentials for an agent, a worker or a person."`
@@ -29,12 +29,13 @@ type Cmd struct {
 	Config configCmd `cmd:"" help:"Print the configuration of a NATS server, or the manifests for Kubernetes."`
 }
 
-// directory is where the keys are.
+// directory is the flag for the directory of the keys.
 type directory struct {
 	Dir string `from:"HOOK_ROUTER_AUTH_DIR" placeholder:"DIR" help:"Directory of the keys; default: that of the router on this machine, else data/auth."`
 }
 
-// path finds the directory: the context that a router wrote for its user leads there.
+// path returns the directory of the keys. By default it is derived from the context that a router
+// wrote for its user.
 func (d directory) path(e *cli.Env) string {
 	if d.Dir != "" {
 		return d.Dir
@@ -46,8 +47,8 @@ func (d directory) path(e *cli.Env) string {
 	return filepath.Join("data", "auth")
 }
 
-// change changes the authority and tells the NATS server. If the server can't be reached, it
-// says what is done, and what is left to do.
+// change changes the authority and updates the NATS server. If the server can't be reached, it
+// prints what is done, and what is left to do.
 func (d directory) change(ctx context.Context, e *cli.Env, done string, do func(*identity.Authority) (identity.Identity, error)) (i identity.Identity, err error) {
 	var changed *identity.Authority
 	err = identity.Change(d.path(e), func(a *identity.Authority) error {
@@ -58,7 +59,7 @@ func (d directory) change(ctx context.Context, e *cli.Env, done string, do func(
 	if err != nil {
 		return i, explained(err)
 	}
-	if i.User == "" { // it has no credentials for NATS
+	if i.User == "" { // without credentials for NATS
 		return i, nil
 	}
 	if err := push(ctx, e, changed, i); err != nil {
@@ -70,7 +71,7 @@ func (d directory) change(ctx context.Context, e *cli.Env, done string, do func(
 	return i, nil
 }
 
-// pushTimeout bounds how long the server may take.
+// pushTimeout bounds the update of the NATS server.
 const pushTimeout = 5 * time.Second
 
 func push(ctx context.Context, e *cli.Env, a *identity.Authority, list ...identity.Identity) error {
@@ -91,7 +92,7 @@ func push(ctx context.Context, e *cli.Env, a *identity.Authority, list ...identi
 	return nil
 }
 
-// explained says what to do if there are no keys.
+// explained adds to an error about missing keys how to create them.
 func explained(err error) error {
 	if errors.Is(err, identity.ErrNoAuthority) {
 		return fmt.Errorf("%w: hook-router makes them at its first start, and hookctl auth init for a NATS server of your own; --dir says where they are", err)
@@ -103,7 +104,7 @@ type initCmd struct {
 	directory
 }
 
-// Run makes the keys.
+// Run creates the keys.
 func (c *initCmd) Run(e *cli.Env) error {
 	dir := cmp.Or(c.Dir, "auth")
 	if _, err := identity.Open(dir); err == nil {
@@ -121,7 +122,7 @@ type pushCmd struct {
 	directory
 }
 
-// Run hands all accounts to the server.
+// Run sends all accounts to the server.
 func (c *pushCmd) Run(ctx context.Context, e *cli.Env) error {
 	a, err := identity.Open(c.path(e))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// hookctl has the commands of this package.
+// hookctl runs the commands of this package.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Auth auth.Cmd `cmd:""`
@@ -81,7 +81,7 @@ func TestTheManifestsHoldNoKey(t *testing.T) {
 	}
 }
 
-// Kubernetes would refuse the Secret, after it took others.
+// Kubernetes would reject the Secret after accepting others.
 func TestASecretHasAValidName(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -99,7 +99,7 @@ func TestASecretHasAValidName(t *testing.T) {
 	}
 }
 
-// A token is printed once; what is kept of it is a digest that only its owner reads.
+// A token is printed once. Only its digest is stored, in a file that only its owner can read.
 func TestATokenForHTTP(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

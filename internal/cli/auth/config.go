@@ -28,7 +28,7 @@ func (c *configCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return explained(err)
 	}
-	// The manifests of deploy/k8s let a server write nowhere but to its volume.
+	// The manifests in deploy/k8s let the server write only to its volume.
 	dir := map[string]string{"nats": "./jwt", "kubernetes": "/data/jwt"}[c.For]
 	conf, err := natsConfig(a, dir)
 	if err != nil {
@@ -41,8 +41,8 @@ func (c *configCmd) Run(e *cli.Env) error {
 	return c.manifests(e, a, conf)
 }
 
-// natsConfig is for a nats-server to include. It holds no secret: accounts are public keys and
-// signatures. The server keeps updates in dir.
+// natsConfig returns the configuration for a nats-server to include. It contains no secret, since
+// accounts are public keys and signatures. The server stores updates in dir.
 func natsConfig(a *identity.Authority, dir string) (string, error) {
 	files := a.Files()
 	operator, err := os.ReadFile(files.Operator)
@@ -67,7 +67,7 @@ func natsConfig(a *identity.Authority, dir string) (string, error) {
 	return b.String() + "}\n", nil
 }
 
-// validSecret is what the name of a Secret may end with.
+// validSecret matches a valid end of a Secret's name.
 var validSecret = regexp.MustCompile(`^[a-z0-9-]*[a-z0-9]$`)
 
 // manifests prints a ConfigMap and the Secrets.
@@ -76,7 +76,7 @@ func (c *configCmd) manifests(e *cli.Env, a *identity.Authority, conf string) er
 	if err != nil {
 		return err
 	}
-	secrets, err := c.secrets(a) // first: what fails must leave no half of the manifests
+	secrets, err := c.secrets(a) // first, so that an error leaves no partial output
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *configCmd) manifests(e *cli.Env, a *identity.Authority, conf string) er
 	return nil
 }
 
-// secrets are one for each identity, and one with the digests of tokens.
+// secrets returns one Secret for each identity, and one with the digests of the tokens.
 func (c *configCmd) secrets(a *identity.Authority) (string, error) {
 	var b strings.Builder
 	for _, i := range a.Identities() {

@@ -1,3 +1,3 @@
-// Package auth has the commands of `hookctl auth`: credentials for agents, workers and
+// Package auth implements the commands of `hookctl auth`: credentials for agents, workers and
 // people.
 package auth

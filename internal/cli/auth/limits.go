@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// limits are those that the flags add up to; nil for none. A flag without a value is an error: it
-// would limit nothing.
+// limits returns the limits that the flags set, or nil if they set none. A flag without a value is
+// an error, because it would limit nothing.
 func (c *addCmd) limits() (*identity.Limits, error) {
 	for flag, list := range map[string][]string{"--event": c.Event, "--may": c.May, "--field": c.Field} {
 		if list != nil && (len(list) == 0 || slices.Contains(list, "")) {

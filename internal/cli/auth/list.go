@@ -36,7 +36,7 @@ func (c *listCmd) Run(e *cli.Env) error {
 	return nil
 }
 
-// state is whether credentials hold.
+// state returns whether credentials are valid, and the color of that state.
 func state(i identity.Identity) (term.Color, string) {
 	switch {
 	case !i.Revoked.IsZero():
@@ -49,7 +49,7 @@ func state(i identity.Identity) (term.Color, string) {
 	return term.Green, "until " + i.Expires.Local().Format("2006-01-02 15:04")
 }
 
-// what the roles do, for people.
+// what describes each role.
 var what = map[identity.Role]string{
 	identity.Agent: "send events", identity.Approver: "answer approval requests", identity.Operator: "see everything, remove hooks, freeze",
 	identity.Admin: "everything that routers offer",
@@ -58,7 +58,7 @@ var what = map[identity.Role]string{
 	identity.System: "hand accounts to the NATS server",
 }
 
-// overHTTP says that an agent has a token for the HTTP API, and until when.
+// overHTTP returns whether an agent has a token for the HTTP API, and when it expires.
 func overHTTP(i identity.Identity) string {
 	text := ""
 	switch {
@@ -79,7 +79,7 @@ func overHTTP(i identity.Identity) string {
 	}
 }
 
-// may is what an identity does, in a line.
+// may describes what an identity may do, on one line.
 func may(i identity.Identity) string {
 	if i.Role != identity.Worker {
 		return what[i.Role] + overHTTP(i)

@@ -15,7 +15,7 @@ type rotateCmd struct {
 	directory
 }
 
-// Run makes new credentials.
+// Run creates new credentials.
 func (c *rotateCmd) Run(ctx context.Context, e *cli.Env) error {
 	expires, err := end(c.Expires)
 	if err != nil {
@@ -40,7 +40,7 @@ type revokeCmd struct {
 	directory
 }
 
-// Run ends credentials.
+// Run revokes credentials.
 func (c *revokeCmd) Run(ctx context.Context, e *cli.Env) error {
 	i, err := c.change(ctx, e, "the credentials are revoked", func(a *identity.Authority) (identity.Identity, error) { return a.Revoke(c.Name) })
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// showAnswer writes the answer to an event, with the labels that hooks gave, and settles the exit
+// showAnswer prints the answer to an event, with the labels that hooks gave, and sets the exit
 // code.
 func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change, labels string) {
 	switch a.Action {
@@ -28,7 +28,7 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change
 		e.Out.Table(answerRows(a, diff, labels))
 		return
 	}
-	switch a.Action { // for a shell hook, whose standard error is what the agent reads
+	switch a.Action { // for shell hooks: the agent reads their standard error
 	case chain.Deny:
 		term.Say(e.Stderr, term.Clean("denied by "+a.DeniedBy+": "+cli.Masked(a.Reason)))
 	case chain.AskUser:
@@ -37,7 +37,7 @@ func showAnswer(e *cli.Env, event string, a agent.Answer, diff []jsonedit.Change
 	}
 }
 
-// answerRows is the answer for people.
+// answerRows formats an answer as rows.
 func answerRows(a agent.Answer, diff []jsonedit.Change, labels string) [][]term.Cell {
 	action := cmp.Or(a.Action, chain.Continue)
 	rows := term.Facts{{cli.ActionColor(action).Cell(string(action)), term.Bold.Cell(cli.Masked(a.Reason))}}
@@ -66,7 +66,7 @@ func addChanges(rows *term.Facts, diff []jsonedit.Change) {
 	}
 }
 
-// addChain adds which chain decided, if that is known.
+// addChain adds the event and the chain, if they are known, and the hooks that failed open.
 func addChain(rows *term.Facts, failedOpen []string, hooks int, event, chain string) {
 	if len(failedOpen) > 0 {
 		*rows = append(*rows, term.Row(term.Yellow.Cell("failed"), strings.Join(failedOpen, ", ")+" (let pass)"))
@@ -78,7 +78,7 @@ func addChain(rows *term.Facts, failedOpen []string, hooks int, event, chain str
 	rows.Add("chain", term.Printable(chain), term.Plain)
 }
 
-// placing says where a text is put that is injected for one request only.
+// placing describes where an ephemeral injection goes.
 func placing(ephemeral, atToolResult bool) string {
 	switch {
 	case ephemeral && atToolResult:

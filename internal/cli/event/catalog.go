@@ -24,7 +24,7 @@ type EventInfo struct {
 	Fields  []string `json:"fields"`
 }
 
-// Run shows the catalogue.
+// Run shows the catalog, or one event of it.
 func (c *CatalogCmd) Run(_ context.Context, e *cli.Env) error {
 	if c.Name != "" {
 		return c.one(e)

@@ -18,7 +18,7 @@ type CollectCmd struct {
 	Timeout time.Duration `placeholder:"DURATION" help:"Time for each hook; default: the router's, 1s."`
 }
 
-// Run collects from the hooks of an event.
+// Run collects the hooks' answers to an event.
 func (c *CollectCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := cli.CheckTimeout(c.Timeout); err != nil {
 		return err
@@ -41,7 +41,7 @@ type ContributionsCmd struct {
 	Timeout time.Duration `placeholder:"DURATION" help:"Time for each contributor; default: the router's, 1s."`
 }
 
-// Run collects from the contributors of a channel.
+// Run collects the values of a channel's contributors.
 func (c *ContributionsCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err := cli.CheckTimeout(c.Timeout); err != nil {
 		return err

@@ -30,10 +30,10 @@ type emitted struct {
 	Result     chain.Result      `json:"result"`
 }
 
-// Help is the rest of the help.
+// Help describes the output.
 func (c *EmitCmd) Help() string { return exactJSON }
 
-// exactJSON says what the two forms of the output show.
+// exactJSON describes the two output formats.
 const exactJSON = "Text output masks secrets, as the console does. JSON output is exact: it is for the program that acts on it."
 
 // Run emits the event.
@@ -62,8 +62,8 @@ func (c *EmitCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// changes are what the hooks changed in the data that was sent, without the
-// router's defaults and stamp; none if there is no data.
+// changes returns what the hooks changed in the data that was sent, without the router's defaults
+// and stamp. It returns nil if there is no data.
 func (a emitArgs) changes(made json.RawMessage) []jsonedit.Change {
 	if made == nil {
 		return nil

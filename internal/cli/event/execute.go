@@ -33,7 +33,7 @@ type executed struct {
 	Verdict    verdict.Verdict   `json:"verdict"`
 }
 
-// Help is the rest of the help.
+// Help describes the output.
 func (c *ExecuteCmd) Help() string { return exactJSON }
 
 // Run executes the event.
@@ -71,9 +71,9 @@ func (c *ExecuteCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// showVerdict writes a verdict, with the labels that hooks gave, and settles the exit code.
+// showVerdict prints a verdict, with the labels that hooks gave, and sets the exit code.
 func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Change, labels string) {
-	var said string // for a shell hook, whose standard error is what the agent reads
+	var said string // for shell hooks: the agent reads their standard error
 	switch x.Action {
 	case verdict.Continue:
 	case verdict.Deny:
@@ -97,7 +97,7 @@ func showVerdict(e *cli.Env, event string, x agent.Execution, diff []jsonedit.Ch
 	}
 }
 
-// verdictRows is the verdict for people.
+// verdictRows formats a verdict as rows.
 func verdictRows(x agent.Execution, diff []jsonedit.Change, labels string) [][]term.Cell {
 	rows := term.Facts{{verdictColor(x.Action).Cell(string(x.Action)), term.Bold.Cell(term.Printable(cli.Masked(x.Reason)))}}
 	add := func(head, text string) { rows.Add(head, term.Printable(cli.Masked(text)), term.Plain) }
@@ -125,20 +125,20 @@ func verdictRows(x agent.Execution, diff []jsonedit.Change, labels string) [][]t
 	return rows
 }
 
-// asked is an approval request and its options, with secrets masked.
+// asked formats an approval request and its options, with secrets masked.
 func asked(q verdict.Approval) string {
 	return term.Clip(prompted(q.Prompt), 2*term.MaxValue) + " [" + strings.Join(q.Options, " | ") + "]"
 }
 
-// prompted is what a person is asked, in one line and with secrets masked.
+// prompted returns the prompt on one line, with secrets masked.
 func prompted(prompt string) string { return term.OneLine(cli.Masked(prompt)) }
 
-// howToAnswer is the next step of a person who is asked.
+// howToAnswer returns the command that answers an approval request.
 func howToAnswer(id string) string {
 	return "answer it with: hookctl approvals answer " + term.Printable(id) + " OPTION"
 }
 
-// answerOf is what became of an approval request.
+// answerOf describes the outcome of an approval request.
 func answerOf(q verdict.Approval, action verdict.Action) string {
 	switch {
 	case action == verdict.Pending:

@@ -29,7 +29,7 @@ type explained struct {
 	Disabled []disabled `json:"disabled,omitempty"`
 }
 
-// disabled is a hook that an operator keeps from the event.
+// disabled is a hook that matches the event and that an operator has disabled.
 type disabled struct {
 	ID string `json:"id"`
 	agent.Disabled
@@ -70,7 +70,7 @@ func (c *ExplainCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// disabled are the hooks that want the event and are disabled.
+// disabled returns the disabled hooks that would handle the event.
 func (c *ExplainCmd) disabled(ctx context.Context, a *agent.Agent) (list []disabled, err error) {
 	all, err := a.Registry(ctx)
 	for _, l := range all {
@@ -82,7 +82,7 @@ func (c *ExplainCmd) disabled(ctx context.Context, a *agent.Agent) (list []disab
 	return list, err
 }
 
-// rows are the table: the hooks in order, then those that are disabled.
+// rows returns the table: the hooks in order, then the disabled ones.
 func rows(hooks []agent.Explanation, off []disabled) [][]term.Cell {
 	heads := []string{"#", "HOOK", "TIMEOUT", "ON FAILURE", "INSTANCES", "IS"}
 	matches := slices.ContainsFunc(hooks, func(h agent.Explanation) bool { return h.Match != "" })
@@ -109,8 +109,8 @@ func rows(hooks []agent.Explanation, off []disabled) [][]term.Cell {
 	return rows
 }
 
-// waits is how long hook-agent waits for a verdict on the event for the agent; 0 for no
-// agent.
+// waits returns how long hook-agent waits for a verdict on the event on behalf of the agent, or 0
+// without an agent.
 func (c *ExplainCmd) waits() (shortest time.Duration, err error) {
 	if c.Agent == "" {
 		return 0, nil
@@ -134,7 +134,7 @@ func (c *ExplainCmd) waits() (shortest time.Duration, err error) {
 	return shortest, nil
 }
 
-// fate says what would become of a hook.
+// fate returns what would happen to a hook.
 func fate(h agent.Explanation) term.Cell {
 	switch {
 	case h.MatchError != "":

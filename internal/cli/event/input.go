@@ -14,11 +14,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxInput bounds what is read from a file or the standard input, in bytes. It is
-// above any router's limit, so that the router reports what is too large.
+// maxInput bounds the input from a file or the standard input, in bytes. It is above any router's
+// limit, so that the router reports input that is too large.
 const maxInput = 8 << 20
 
-// eventArgs are the arguments that make an event.
+// eventArgs are the arguments that describe an event.
 type eventArgs struct {
 	Event   string   `arg:"" help:"Name of the event, such as tool:pre."`
 	Data    string   `arg:"" optional:"" help:"The event's data, a JSON object; - reads the standard input, @FILE a file."`
@@ -41,16 +41,16 @@ func (a eventArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (*agen
 	return connected, data, err
 }
 
-// emitArgs are those of an event that is emitted.
+// emitArgs are the arguments that describe an event to emit.
 type emitArgs struct {
 	eventArgs
 	Default []string `sep:"none" placeholder:"KEY=VALUE" help:"Member to add where the data has none of this name. Repeatable."`
 
 	sent   json.RawMessage
-	fields map[string]any // of Default
+	fields map[string]any // from Default
 }
 
-// open is eventArgs.open, with the default fields set.
+// open does what eventArgs.open does, and sets the default fields.
 func (a *emitArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (connected *agent.Agent, err error) {
 	if a.fields, err = defaults(a.Default); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (a *emitArgs) open(ctx context.Context, e *cli.Env, o agent.Options) (conne
 	return connected, nil
 }
 
-// data is the event's data as the arguments say.
+// data returns the event's data.
 func (a eventArgs) data(stdin io.Reader) (json.RawMessage, error) {
 	text, err := a.read(stdin)
 	if err != nil {
@@ -98,7 +98,7 @@ func (a eventArgs) read(stdin io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// defaults reads KEY=VALUE pairs of --default.
+// defaults parses the KEY=VALUE pairs of --default.
 func defaults(pairs []string) (map[string]any, error) {
 	fields := map[string]any{}
 	for _, pair := range pairs {

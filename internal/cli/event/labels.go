@@ -10,8 +10,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// labels are those that hooks gave in a chain, for people, as the audit log has them: an answer
-// has none, since agents must not learn them. Empty for programs, and where the log can't be read.
+// labels returns the labels that hooks gave in a chain, read from the audit log: an answer has
+// none, since agents must not learn them. It returns "" for JSON output, if the user gave
+// credentials, and if the log can't be read.
 func labels(ctx context.Context, e *cli.Env, chain string) string {
 	if e.Out.JSON || chain == "" || e.Identified() {
 		return ""

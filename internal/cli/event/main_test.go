@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hookctl has the commands of these tests.
+// hookctl runs the commands under test.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Events event.CatalogCmd `cmd:""`

@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// watchBuffer is how many messages may wait to be shown; further ones are lost, and
-// watch says so.
+// watchBuffer is how many messages may be queued for output. Further ones are lost, and watch
+// reports that.
 const watchBuffer = 4096
 
 // WatchCmd is `hookctl watch`.
@@ -26,7 +26,7 @@ type WatchCmd struct {
 	Session string `placeholder:"ID" help:"Only events of this session."`
 }
 
-// Help is the rest of the help.
+// Help describes the output.
 func (c *WatchCmd) Help() string {
 	return "Secrets are masked, as in the console. With --json each line is what was published; the router's --publish-data says whether that is masked."
 }
@@ -41,7 +41,7 @@ func (c *WatchCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	messages := make(chan *nats.Msg, watchBuffer) // one, so that the order of arrival is kept
+	messages := make(chan *nats.Msg, watchBuffer) // a single channel keeps the order of arrival
 	for _, subject := range c.subjects(b.Subjects) {
 		if _, err := b.Conn().ChanSubscribe(subject, messages); err != nil {
 			return fmt.Errorf("watch %s: %w", subject, err)
@@ -66,8 +66,8 @@ func (c *WatchCmd) Run(ctx context.Context, e *cli.Env) error {
 	}
 }
 
-// subjects are what to subscribe to. A pattern's subjects would miss aliases of its
-// events, so watch subscribes to all and read checks the name.
+// subjects returns the subjects to subscribe to. The subjects of a pattern would miss aliases of
+// its events, so watch subscribes to all events and read checks the name.
 func (c *WatchCmd) subjects(s events.Subjects) (list []string) {
 	if strings.HasSuffix(c.Pattern, "*") {
 		return []string{s.Of("event", ">"), s.Of("result", ">")}
@@ -78,7 +78,7 @@ func (c *WatchCmd) subjects(s events.Subjects) (list []string) {
 	return list
 }
 
-// sight is one line of watch: an event, or the result of one.
+// sight is one line of watch: an event, or the result of an event.
 type sight struct {
 	Kind    string          `json:"kind"` // event, result, or unreadable
 	Event   string          `json:"event"`
@@ -94,7 +94,7 @@ type sight struct {
 	result resultBody
 }
 
-// resultBody is what of a result people are shown.
+// resultBody is the part of a result that is shown in text output.
 type resultBody struct {
 	ChainID    string `json:"chain_id"`
 	EventID    string `json:"event_id"`
@@ -112,7 +112,7 @@ type resultBody struct {
 	} `json:"hooks"`
 }
 
-// read makes a sight of a message; nil if it was not asked for.
+// read converts a message to a sight. It returns nil if the message was not requested.
 func (c *WatchCmd) read(s events.Subjects, msg *nats.Msg) *sight {
 	seen := &sight{Kind: "event"}
 	tail := s.Tail("event", msg.Subject)

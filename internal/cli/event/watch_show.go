@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// showSight writes one line of watch. Only JSON shows secrets.
+// showSight prints one line of watch. Only JSON output shows secrets.
 func showSight(p *term.Printer, s *sight) {
 	if p.Line(s) {
 		return

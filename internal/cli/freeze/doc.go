@@ -1,2 +1,2 @@
-// Package freeze has the commands `hookctl freeze` and `hookctl thaw`.
+// Package freeze implements `hookctl freeze` and `hookctl thaw`.
 package freeze

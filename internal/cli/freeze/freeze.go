@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/freeze"
 )
 
-// scope says what an order is about.
+// scope is the set of flags that select what to freeze or thaw.
 type scope struct {
 	All     bool   `xor:"scope" json:"all,omitempty" help:"Everything."`
 	Agent   string `xor:"scope" json:"agent,omitempty" placeholder:"NAME" help:"One agent: who the connection proves it is, or else who it claims to be; \"coder\" is also AGENTS/coder and /agents/coder."`
@@ -35,14 +35,14 @@ type Cmd struct {
 	Reason string `placeholder:"TEXT" help:"Why; agents are told."`
 }
 
-// Help is the rest of the help.
+// Help describes the effect.
 func (c *Cmd) Help() string {
 	return "When it returns, no router permits anything in the scope, whatever a grant, an answer to an approval request or a chain under way says. " +
 		"Tools that already run, and what was permitted before, are not stopped. An agent without a proven identity can claim another name, and any agent can begin another session: freeze the agent, or all. " +
 		"Without a scope it lists what is frozen."
 }
 
-// Run freezes, or lists what is frozen.
+// Run freezes the scope. Without a scope it lists what is frozen.
 func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.scope == (scope{}) {
 		if c.Reason != "" {
@@ -92,12 +92,12 @@ type ThawCmd struct {
 	scope `embed:""`
 }
 
-// Help is the rest of the help.
+// Help describes the effect.
 func (c *ThawCmd) Help() string {
 	return "It lifts the order for exactly this scope: --all leaves agents and sessions that were frozen by name frozen."
 }
 
-// Run lifts an order.
+// Run thaws the scope.
 func (c *ThawCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.scope == (scope{}) {
 		return errors.New("thaw: name a scope: --all, --agent NAME or --session ID; `hookctl freeze` lists what is frozen")

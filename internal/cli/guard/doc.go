@@ -1,2 +1,2 @@
-// Package guard has the commands of `hookctl guard`: what an operator pins.
+// Package guard implements `hookctl guard`, which lists, pins and unpins guards.
 package guard

@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// hookctl has the commands of this package.
+// hookctl runs the commands of this package.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Guard guard.Cmd `cmd:""`

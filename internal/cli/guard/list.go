@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/pinned"
 )
 
-// Cmd has the commands of `hookctl guard`.
+// Cmd is `hookctl guard`.
 type Cmd struct {
 	List  listCmd  `cmd:"" default:"1" help:"List the guards that are pinned, and whether they are in force; the default."`
 	Pin   pinCmd   `cmd:"" help:"Pin a guard: no event of it passes without it, and no worker can weaken it."`
@@ -20,7 +20,7 @@ type Cmd struct {
 
 type listCmd struct{}
 
-// Help is the rest of the help.
+// Help describes the output.
 func (c *listCmd) Help() string {
 	return "Guards from a file are those of the router that answers: each reads its own."
 }
@@ -49,7 +49,7 @@ func (c *listCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// List asks a router for the guards that are pinned.
+// List requests the pinned guards from a router.
 func List(ctx context.Context, e *cli.Env) (list []pinned.Listing, err error) {
 	if err := e.Order(ctx, nil, &list, "guards"); err != nil {
 		return nil, fmt.Errorf("list the pinned guards: %w", err)

@@ -20,7 +20,7 @@ type pinCmd struct {
 	Match    string   `placeholder:"CEL" help:"Match that it must have; with --event. Default: none."`
 }
 
-// Help is the rest of the help.
+// Help describes the effect.
 func (c *pinCmd) Help() string {
 	return "When it returns, no router admits an event that the guard is pinned for while the guard is not registered, or is registered with less; and none takes a registration that weakens it. " +
 		"Guards of hook-router --guards stay pinned, whatever is ordered here. Pinning a guard again may add events, and takes nothing back: unpin it first."
@@ -62,7 +62,7 @@ func (c *pinCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// registered is a guard as it is registered now.
+// registered returns a guard as it is registered now.
 func registered(ctx context.Context, e *cli.Env, id string) (pinned.Guard, error) {
 	a, err := e.Agent(ctx, agent.Options{})
 	if err != nil {
@@ -83,12 +83,12 @@ type unpinCmd struct {
 	ID string `arg:"" help:"Id of the guard's hook."`
 }
 
-// Help is the rest of the help.
+// Help describes the effect.
 func (c *unpinCmd) Help() string {
 	return "The hook stays registered. A guard that the file of hook-router --guards names stays pinned: change the file of every router."
 }
 
-// Run unpins a guard. It fails where a file names the guard.
+// Run unpins a guard. It fails if a file names the guard.
 func (c *unpinCmd) Run(ctx context.Context, e *cli.Env) error {
 	var done struct {
 		Unpinned bool `json:"unpinned"`

@@ -9,12 +9,12 @@ import (
 
 type acceptCmd struct{}
 
-// accepted is the JSON form of what `registry accept` did.
+// accepted is the JSON form of the result of `registry accept`.
 type accepted struct {
 	Accepted bool `json:"accepted"`
 }
 
-// Run accepts the loss.
+// Run accepts the loss of registrations.
 func (c *acceptCmd) Run(ctx context.Context, e *cli.Env) error {
 	var done accepted
 	err := e.Order(ctx, nil, &done, "registry", "accept")

@@ -22,7 +22,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// Cmd has the commands of `hookctl hook`.
+// Cmd is `hookctl hook`.
 type Cmd struct {
 	List    listCmd    `cmd:"" help:"List every registration in full, like hookctl registry."`
 	Add     addCmd     `cmd:"" help:"Register a hook and serve it until interrupted, showing each call."`
@@ -94,7 +94,7 @@ func (c *addCmd) registration() chain.Registration {
 	}
 }
 
-// handler is what the hook does.
+// handler returns the handler that the flags describe.
 func (c *addCmd) handler() (worker.Handler, error) {
 	if err := cli.CheckTimeout(c.Timeout); err != nil {
 		return nil, err
@@ -143,8 +143,8 @@ func (c *addCmd) command() (worker.Handler, error) {
 	return handler, err
 }
 
-// checkFree refuses to take over the id of another hook by accident. If two commands pass at the
-// same moment, the later one wins.
+// checkFree keeps the command from accidentally taking over the id of another hook. If two commands
+// pass the check at the same time, the later one wins.
 func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 	if c.Replace {
 		return nil
@@ -160,7 +160,7 @@ func (c *addCmd) checkFree(ctx context.Context, e *cli.Env) error {
 		"if its process died, it is free when the router's --ttl (15s by default) is over", c.ID, term.Plural(len(taken.Instances), "instance"))
 }
 
-// errUnregistered is what [find] says of an id that no hook has.
+// errUnregistered is the error of [find] for an id that no hook has.
 var errUnregistered = errors.New("it is not registered")
 
 // find returns the registration of a hook, and the connection.
@@ -189,7 +189,7 @@ func find(ctx context.Context, e *cli.Env, id string) (*agent.Listing, *natsx.Co
 	return nil, nil, fmt.Errorf("%w; `hookctl registry` lists the hooks", errUnregistered)
 }
 
-// similar is the id of a registered hook that looks like one that is none; empty for none.
+// similar returns the id of a registered hook that resembles an unknown id, or "" if there is none.
 func similar(id string, list []agent.Listing) string {
 	ids := make([]string, len(list))
 	for i, l := range list {

@@ -15,7 +15,7 @@ type disableCmd struct {
 	Reason string `placeholder:"TEXT" help:"Why; hookctl registry and the audit log show it."`
 }
 
-// Help is the rest of the help.
+// Help describes the effect.
 func (c *disableCmd) Help() string {
 	return "When it returns, no router calls the hook for an event that it accepts from then on: not after a restart of routers or of its worker, and not under a newer registration. Its on_failure does not apply. " +
 		"A pinned guard can't be disabled: unpin it first."
@@ -46,12 +46,12 @@ func (c *disableCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// warnOfSpelling warns that a hook which was disabled, and is not registered, has the id of another
-// that is, but for a few letters. It may be one that registers later, so this is no error.
+// warnOfSpelling warns if a disabled hook is not registered, and its id resembles that of a
+// registered one. It is not an error, because the hook may register later.
 func warnOfSpelling(ctx context.Context, e *cli.Env, id string) {
 	a, err := e.Agent(ctx, agent.Options{})
 	if err != nil {
-		return // the order was carried out
+		return // the hook is disabled
 	}
 	list, err := a.Registry(ctx)
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package hook has the commands about registered hooks: list them, add one and serve it,
-// validate a live one, disable, enable and remove one, and accept a registry that lost
-// hooks.
+// Package hook implements the commands for registered hooks: list them, add and serve one, validate
+// a live one, disable, enable and remove one, and accept the loss of registrations.
 package hook

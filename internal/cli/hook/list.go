@@ -19,7 +19,7 @@ type HandlersCmd struct {
 	Pattern string `arg:"" optional:"" help:"Only what was registered for exactly this pattern, such as tool:* or tool:pre."`
 }
 
-// Help is the rest of the help.
+// Help describes the output.
 func (c *HandlersCmd) Help() string {
 	return "Text output shows ids, which other commands take. JSON output is what hooks.handlers answers: the names that people see, ids where there is none."
 }
@@ -59,9 +59,9 @@ func (c *HandlersCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// ids lists hooks by pattern, by the ids that other commands take: the wire has their titles. It
-// marks the disabled ones and those that no worker serves, and adds pinned guards that are not
-// registered: their events are denied.
+// ids returns hooks by pattern, with the ids that other commands take; the wire has their titles.
+// It marks disabled hooks and hooks that no worker serves, and adds pinned guards that are not
+// registered, whose events are denied.
 func (c *HandlersCmd) ids(ctx context.Context, e *cli.Env, a *agent.Agent) (map[string][]string, error) {
 	list, err := a.Registry(ctx) // in execution order
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *HandlersCmd) ids(ctx context.Context, e *cli.Env, a *agent.Agent) (map[
 	return handlers, nil
 }
 
-// RegistryCmd has the commands of `hookctl registry`.
+// RegistryCmd is `hookctl registry`.
 type RegistryCmd struct {
 	List   listCmd   `cmd:"" default:"1" help:"List every registration in full; the default."`
 	Accept acceptCmd `cmd:"" help:"Have routers serve again though registrations were lost: with those that are there."`

@@ -15,14 +15,14 @@ type removeCmd struct {
 	IDs []string `arg:"" name:"id" help:"Id of the hook; several are removed one after the other."`
 }
 
-// removed is the JSON form of what `hook rm` did.
+// removed is the JSON form of the result of `hook rm`.
 type removed struct {
 	ID        string `json:"id"`
 	Removed   bool   `json:"removed"`
 	Instances int    `json:"instances"` // that were alive
 }
 
-// Run removes the hooks, up to the first that can't be removed.
+// Run removes the hooks, and stops at the first that can't be removed.
 func (c *removeCmd) Run(ctx context.Context, e *cli.Env) error {
 	for _, id := range c.IDs {
 		if err := remove(ctx, e, id); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// call is one line of `hook add`: one call of the hook.
+// call is one output line of `hook add` about a call of the hook.
 type call struct {
 	Kind    string          `json:"kind"` // call
 	Hook    string          `json:"hook"`
@@ -29,7 +29,7 @@ type call struct {
 	Error   string          `json:"error,omitempty"`
 }
 
-// shown is handler with each call shown.
+// shown wraps a handler so that each call is printed.
 func shown(e *cli.Env, id string, handler worker.Handler) worker.Handler {
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		began := time.Now()
@@ -63,14 +63,14 @@ func showCall(p *term.Printer, c call) {
 		did, p.Paint(term.Dim, term.Micros(c.Micros)), term.Clean(term.Clip(string(cli.MaskedJSON("", c.Data)), 2*term.MaxValue)))
 }
 
-// note is a line of `hook add` about the hook itself.
+// note is one output line of `hook add` about the hook itself.
 type note struct {
 	Kind   string   `json:"kind"` // registered, removed, or stays
 	Hook   string   `json:"hook"`
 	Events []string `json:"events"`
 }
 
-// served says that the hook is called from now on.
+// served prints that the hook is being served.
 func served(e *cli.Env, reg chain.Registration) {
 	if e.Out.Line(note{"registered", reg.ID, reg.Events}) {
 		return
@@ -78,7 +78,7 @@ func served(e *cli.Env, reg chain.Registration) {
 	e.Out.Print("serving hook %s on %s; Ctrl-C ends\n", reg.ID, strings.Join(reg.Events, ", "))
 }
 
-// showLeft says what happens with the hook now that it is no longer served.
+// showLeft prints whether the hook stays registered now that it is no longer served.
 func showLeft(e *cli.Env, reg chain.Registration) {
 	kind := "removed"
 	if reg.StaysRegistered() {

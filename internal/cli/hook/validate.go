@@ -39,7 +39,7 @@ func (c *ValidateCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// lineColor is red for a line of a report that tells a failure.
+// lineColor returns red for a line of a report that reports a failure.
 func lineColor(line string) term.Color {
 	if strings.Contains(line, "BREAKS the contract") || strings.HasPrefix(line, "    FAILED ") {
 		return term.Red

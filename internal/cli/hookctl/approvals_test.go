@@ -148,7 +148,7 @@ func TestApprovalsWatchWritesLines(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
 	b, first := f.Asking(chain.Question("Really?\u202e"))
-	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait") // is not told of
+	f.Run("execute", "tool:pre", "--session", "s2", "--no-wait") // not reported
 	lines := f.Start(cli.Process{}, "approvals", "watch", "--session", "s1")
 	people := f.Start(cli.Process{}, "--text", "--wide", "approvals", "watch", "--session", "s1")
 	const question = `"question":{"id":"QUESTION","session_id":"s1","event":"tool:pre","hook":"deploy-guard","prompt":"Really?\u202e",` +
@@ -245,8 +245,8 @@ a person is asked; in shadow, checks would allow`, "FILE", file))
 	}
 }
 
-// An edit is shown as one diff, below the path that it is about, and no line break of it
-// is spelt out; on a terminal the path and the words that change stand out.
+// An edit is shown as one diff below its path, with real line breaks. On a terminal, the path and
+// the changed words are highlighted.
 func TestAnEditIsShownAsADiff(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)

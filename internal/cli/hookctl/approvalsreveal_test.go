@@ -18,8 +18,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// withIdentities is hookctl beside a router with credentials, as an admin, and the directory of
-// the authority.
+// withIdentities returns an admin's hookctl with a router that uses credentials, and the directory
+// of the authority.
 func withIdentities(t *testing.T) (f *clitest.Fixture, auth string) {
 	t.Helper()
 	dir, home := natstest.StoreDir(t), t.TempDir()
@@ -66,7 +66,7 @@ func TestSecretsAreRevealedOnDemand(t *testing.T) {
 			t.Errorf("reveal %s: %+v", format, got)
 		}
 	}
-	for command, want := range map[string]string{ // who saw them stands wherever the request does
+	for command, want := range map[string]string{ // who saw them is shown wherever the request is
 		"audit query --kind approval.revealed": "revealed  " + id + "; by nats admin/admin",
 		"audit show " + id:                     "its secrets were shown to nats admin/admin",
 		"why " + id:                            "revealed its secrets, to nats admin/admin\n",

@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Where several must allow, a person sees who has, who is missing and what a model says.
+// If several people must allow a request, it shows who has, who is missing and what a model says.
 func TestWhoHasAllowedIsShown(t *testing.T) {
 	t.Parallel()
 	who, err := people.Parse("groups.yaml", []byte(`{people: {ann: {identities: [console ann]}, bob: {identities: [console bob]}}, models: [console gatekeeper],
@@ -48,7 +48,7 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 			t.Errorf("the watch says %q; want %q", line, want)
 		}
 	}
-	watched.Line() // that it watches
+	watched.Line() // that it is watching
 	heard("(0 of 2; needs 2 of owners) Deploy?")
 	if got := f.Run("approvals", "answer", id, "Allow"); got.Code == cli.ExitOK || !strings.Contains(got.Stderr, "does not count") {
 		t.Errorf("nobody proven allows: %+v", got)
@@ -78,8 +78,8 @@ func TestWhoHasAllowedIsShown(t *testing.T) {
 	}
 }
 
-// A rule in shadow is recorded only where it could answer, and where several must allow no
-// rule allows.
+// A rule in shadow is recorded only if it could answer. If several people must allow, no rule
+// allows.
 func TestNoRuleWouldAllowWhatSeveralMust(t *testing.T) {
 	t.Parallel()
 	who, err := people.Parse("groups.yaml", []byte(`{people: {ann: {identities: [console ann]}, bob: {identities: [console bob]}}, groups: {owners: [ann, bob]}, approvals: [{hook: ask, approvers: [{group: owners}]}]}`))

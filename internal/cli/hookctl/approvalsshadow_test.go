@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ruled is hookctl on a router with approval rules.
+// ruled returns hookctl on a router with approval rules.
 func ruled(t *testing.T, rules string) *clitest.Fixture {
 	t.Helper()
 	list, err := approval.ParseRules("rules.yaml", []byte(rules))
@@ -27,7 +27,7 @@ func ruled(t *testing.T, rules string) *clitest.Fixture {
 	return &clitest.Fixture{T: t, Hookctl: whole.Run, Env: map[string]string{"HOOKCTL_FORMAT": "json", "NATS_URL": s.ClientURL()}, NC: natstest.Conn(t, s)}
 }
 
-// A rule in shadow is told to who decides and recorded; a person is asked.
+// A rule in shadow is shown to the person who decides, and recorded; a person is still asked.
 func TestARuleInShadowIsToldAndAnswersNothing(t *testing.T) {
 	t.Parallel()
 	f := ruled(t, "rules:\n  - {name: checks, decision: allow, mode: shadow, tool: Bash, command: acme check conf/*.yaml}\n")

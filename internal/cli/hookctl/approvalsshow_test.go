@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// What a person judges comes first, nothing is said twice, and line breaks are real.
+// The subject comes first, nothing is repeated, and line breaks are real.
 func TestTheCommandComesFirst(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -62,7 +62,7 @@ timestamp: TIME`)
 	}
 }
 
-// The prompt of a rule has one sign for its line breaks, too.
+// In the prompt of a rule, too, one sign replaces each run of line breaks.
 func TestAPromptOfSeveralLinesInATable(t *testing.T) {
 	t.Parallel()
 	rules := "rules: [{decision: allow, hook: h, prompt: \"Run this?\\n\\nmake *\"}]"
@@ -71,7 +71,7 @@ func TestAPromptOfSeveralLinesInATable(t *testing.T) {
 		"RULE    DECISION  HOOK  TOOL  PROMPT\nrule 1  allow     h     *     Run this? ⏎ make *")
 }
 
-// A misspelt answer decides nothing, and the error names the option that was meant.
+// A misspelt answer decides nothing, and the error names the intended option.
 func TestAMisspeltAnswerNamesTheRightOne(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)

@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// commandsAsked serves a guard that asks about each command, and denies those with rm.
+// commandsAsked serves a guard that asks about each command, and denies commands with rm.
 func commandsAsked(f *clitest.Fixture) {
 	f.Hook(chain.Registration{ID: "command-guard", Name: "Commands", Events: []string{"tool:pre"}}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
 		tool, _ := events.ToolOf(ev.Name, ev.Data)
@@ -29,7 +29,7 @@ func commandsAsked(f *clitest.Fixture) {
 	})
 }
 
-// answered has a command asked about in a session, with more flags, and answers.
+// answered has the guard ask about a command in a session, with more flags, and answers.
 func answered(f *clitest.Fixture, session, command, option string, as ...string) {
 	f.T.Helper()
 	data, err := json.Marshal(map[string]any{"tool_name": "Bash", "cwd": "/repo", "tool_input": map[string]string{"command": command}})
@@ -45,8 +45,8 @@ func answered(f *clitest.Fixture, session, command, option string, as ...string)
 	}
 }
 
-// What people answered on a real router becomes a rule in shadow, which is written behind
-// those of others, and of which the next run says how it did.
+// Answers on a real router become a rule in shadow, which is added after the existing rules. The
+// next run reports how it performed.
 func TestAnswersBecomeARuleInShadow(t *testing.T) {
 	t.Parallel()
 	f := ruled(t, "rules: []")
@@ -124,15 +124,15 @@ func TestAnswersBecomeARuleInShadow(t *testing.T) {
 	}
 }
 
-// Where there are identities, the command reads the log as the keeper that it finds, and
-// counts what people answered, not what the agent's own identity did.
+// With identities, the command reads the log with the keeper's credentials, and counts people's
+// answers but not those of the agent's own identity.
 func TestAnswersOfIdentities(t *testing.T) {
 	t.Parallel()
 	f, auth := withIdentities(t)
 	commandsAsked(f)
 	for i := range 4 {
 		session := fmt.Sprintf("s%d", i)
-		answered(f, session, "acme status --own", "Allow") // admin asks, and admin answers
+		answered(f, session, "acme status --own", "Allow") // admin both asks and answers
 		answered(f, session, "acme status --web", "Allow", "--creds", filepath.Join(auth, "creds", "agent.creds"))
 	}
 	got := f.Run("--text", "approvals", "suggest", "--unproven")
@@ -143,7 +143,7 @@ func TestAnswersOfIdentities(t *testing.T) {
 	}
 }
 
-// narrow reports lines of more than 80 columns.
+// narrow fails for lines of more than 80 columns.
 func narrow(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

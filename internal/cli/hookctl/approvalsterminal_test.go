@@ -38,7 +38,7 @@ func TestApprovalsWatchAsksOnATerminal(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// What is typed too early is ignored; so the note is typed until it stands there.
+	// Input that arrives too early is ignored, so the test types the note until it appears.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for stands := false; !stands; {
@@ -113,7 +113,7 @@ func (w terminal) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// until waits for a text, however it is split.
+// until waits for a text, however the output is split.
 func (w terminal) until(t *testing.T, text string) {
 	t.Helper()
 	seen := ""
@@ -127,7 +127,7 @@ func (w terminal) until(t *testing.T, text string) {
 	}
 }
 
-// disconnect cuts every hookctl off, which may come back.
+// disconnect disconnects every hookctl. They may reconnect.
 func disconnect(t *testing.T, s *embedded.Server) {
 	t.Helper()
 	list, err := s.Connz(nil)
@@ -136,7 +136,7 @@ func disconnect(t *testing.T, s *embedded.Server) {
 	}
 	for _, c := range list.Conns {
 		if c.Name == "hookctl" {
-			_ = s.DisconnectClientByID(c.Cid) // one that has left is unknown
+			_ = s.DisconnectClientByID(c.Cid) // fails if the client has left
 		}
 	}
 }

@@ -33,7 +33,7 @@ func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
 	emit("/asks", "tool:post")
 	emit("/never", "tool:post")
 	emit("/never", "tool:post")
-	emit("/never", "hook-agent:doctor") // by hookctl doctor, not by an agent
+	emit("/never", "hook-agent:doctor") // from hookctl doctor, not from an agent
 	emit("/tried", "hook-agent:doctor")
 
 	got := f.Run("coverage", "--json")
@@ -58,7 +58,7 @@ func TestCoverageListsAgentsThatNeverAskBeforeATool(t *testing.T) {
 	}
 }
 
-// Who calls itself as a proven agent does, and is not it, has a row of its own.
+// A sender that uses the name of a proven agent without being it has its own row.
 func TestCoverageTellsProvenEmittersFromUnproven(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)

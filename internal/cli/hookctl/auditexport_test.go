@@ -17,8 +17,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// shape is what stands in an export, in its order: sequences, and sizes of checkpoints, those
-// that a witness has signed with w.
+// shape returns the content of an export in order: sequences, and sizes of checkpoints, with w if a
+// witness has signed them.
 func shape(t *testing.T, file []byte) (list []string) {
 	t.Helper()
 	r, err := audit.NewReader(bytes.NewReader(file))
@@ -61,7 +61,7 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 	f.Cosign(a)
 	last := f.Signed
 	f.Signed = first
-	f.Cosign(b) // which is behind
+	f.Cosign(b) // the witness is behind
 	f.Signed = last
 	f.Cosign(b)
 
@@ -88,7 +88,7 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 		t.Errorf("over a file: %+v", again)
 	}
 
-	// Cut off anywhere, and gone on with, it is the same file in the end.
+	// An export that was cut anywhere and resumed ends up the same.
 	write()
 	f.Sign()
 	f.Cosign(a)
@@ -112,7 +112,7 @@ func TestAuditExportPutsCheckpointsAtTheirPlaces(t *testing.T) {
 	}
 }
 
-// One message is not messages.
+// The singular of "messages" is used for one message.
 func TestAuditCountsOneMessage(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)
@@ -135,7 +135,7 @@ func TestAuditExportKeepsCopiesBehindTheirCheckpoint(t *testing.T) {
 	f.Write(clibus.ChainOf("c", "s", clibus.Began)...)
 	f.Sign()
 	f.Cosign(a)
-	f.Sign() // again, of the same size
+	f.Sign() // again, with the same size
 	f.Cosign(a)
 	got := f.Run("audit", "export", "-")
 	if diff := cmp.Diff([]string{"m1", "c1", "c1w", "c1", "c1w"}, shape(t, []byte(got.Stdout))); diff != "" {
@@ -163,7 +163,7 @@ func TestAuditExportWithoutACheckpointSaysSo(t *testing.T) {
 	if diff := cmp.Diff([]string{"m1", "c1", "m2"}, shape(t, text)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	// It waits for one that is about to come.
+	// It waits for a checkpoint that is about to arrive.
 	b := f.Start(cli.Process{}, "audit", "export", file, "--resume", "--wait", "20s")
 	if line := b.Line(); !strings.Contains(line, "waiting 20s for a router to sign") {
 		t.Error(line)

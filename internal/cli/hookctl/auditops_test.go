@@ -36,7 +36,7 @@ type ops struct {
 	server *embedded.Server
 	js     jetstream.JetStream
 	dir    string
-	key    *signer.Key // of routers
+	key    *signer.Key // of the routers
 }
 
 func newOps(t *testing.T) *ops {
@@ -59,7 +59,7 @@ func newOps(t *testing.T) *ops {
 
 func (o *ops) file(name string) string { return filepath.Join(o.dir, name) }
 
-// router starts one with the key, or without.
+// router starts a router with or without the key.
 func (o *ops) router(key *signer.Key) (stop func()) {
 	o.T.Helper()
 	_, stop = routertest.Start(o.T, o.server, router.Options{Audit: auditlog.Options{Key: key}})
@@ -81,7 +81,7 @@ func (o *ops) wantWith(p cli.Process, code int, args ...string) clitest.Outcome 
 	return out
 }
 
-// refused runs hookctl, which must say why not.
+// refused runs hookctl, which must fail for the given reason.
 func (o *ops) refused(why string, args ...string) {
 	o.T.Helper()
 	if out := o.want(cli.ExitLocal, args...); !strings.Contains(out.Stderr, why) {
@@ -265,7 +265,7 @@ func TestAuditRotateWithoutASignature(t *testing.T) {
 	o.awaitCheckpoint("HOOKS_AUDIT")
 }
 
-// write publishes to the log as no router does, and waits until the log has a record.
+// write publishes to the log in a way that no router does, and waits until the log has a record.
 func (o *ops) write(body, awaited string) {
 	o.T.Helper()
 	sub, err := o.NC.SubscribeSync("hooks.audit.w.>")
@@ -287,7 +287,7 @@ func (o *ops) write(body, awaited string) {
 	}
 }
 
-// alarms are those of the segments, as stats shows them.
+// alarms returns the alarms of the segments, as stats shows them.
 func (o *ops) alarms() (list []*query.Alarm) {
 	o.T.Helper()
 	for _, s := range document[struct {
@@ -298,7 +298,7 @@ func (o *ops) alarms() (list []*query.Alarm) {
 	return list
 }
 
-// Commands do not send an operator to start a router after an alarm, since none will sign.
+// After an alarm, commands do not tell an operator to start a router, since no router will sign.
 func TestTheSegmentOfAnAlarmIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	o := newOps(t)
@@ -331,7 +331,7 @@ func TestTheSegmentOfAnAlarmIsNotWaitedFor(t *testing.T) {
 	o.want(10, "audit", "verify", second, "--key", pub) // the running log was verified before
 }
 
-// A record of an alarm that no router wrote does not keep commands from a signature.
+// A forged alarm record does not make commands stop waiting for a signature.
 func TestAForgedAlarmChangesNothing(t *testing.T) {
 	t.Parallel()
 	forged := string(audit.Record{Time: time.Now(), Kind: audit.LogKind, Action: "alarm", Detail: audit.Note{Reason: "forged"}}.Append(nil))
@@ -437,13 +437,13 @@ func TestAuditRemove(t *testing.T) {
 	if slices.Contains(o.streams(), "HOOKS_AUDIT") {
 		t.Fatal("it is still there")
 	}
-	o.want(20, "audit", "verify", "--key", pub, "--no-pin") // what is left, from the second on
+	o.want(20, "audit", "verify", "--key", pub, "--no-pin") // the rest, from the second segment on
 	o.want(20, "audit", "verify", first, second, "--key", pub, "--no-pin")
 	if got := document[auditops.RemovedSegment](o, 0, remove("HOOKS_AUDIT_2", second, "--yes")...); got.Removed != "HOOKS_AUDIT_2" {
 		t.Errorf("%+v; want the second removed", got)
 	}
 	stop()
-	o.router(o.key) // and the log goes on
+	o.router(o.key) // and the log continues
 	o.emit("s1")
 	o.want(20, "audit", "verify", "--key", pub, "--no-pin")
 }
@@ -522,7 +522,7 @@ func TestAuditErase(t *testing.T) {
 	if got := document[auditops.Erased](o, 0, "audit", "erase", "--before", "0h"); got.Salts != 1 || stored() != 0 {
 		t.Errorf("%+v, and %d are left; want all erased", got, stored())
 	}
-	o.want(20, "audit", "verify", "--key", o.file("audit.key.pub"), "--no-pin") // proofs hold
+	o.want(20, "audit", "verify", "--key", o.file("audit.key.pub"), "--no-pin") // proofs are still valid
 	o.want(1, "audit", "erase")
 	o.want(1, "audit", "erase", "--session", "s1", "--before", "1h")
 	o.refused("--before", "audit", "erase", "--before", "soon")
@@ -557,7 +557,7 @@ func TestAuditWitness(t *testing.T) {
 	}
 	o.want(0, once...)
 
-	// The end of the first segment is seen, so that it may be removed.
+	// The end of the first segment is witnessed, so it may be removed.
 	first := o.file("first.jsonl")
 	o.want(0, "audit", "export", first, "--segment", "1")
 	o.want(0, "audit", "remove", "HOOKS_AUDIT", "--export", first, "--key", pub, "--yes")

@@ -17,8 +17,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// TestAuditVerifyOfALateCheckpoint: the first checkpoint of a segment stands at its end,
-// as where no router signed for a while, far behind what could be kept in memory.
+// The first checkpoint of a segment is at its end, far beyond what could be kept in memory, as if
+// no router signed for a while.
 func TestAuditVerifyOfALateCheckpoint(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)
@@ -52,18 +52,18 @@ func TestAuditVerifyOfALateCheckpoint(t *testing.T) {
 	}
 }
 
-// lateLine is each record of writeLate.
+// lateLine returns a record of writeLate.
 func lateLine(wseq int) string {
 	return fmt.Sprintf(`{"time":"2026-03-01T12:00:00Z","kind":"log","chain_id":"","session_id":"","event":"","hook":"","action":"x","reason":%q,"writer":"w1","wseq":%d}`,
 		strings.Repeat("x", 200<<10), wseq)
 }
 
-// lateMessage is each message of writeLate.
+// lateMessage returns a message of writeLate.
 func lateMessage(n int) audit.Message {
 	return audit.Message{Subject: "hooks.audit.w.w1", Stored: clibus.Began.Add(time.Duration(n) * time.Second), Body: []byte(lateLine(n) + "\n")}
 }
 
-// lateRoot is the root after the first message.
+// lateRoot returns the root after the first message.
 func lateRoot(t *testing.T) tlog.Hash {
 	t.Helper()
 	var log audit.Log
@@ -73,7 +73,7 @@ func lateRoot(t *testing.T) tlog.Hash {
 	return log.Root(audit.Latest)
 }
 
-// writeLate writes an export of a second segment, with a checkpoint at its end alone.
+// writeLate writes an export of a second segment, with its only checkpoint at the end.
 func writeLate(t *testing.T, out io.Writer, size int, keys clibus.NoteKey, previous tlog.Hash) {
 	t.Helper()
 	w, err := audit.NewWriter(out, audit.Header{Origin: "hooks/HOOKS_AUDIT_2", First: 1, Prefix: "hooks"})

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// A second installation has a log of the same name, signed with another key.
+// A second installation has a log with the same name, signed with another key.
 func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	t.Parallel()
 	first, second := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
@@ -40,7 +40,7 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	if v, _ := verdictOf(first, file, "--key", first.Keys.Text); v.Verdict != audit.OKPinned {
 		t.Errorf("an export of the first, with its key: %+v", v)
 	}
-	// Without a key an export's own word finds the pin, with which it is verified.
+	// Without a key, the export's own claim finds the pin, whose key verifies it.
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	if got := first.Run("audit", "verify", export(third, 1)); got.Code != cli.ExitLocal || !strings.Contains(got.Stderr, "none has a key that this one names, hook-router+") {
 		t.Errorf("an export of a third one: %+v", got)
 	}
-	// A receipt says which of the two logs it is from.
+	// A receipt names which of the two logs it is from.
 	receipt := filepath.Join(t.TempDir(), "receipt.json")
 	if got := second.Run("audit", "prove", "1:0", "-o", receipt, "--wait", "200ms"); got.Code != cli.ExitOK {
 		t.Fatal(got)
@@ -76,7 +76,7 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	if got := first.Run("audit", "check", receipt, "--text", "--wide"); !strings.Contains(got.Stdout, "of the log that was verified in nats://") || !strings.Contains(got.Stdout, "on trust") {
 		t.Errorf("a receipt of the second: %+v", got)
 	}
-	// The one that was pinned, cut off: its key finds the pin.
+	// The pinned log, cut off: its key finds the pin.
 	cut := clibus.NewAudit(t, hookctl.Run)
 	cut.Env["XDG_STATE_HOME"] = first.Env["XDG_STATE_HOME"]
 	cut.Fill(1)
@@ -86,8 +86,8 @@ func TestAuditPinsAreThoseOfAKey(t *testing.T) {
 	}
 }
 
-// Another log at the address of one that was verified, with another key that its routers tell, is
-// not taken for a second installation.
+// Another log at the address of a verified one, whose routers announce another key, is not taken
+// for a second installation.
 func TestAuditLogReplacedAtItsAddress(t *testing.T) {
 	t.Parallel()
 	first, second := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)

@@ -80,7 +80,7 @@ func TestAuditProveSaysWhatItCannotProve(t *testing.T) {
 	}
 }
 
-// exportUncovered exports a log whose last message no checkpoint covers.
+// exportUncovered exports a log whose last message is not covered by a checkpoint.
 func exportUncovered(f *clibus.AuditFixture) string {
 	f.T.Helper()
 	file := filepath.Join(f.T.TempDir(), "export.jsonl")

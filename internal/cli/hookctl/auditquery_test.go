@@ -124,7 +124,7 @@ func TestAuditTextLinesAreSafeForTheTerminal(t *testing.T) {
 	}
 }
 
-// Of what a hook answers after the event only an injection counts.
+// Of the answers that a hook gives after the event, only injections count.
 func TestAuditQueryTellsWhatCameTooLate(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)

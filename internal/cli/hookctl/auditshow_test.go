@@ -79,7 +79,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 		t.Errorf("%s%s", got.Stdout, got.Stderr)
 	}
 	f.Turn()
-	f.Decide(1, decided) // stands in the next segment
+	f.Decide(1, decided) // in the next segment
 	for _, args := range [][]string{{"c1"}, {"--approval", "q1"}} {
 		got := f.Run(append([]string{"audit", "show", "--text", "--wide"}, args...)...)
 		for _, want := range []string{
@@ -114,7 +114,7 @@ func TestAuditShowFollowsTheQuestionToItsDecision(t *testing.T) {
 func TestAuditShowFindsChainsOfAnotherClock(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)
-	const id = "ffffffff-ffff-7000-8000-000000000000" // of a clock that is far ahead
+	const id = "ffffffff-ffff-7000-8000-000000000000" // from a clock that is far ahead
 	f.Write(clibus.ChainOf(id, "s1", clibus.Began)...)
 	if got := f.Run("audit", "show", id, "--text"); got.Code != cli.ExitOK || !strings.Contains(got.Stdout, "deny by no-rm") {
 		t.Errorf("code %d: %s%s", got.Code, got.Stdout, got.Stderr)
@@ -192,7 +192,7 @@ func TestAuditStatsCounts(t *testing.T) {
 	}
 }
 
-// A secret that was replaced is masked before and after: what came in may not be what went out.
+// A replaced secret is masked before and after, so the input may differ from the output.
 func TestShowSaysThatMaskedSecretsMayHaveChanged(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)

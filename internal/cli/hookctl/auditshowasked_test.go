@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// What the agent was told in the end stands at the top, and nothing goes out that nobody allowed.
+// The final answer to the agent comes first, and no data is shown as sent that nobody allowed.
 func TestAuditShowSaysHowTheQuestionEnded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -49,7 +49,7 @@ func TestAuditShowSaysHowTheQuestionEnded(t *testing.T) {
 	}
 }
 
-// A large edit is a diff here too, not two lines of thousands of columns.
+// A large edit is shown as a diff here too, not as two lines of thousands of columns.
 func TestAuditShowHasDiffsOfEdits(t *testing.T) {
 	t.Parallel()
 	var before, after strings.Builder

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// segments fills that many, the last one live, and exports each.
+// segments fills n segments, the last one live, and exports each.
 func segments(f *clibus.AuditFixture, n int) (exports []string) {
 	f.T.Helper()
 	for i := 1; i <= n; i++ {
@@ -42,7 +42,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 	const a, b, c = "HOOKS_AUDIT", "HOOKS_AUDIT_2", "HOOKS_AUDIT_3"
 	for name, x := range map[string]struct {
 		removed []string
-		unseen  bool // nothing was verified before
+		unseen  bool // nothing was verified earlier
 		args    []string
 		want    audit.Verdict
 		of      string
@@ -77,7 +77,7 @@ func TestAuditVerifyMissesSegments(t *testing.T) {
 			if v.Verdict != x.want || v.Of != x.of || !strings.Contains(v.Reason, x.reason) {
 				t.Errorf("%s of %s: %s; want %s of %s: %s", v.Verdict, v.Of, v.Reason, x.want, x.of, x.reason)
 			}
-			// What was cut out stays missing, though the rest is verified again and again.
+			// Segments that were cut out stay missing, even if the rest is verified repeatedly.
 			text := f.Run(append([]string{"audit", "verify", "--text", "--wide"}, append(key, x.args...)...)...)
 			if x.want == audit.Incomplete && text.Code != x.want.ExitCode() || !strings.Contains(text.Stdout, x.reason) {
 				t.Errorf("the text says\n%s", text.Stdout)
@@ -113,8 +113,7 @@ func TestAuditVerifyMissesExports(t *testing.T) {
 	}
 }
 
-// TestAuditVerifyWithANamedPin: the one pin that is named belongs to a segment that is
-// there, or to one that is missing.
+// A pin given with --pin belongs to an existing segment, or to a missing one.
 func TestAuditVerifyWithANamedPin(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)

@@ -19,7 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// verdictOf runs verify, and checks that document and exit code say the same.
+// verdictOf runs verify, and checks that the document and the exit code agree.
 func verdictOf(f *clibus.AuditFixture, args ...string) (auditcli.Verified, clitest.Outcome) {
 	f.T.Helper()
 	got := f.Run(append([]string{"audit", "verify", "--json", "--wait", "200ms"}, args...)...)
@@ -155,7 +155,7 @@ func TestAuditVerifyOfTheRunningLog(t *testing.T) {
 		t.Errorf("without a checkpoint: %+v", v)
 	}
 	f.Sign()
-	if v, _ := verdictOf(f); v.Verdict != audit.OKPinned { // the witness is not there yet
+	if v, _ := verdictOf(f); v.Verdict != audit.OKPinned { // there is no witness yet
 		t.Errorf("with one: %+v", v)
 	}
 	f.Cosign(a)
@@ -197,7 +197,7 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 		t.Errorf("the second alone, edited: %+v", v)
 	}
 
-	// The pin of the running log knows where the second segment goes on from.
+	// The pin of the running log knows where the second segment continues.
 	two = export(f, 2)
 	if v, _ := verdictOf(f, "--key", f.Keys.Text); !v.Verdict.OK() {
 		t.Error(v)
@@ -206,7 +206,7 @@ func TestAuditVerifyFollowsSegments(t *testing.T) {
 		t.Errorf("the second, with a pin: %+v", v)
 	}
 
-	// An empty live segment, and then one that is gone.
+	// An empty live segment, and then a removed one.
 	f.Turn()
 	if v, _ := verdictOf(f); v.Verdict != audit.OKPinned || len(v.Parts) != 2 {
 		t.Errorf("after a turn: %+v", v)
@@ -266,7 +266,7 @@ func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 	if v.Verdict != audit.OKUnanchored || !v.OnTrust || !strings.Contains(got.Stderr, "ON TRUST") {
 		t.Errorf("the first time: %+v %s", v, got.Stderr)
 	}
-	f.Announce(clibus.NewKey(t, 7, "hook-router").Text) // it is not asked again
+	f.Announce(clibus.NewKey(t, 7, "hook-router").Text) // the routers are not asked again
 	v, got = verdictOf(f)
 	if v.Verdict != audit.OKPinned || v.OnTrust || len(v.Keys) != 1 || strings.Contains(got.Stderr, "ON TRUST") {
 		t.Errorf("the second time: %+v %s", v, got.Stderr)
@@ -283,7 +283,7 @@ func TestAuditVerifyTakesKeysOnTrustOnceAndRemembersThem(t *testing.T) {
 func TestAuditVerifyComparesWithWhatWasSeen(t *testing.T) {
 	t.Parallel()
 	f, forger := clibus.NewAudit(t, hookctl.Run), clibus.NewAudit(t, hookctl.Run)
-	forger.Env["XDG_STATE_HOME"] = f.Env["XDG_STATE_HOME"] // the auditor's, at another time
+	forger.Env["XDG_STATE_HOME"] = f.Env["XDG_STATE_HOME"] // the auditor's directory, at another time
 	f.Fill(4)
 	early := export(f, 1)
 	head := filepath.Join(t.TempDir(), "head")
@@ -337,7 +337,7 @@ func TestAuditPinsAreKeptSafe(t *testing.T) {
 	if list, _ := os.ReadDir(filepath.Dir(file)); len(list) != 1 {
 		t.Errorf("%d files are left", len(list))
 	}
-	// What is not OK changes nothing.
+	// A verdict other than OK changes nothing.
 	f.Write(clibus.ChainOf("x", "y", clibus.Began)...)
 	verdictOf(f)
 	if after, _ := os.ReadFile(file); !bytes.Equal(after, text) {
@@ -430,7 +430,7 @@ func TestAuditVerifyRequire(t *testing.T) {
 	}
 }
 
-// A line that is malformed is so whatever was pinned, and a running log has no lines.
+// A malformed line is malformed whatever was pinned, and a running log has no lines.
 func TestAuditVerifyBlamesThePinOnlyForWhatItDecided(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)

@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// served is an authority, and a NATS server with the configuration that is printed for it.
+// served returns an authority, and a NATS server with the configuration that hookctl prints for it.
 func served(t *testing.T) (f *clitest.Fixture, dir, url string) {
 	t.Helper()
 	home := t.TempDir()
@@ -100,8 +100,7 @@ func TestAnAgentIsAddedRotatedAndRevoked(t *testing.T) {
 	}
 }
 
-// Without a NATS server the credentials are made nevertheless: the message says so, and what is
-// left to do.
+// Credentials are created even without a NATS server. The message says so, and what is left to do.
 func TestAChangeThatTheServerDoesNotKnowOf(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "auth")

@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// What makes tables wide.
+// Values that make tables wide.
 const (
 	session   = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
 	longHook  = "production-deployment-guard-frankfurt"
@@ -25,7 +25,7 @@ const (
 	longData  = `{"tool_name":"Bash","tool_input":{"command":"make deploy REGION=eu-central-1 IMAGE=registry.example.org/shop"}}`
 )
 
-// wide is a bus on which everything is long, and the id of an approval request that is open.
+// wide returns a bus on which all names are long, and the id of an open approval request.
 func wide(t *testing.T) (f *clitest.Fixture, question, chainID string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -79,7 +79,7 @@ func wide(t *testing.T) (f *clitest.Fixture, question, chainID string) {
 	return f, clitest.ApprovalID.FindString(f.Run("approvals").Stdout), told.ChainID
 }
 
-// TestTablesFit80Columns runs each command that prints a table or lines about things with long
+// TestTablesFit80Columns runs each command that prints tables or lines about things with long
 // names.
 func TestTablesFit80Columns(t *testing.T) {
 	t.Parallel()
@@ -135,8 +135,8 @@ func TestTablesFit80Columns(t *testing.T) {
 	}
 }
 
-// fits runs a command and looks at the width of what it prints. Commands to type and paths
-// to copy stay whole, and so do prompts, which somebody must judge.
+// fits runs a command and checks the width of its output. Commands to type and paths to copy stay
+// whole, and so do prompts that somebody must judge.
 func fits(f *clitest.Fixture, args ...string) {
 	f.T.Helper()
 	name := strings.Join(args[:min(2, len(args))], " ")

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// guarded starts a NATS server that wants a password and lets nobody emit.
+// guarded starts a NATS server that requires a password and lets nobody emit.
 func guarded(t *testing.T) string {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{

@@ -1,3 +1,3 @@
-// Package hookctl is the command line of hookctl: the tree of commands, help and
+// Package hookctl implements the command line of hookctl: the tree of commands, help and
 // completion, and [Run].
 package hookctl

@@ -19,13 +19,13 @@ var (
 	fileBlock    = regexp.MustCompile("(?s)```text file=([a-z.]+)\n(.*?)```\n")
 )
 
-// example is a command of a page and what it shows.
+// example is a command on a page and its output.
 type example struct {
 	args   []string
 	output string
 }
 
-// examples reads the console blocks of a page.
+// examples parses the console blocks of a page.
 func examples(page []byte) (list []example) {
 	for _, block := range consoleBlock.FindAllSubmatch(page, -1) {
 		for _, text := range strings.Split("\n"+string(block[1]), "\n$ hookctl ")[1:] {
@@ -40,7 +40,7 @@ func examples(page []byte) (list []example) {
 	return list
 }
 
-// words splits a line as a shell does, quotes included.
+// words splits a line as a shell does, including quotes.
 func words(line string) (list []string) {
 	word, quote := "", rune(0)
 	for _, r := range line + " " {
@@ -63,10 +63,9 @@ func (e example) runsOn() bool {
 	return strings.HasPrefix(command, "hook add") || strings.HasPrefix(command, "watch")
 }
 
-// TestTheExamplesOfThePages runs the examples of each page: first those that run
-// until they are interrupted, then the others, on the same bus. The files of the
-// page are where they run; the id of an approval request on the page stands for the latest
-// that was shown.
+// TestTheExamplesOfThePages runs the examples of each page on the same bus: first those that run
+// until interrupted, then the others. They run in a directory with the files of the page. The id of
+// an approval request on the page stands for the latest one that was shown.
 func TestTheExamplesOfThePages(t *testing.T) {
 	for name, atLeast := range map[string]int{"hookctl.md": 12, "approvals-terminal.md": 11} {
 		t.Run(name, func(t *testing.T) {

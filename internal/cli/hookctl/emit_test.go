@@ -169,7 +169,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-func TestTimeIsOver(t *testing.T) { // alone: the router's answer has little time to arrive
+func TestTimeIsOver(t *testing.T) { // not parallel: the router's answer has little time to arrive
 	f := clibus.New(t, hookctl.Run)
 	release := make(chan struct{})
 	f.Hook(chain.Registration{ID: "slow", Events: []string{"*"}, OnFailure: chain.FailClosed}, func(context.Context, worker.Event) (worker.Result, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// A hook's time-out must be shorter than that of the chain, and what the hooks may take
-// shorter than what the agent waits.
+// A hook's timeout must be shorter than that of the chain, and the hooks' total shorter than the
+// agent's.
 func TestExplainFindsTimeoutsInTheWrongOrder(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)

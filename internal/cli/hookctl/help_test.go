@@ -11,13 +11,13 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// offline is hookctl without a bus.
+// offline returns hookctl without a bus.
 func offline(t *testing.T) *clitest.Fixture {
 	t.Helper()
 	return &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: map[string]string{}}
 }
 
-// Each command names the exit codes that are its own in a line or two, and where all are.
+// Each command lists its own exit codes in a line or two, and says where all of them are listed.
 func TestHelpNamesTheExitCodes(t *testing.T) {
 	t.Parallel()
 	f := offline(t)

@@ -62,7 +62,7 @@ func TestHookRmRemovesSeveral(t *testing.T) {
 	f.Run("hook", "rm", "nobody", "a").Want(t, cli.ExitLocal, "", "hookctl: remove hook nobody: it is not registered; `hookctl registry` lists the hooks")
 }
 
-// Removing what nobody registered is an error, with what was probably meant.
+// Removing a hook that is not registered is an error with a suggestion.
 func TestHookRmOfAnUnknownHook(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -126,7 +126,7 @@ func TestWhatAHookOfOneLineDoes(t *testing.T) {
 	}
 }
 
-// What a hook in mode async injects is in the session's next turn.
+// An injection by a hook in mode async is in the session's next turn.
 func TestHookAddAsync(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -169,7 +169,7 @@ func TestHookAddRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Cleanup(func() { // after them all
+	t.Cleanup(func() { // after all subtests
 		if got := (&clitest.Fixture{T: t, Hookctl: f.Hookctl, Env: f.Env, NC: f.NC}).RunIn(context.Background(), cli.Process{}, "registry"); strings.TrimSpace(got.Stdout) != "[]" {
 			t.Errorf("registry %q; want that nothing was registered", got.Stdout)
 		}

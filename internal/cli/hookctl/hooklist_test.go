@@ -100,7 +100,7 @@ func TestDisableAndEnable(t *testing.T) {
 	if got := f.Run("emit", "tool:pre"); got.Code != cli.ExitOK {
 		t.Errorf("%+v; want that it is permitted", got)
 	}
-	f.Run("hook", "disable", "loud") // gives no reason: the first one stays
+	f.Run("hook", "disable", "loud") // without a reason, so the first one stays
 	f.Run("explain", "tool:pre", "--text").Want(t, cli.ExitOK, `
 #  HOOK  TIMEOUT  ON FAILURE  INSTANCES  IS
    loud                                  disabled (too loud)`, "")

@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// TestLabelsAreShown: what a session has seen, which hook said so, and what a person took away.
+// The labels of a session, the hook that gave each, and the labels that a person removed are shown.
 func TestLabelsAreShown(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -60,7 +60,7 @@ func TestLabelsAreShown(t *testing.T) {
 			t.Errorf("audit query has no %q:\n%s", want, got.Stdout)
 		}
 	}
-	chains := regexp.MustCompile(`chain ([0-9a-f-]{36})`).FindAllStringSubmatch(lines, -1) // the newest first
+	chains := regexp.MustCompile(`chain ([0-9a-f-]{36})`).FindAllStringSubmatch(lines, -1) // newest first
 	if got := f.Run("--text", "audit", "show", chains[len(chains)-1][1]); !strings.Contains(got.Stdout, "marks  continue  labels secret-read") {
 		t.Errorf("audit show: %+v", got)
 	}

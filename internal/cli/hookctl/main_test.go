@@ -9,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testkit.Parallel(8) // they wait for people, checkpoints and connections
+	testkit.Parallel(8) // the tests wait for people, checkpoints and connections
 	goleak.VerifyTestMain(m)
 }

@@ -20,7 +20,7 @@ const (
 	launch   = `{"tool_name":"Bash","tool_input":{"command":"` + secretly + `","api_key":"` + password + `"}}`
 )
 
-// shows checks an output that is masked, or exact.
+// shows checks whether an output is masked or exact.
 func shows(t *testing.T, what, text string, exact bool) {
 	t.Helper()
 	if strings.Contains(text, password) != exact || strings.Contains(text, "[REDACTED:") == exact {
@@ -28,7 +28,8 @@ func shows(t *testing.T, what, text string, exact bool) {
 	}
 }
 
-// TestTextMasksSecrets: people are shown no secrets, as in the console. JSON is exact.
+// TestTextMasksSecrets checks that text output shows no secrets, as in the console, and that JSON
+// is exact.
 func TestTextMasksSecrets(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)

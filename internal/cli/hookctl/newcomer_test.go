@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// The source of an event is a URI reference, such as /hookctl: people see the agent's name.
+// The source of an event is a URI reference, such as /hookctl; output shows the agent's name.
 func TestAnAgentIsShownByItsName(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -32,7 +32,7 @@ func TestAnAgentIsShownByItsName(t *testing.T) {
 	}
 }
 
-// An event whose name is one letter off is noticed by every command that takes one.
+// Every command that takes an event warns if its name is one letter off.
 func TestAMisspelledEventIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)

@@ -10,8 +10,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/event"
 )
 
-// opsctl is hookctl with the commands of those who run the audit log, and a witness that
-// waits less long for what may still come.
+// opsctl is hookctl with the commands for operators of the audit log, and a witness with a shorter
+// grace period.
 func opsctl(ctx context.Context, args []string, p cli.Process) int {
 	var c struct {
 		Emit    event.EmitCmd    `cmd:""`

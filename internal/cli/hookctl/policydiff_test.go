@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/policy"
 )
 
-// rule is a worker file that denies where a condition holds.
+// rule returns a worker file that denies if a condition holds.
 func rule(id, when string) string {
 	return "hooks:\n  - id: " + id + "\n    events: [tool:pre]\n    cel: {rules: [{when: \"" + when + "\", deny: \"no <" + id + ">\"}]}\n"
 }
@@ -53,7 +53,7 @@ TIME  tool:pre  s1
 	for args, code := range map[string]int{
 		older + " " + older:                         cli.ExitOK,
 		newer + " " + older:                         policy.ExitDiffers,
-		newer + " " + tried:                         policy.ExitDiffers, // it denies no more
+		newer + " " + tried:                         policy.ExitDiffers, // it no longer denies
 		older + " " + tried:                         cli.ExitOK,
 		"--alone " + older + " " + other:            policy.ExitDiffers,
 		"--limit 1 " + older + " " + newer:          cli.ExitOK, // denied by another hook anyway
@@ -72,8 +72,8 @@ TIME  tool:pre  s1
 	}
 }
 
-// A change that lets something pass is one, whatever its kind: a denial that is taken back, Rego rules,
-// who is asked and what follows from no answer, and a guard that may not be called any more.
+// A change that lets something pass is reported, whatever its kind: a removed denial, Rego rules,
+// another person to ask or another default answer, and a guard that may no longer be called.
 func TestDiffMissesNoWeakerPolicy(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)
@@ -111,7 +111,7 @@ func TestDiffMissesNoWeakerPolicy(t *testing.T) {
 	}
 }
 
-// An export is somebody's file: nothing in it acts on the terminal.
+// An export is untrusted: nothing in it acts on the terminal.
 func TestDiffShowsAnExportAsPrintableText(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)
@@ -134,7 +134,7 @@ func TestDiffShowsAnExportAsPrintableText(t *testing.T) {
 	}
 }
 
-// TestDiffOfARevision: the files that a worker file refers to are those of the revision.
+// The files that a worker file refers to are read from the revision.
 func TestDiffOfARevision(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)
@@ -197,7 +197,7 @@ func TestDiffOfARevision(t *testing.T) {
 	}
 }
 
-// TestDiffReadsARevisionAsItWasCommitted has attributes that change what git archive says of it.
+// TestDiffReadsARevisionAsItWasCommitted sets attributes that change the output of git archive.
 func TestDiffReadsARevisionAsItWasCommitted(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)
@@ -219,7 +219,7 @@ func TestDiffReadsARevisionAsItWasCommitted(t *testing.T) {
 	}
 }
 
-// A pull request can write any command into a worker file, and call it replay_safe.
+// A pull request can put any command into a worker file, and mark it replay_safe.
 func TestDiffRunsNoCommandsOfAFileUnlessItIsTrusted(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)

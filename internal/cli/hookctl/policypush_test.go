@@ -18,8 +18,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// A guard that a version does not have any more stays registered, and denies: whoever
-// pushes, enforces or rolls back is told.
+// A guard that a version no longer has stays registered, and denies. push, enforce and rollback
+// report it.
 func TestWhoeverDropsAGuardIsTold(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)
@@ -73,7 +73,7 @@ func TestWhoeverDropsAGuardIsTold(t *testing.T) {
 	}
 }
 
-// versions are pushes of a policy whose reasons tell them apart.
+// versions pushes versions of a policy, which have different reasons.
 type versions struct {
 	*clitest.Fixture
 	key, file string
@@ -102,7 +102,8 @@ func (v versions) push(t *testing.T, reason string, flags ...string) clitest.Out
 	return v.policy(append([]string{"push", "production", v.file}, flags...)...)
 }
 
-// A rollback says what it restored, and another one goes further back, not to what was left.
+// A rollback reports what it restored. Another rollback goes further back, not to the version that
+// was left.
 func TestRollbacksGoBack(t *testing.T) {
 	t.Parallel()
 	v := newVersions(t)
@@ -132,7 +133,7 @@ func TestRollbacksGoBack(t *testing.T) {
 	back("rolled back production to @9, as production@11")
 }
 
-// Workers never take a serial that is not higher than the stored one.
+// Workers never accept a serial that is not higher than the stored one.
 func TestASerialMustBeHigher(t *testing.T) {
 	t.Parallel()
 	v := newVersions(t)
@@ -152,7 +153,7 @@ func TestASerialMustBeHigher(t *testing.T) {
 	}
 }
 
-// A comparison of nothing is no success: the name is probably misspelt.
+// A comparison without a version in shadow is not a success: the name is probably misspelt.
 func TestCompareNeedsAVersionInShadow(t *testing.T) {
 	t.Parallel()
 	v := newVersions(t)
@@ -173,7 +174,7 @@ func TestCompareNeedsAVersionInShadow(t *testing.T) {
 	compare("production", nothing)
 }
 
-// A policy that no worker follows is probably misspelt: the status names those that are followed.
+// A policy that no worker follows is probably misspelt: status lists those that are followed.
 func TestTheStatusNamesWhatWorkersFollow(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -190,17 +191,18 @@ func TestTheStatusNamesWhatWorkersFollow(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = s.Stop(context.Background()) })
 	}
-	if err := f.NC.Flush(); err != nil { // the server knows of them
+	if err := f.NC.Flush(); err != nil { // the server has processed them
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, "the status names both", func() bool { // a busy worker is late
+	testkit.Eventually(t, "the status names both", func() bool { // a busy worker answers late
 		got := f.Run("policy", "status", "--text", "prodction")
 		return got.Code == cli.ExitOK && got.Stdout == "no worker that answers follows prodction; they follow production, staging\n"
 	})
 	f.Run("policy", "status", "prodction").Want(t, cli.ExitOK, "[]", "")
 }
 
-// Whoever wrote a policy neither runs commands where it is signed, nor publishes files of whoever signs.
+// The author of a policy can neither run commands where it is signed, nor publish files of the
+// signer.
 func TestAPushIsSafeFromItsPolicy(t *testing.T) {
 	t.Parallel()
 	f, _ := recorded(t)

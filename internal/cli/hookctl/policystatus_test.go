@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// A guard whose worker is gone denies: the status names it, and what it ran last.
+// A guard without a worker denies: status names it, and the version that it ran last.
 func TestTheStatusNamesWhatIsNotLive(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)

@@ -28,8 +28,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// recorded is a fixture whose log has three chains: two of Bash, the first denied, and
-// one of Read with a secret in it. called counts what its unsafe hook was called.
+// recorded returns a fixture whose log has three chains: two of Bash, the first one denied, and one
+// of Read with a secret. called counts the calls of its unsafe hook.
 func recorded(t *testing.T) (f *clitest.Fixture, called *atomic.Int64) {
 	t.Helper()
 	f, called = clibus.New(t, hookctl.Run), new(atomic.Int64)
@@ -71,7 +71,7 @@ ID  s1       tool:pre  continue  deny by tried  no shell`, "")
 	}
 	for args, code := range map[string]int{
 		"--fail-on-diff":                          policy.ExitDiffers,
-		"--fail-on-diff --limit 1":                cli.ExitOK, // denied then too, by another hook
+		"--fail-on-diff --limit 1":                cli.ExitOK, // also denied when recorded, by another hook
 		"--fail-on-diff --no-as-if-enforced":      cli.ExitOK,
 		"--fail-on-diff --session other":          cli.ExitLocal,
 		"--session other":                         cli.ExitOK,
@@ -105,7 +105,7 @@ func TestReplayForPrograms(t *testing.T) {
 {"kind":"summary","chains":1,"replayed":0,"same":0,"differ":0,"as_recorded":0,"assumed":0,"masked":0,"failed":0,"asked":0,"refused":1,"refusals":[{"count":1,`+reason+`,"example":"ID"}],"changes":[]}`, "")
 }
 
-// steadyTimes replaces times without a fraction too.
+// steadyTimes also replaces times without a fraction.
 func steadyTimes(o clitest.Outcome) clitest.Outcome {
 	for line := range strings.Lines(o.Stdout) {
 		var l struct {
@@ -261,7 +261,7 @@ func TestAReplayEndsWithTheConnection(t *testing.T) {
 	}
 }
 
-// through is a NATS URL whose connections can be cut for ever.
+// through returns a NATS URL whose connections can be cut for good.
 func through(t *testing.T, url string) (proxy string, cut func()) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// A policy is pushed, enforced and rolled back as admin, and compared as keeper.
+// An admin pushes, enforces and rolls back a policy, and a keeper compares it.
 func TestAPolicyOnARouterWithCredentials(t *testing.T) {
 	t.Parallel()
 	f, _ := withIdentities(t)
@@ -44,7 +44,7 @@ func TestAPolicyOnARouterWithCredentials(t *testing.T) {
 	}
 }
 
-// A replay and a validation call hooks as admin, and nobody else may.
+// replay and validate call hooks as admin; nobody else may.
 func TestOnlyAdminsCallHooks(t *testing.T) {
 	t.Parallel()
 	f, auth := withIdentities(t)
@@ -80,7 +80,7 @@ func TestOnlyAdminsCallHooks(t *testing.T) {
 	if got := f.Run("audit", "replay", "--creds", admin); got.Code != cli.ExitDisconnected || !strings.Contains(got.Stderr, advice) {
 		t.Errorf("replay as admin: %+v", got)
 	}
-	f.Run("audit", "export", export, "--creds", keeper, "--wait", "10ms") // it misses a checkpoint
+	f.Run("audit", "export", export, "--creds", keeper, "--wait", "10ms") // the export lacks a checkpoint
 	if _, err := os.Stat(export); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/completion"
 )
 
-// groups are the parts of the help, in the order of the commands.
+// groups are the sections of the help, in the order of the commands.
 var groups = []kong.Group{
 	{Key: "agents", Title: "Agents: their events and sessions"},
 	{Key: "hooks", Title: "Hooks: who judges the events"},
@@ -32,7 +32,7 @@ var groups = []kong.Group{
 	{Key: "operate", Title: "Operate: the router and this program"},
 }
 
-// commands is the command line.
+// commands is the tree of commands.
 type commands struct {
 	Emit          event.EmitCmd          `cmd:"" group:"agents" help:"Run the hooks of an event and show what they decided."`
 	Execute       event.ExecuteCmd       `cmd:"" group:"agents" help:"Run the hooks of an event, ask people where hooks do, and show the verdict."`
@@ -67,7 +67,7 @@ type commands struct {
 	Help          cli.HelpCmd            `cmd:"" tree:"" group:"operate" help:"Show the help of a command, or of connection or exit-codes."`
 }
 
-// Run is the program without the process around it. It returns the exit code.
+// Run runs hookctl in the given process environment, and returns the exit code.
 func Run(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, new(commands), kong.ExplicitGroups(groups))
 }

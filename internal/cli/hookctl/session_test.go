@@ -47,8 +47,7 @@ lint         tool:post  12     3       TIME`)
 	}
 }
 
-// TestShowHasWhatIsGrantedBeyondTheSession: the grants of its agent and of its tree, and no
-// other tree's.
+// The grants of the session's agent and of its tree are shown, but not those of another tree.
 func TestShowHasWhatIsGrantedBeyondTheSession(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)

@@ -72,7 +72,7 @@ func TestTraceShowsTheWaitForAPerson(t *testing.T) {
 	asked.Kind, asked.Hook, asked.Action = audit.ApprovalRequested, "gate", "requested"
 	asked.Detail = audit.ApprovalRequest{ApprovalID: "q1", Prompt: "Deploy?", Options: []string{"Allow", "Deny"}, Default: "deny", Expires: clibus.Began.Add(5 * time.Minute), DataSHA256: "x"}
 	joined := asked
-	joined.Action = "joined" // the event was sent again
+	joined.Action = "joined" // the event was sent twice
 	result.Kind, result.Action, result.Detail = audit.ChainResult, "pending", audit.Chain{ApprovalID: "q1", Called: 1, Took: 4 * time.Millisecond}
 	decided.Time, decided.Kind, decided.Hook, decided.Action = clibus.Began.Add(42*time.Second), audit.ApprovalDecided, "gate", "allow"
 	decided.Detail = audit.Decision{ApprovalID: "q1", Prompt: "Deploy?", Option: "Allow", Granted: true, DecidedBy: "user \x1b[2Jalice", DataSHA256: "x"}
@@ -81,7 +81,7 @@ func TestTraceShowsTheWaitForAPerson(t *testing.T) {
 		t.Errorf("%s%s", got.Stdout, got.Stderr)
 	}
 	f.Turn()
-	f.Decide(1, decided) // stands in the next segment
+	f.Decide(1, decided) // in the next segment
 	want := `
 tool:pre  pending, then continue, decided by user ␛[2Jalice
 chain     c1
@@ -134,7 +134,7 @@ func TestTraceSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// lines are those of a text, without the blanks at their ends.
+// lines returns the lines of a text, without trailing blanks.
 func lines(text string) []string {
 	list := strings.Split(strings.TrimSpace(text), "\n")
 	for i := range list {

@@ -8,7 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clibus"
 )
 
-// TestTheRoutersVariableGoesFirst: as in hook-router, and as HOOK_WORKER_NATS_URL in hook-worker.
+// The router's variable takes precedence, as in hook-router, and like HOOK_WORKER_NATS_URL in
+// hook-worker.
 func TestTheRoutersVariableGoesFirst(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)

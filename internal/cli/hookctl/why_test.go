@@ -24,7 +24,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// told is what an agent was told.
+// told is an agent's answer.
 type told struct {
 	EventID string `json:"event_id"`
 	ChainID string `json:"chain_id"`
@@ -48,7 +48,7 @@ func story(t *testing.T, f *clitest.Fixture, id ...string) (s why.Story) {
 	return s
 }
 
-// denying is a fixture with a hook that changes the data and one that denies by a rule.
+// denying returns a fixture with a hook that changes the data and one that denies by a rule.
 func denying(t *testing.T, denial chain.Result) *clitest.Fixture {
 	t.Helper()
 	f := clibus.New(t, hookctl.Run)
@@ -120,7 +120,7 @@ func TestAnApprovalSaysWhoDecided(t *testing.T) {
 	if got := f.Run("approvals", "answer", pending.Approval.ID, "Deny", "--note", "no window"); got.Code != cli.ExitOK {
 		t.Fatal(got.Stderr)
 	}
-	for _, id := range [][]string{{pending.Approval.ID}, nil} { // it is the last denial, too
+	for _, id := range [][]string{{pending.Approval.ID}, nil} { // it is also the last denial
 		s = story(t, f, id...)
 		if s.Verdict != why.Denied || s.By == "" || s.Reason != "no window" || len(s.Approval) != 1 || s.Approval[0].Option != "Deny" || s.Rule != ask.Rule {
 			t.Errorf("%q, after the answer: %+v", id, s)
@@ -128,8 +128,8 @@ func TestAnApprovalSaysWhoDecided(t *testing.T) {
 	}
 }
 
-// The screen says what each hook changed, who approved, how long it took and what to type
-// next; and the id of the approval request leads to the same chain elsewhere.
+// The screen shows what each hook changed, who approved, how long it took and what to type next.
+// The id of the approval request finds the same chain elsewhere.
 func TestTheScreenSaysWhoDecidedAndWhatChanged(t *testing.T) {
 	t.Parallel()
 	ask := chain.Question("Deploy?", "Allow once", "Deny")
@@ -168,7 +168,7 @@ next     hookctl audit show ID`
 	}
 }
 
-// A hook that was called beside one that denied was not skipped by its match.
+// A hook that was called in parallel with one that denied was not skipped by its match.
 func TestAHookCalledInVainIsNotSkipped(t *testing.T) {
 	t.Parallel()
 	f := clibus.NewAudit(t, hookctl.Run)
@@ -190,7 +190,7 @@ func TestAHookCalledInVainIsNotSkipped(t *testing.T) {
 	}
 }
 
-// A guard without a worker names no rule, and the last command that is shown removes it.
+// A guard without a worker names no rule, and the last command on the screen removes it.
 func TestAGuardWithoutAWorkerSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -215,7 +215,7 @@ func TestAGuardWithoutAWorkerSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// Where nothing was denied yet, nothing is said of an index.
+// Without any denial, there is no note about an index.
 func TestWhyWithoutADenial(t *testing.T) {
 	t.Parallel()
 	f := clibus.New(t, hookctl.Run)
@@ -225,7 +225,7 @@ func TestWhyWithoutADenial(t *testing.T) {
 	}
 }
 
-// What a worker and an agent write is shown on one screen, and acts on nothing there.
+// Text from a worker and an agent fits one screen, and does not act on the terminal.
 func TestTheScreenIsOneAndSafe(t *testing.T) {
 	t.Parallel()
 	evil := "\x1b[2J\u202e" + strings.Repeat("x\n", 4000)
@@ -234,7 +234,7 @@ func TestTheScreenIsOneAndSafe(t *testing.T) {
 	for i := range 30 {
 		f.Hook(chain.Registration{ID: fmt.Sprintf("hook-%d", i), Events: []string{"tool:pre"}, Priority: -i}, clitest.Answering(chain.Result{Action: chain.InjectContext, ContextInjection: "x"}))
 	}
-	// a worker that speaks the protocol itself: the SDK would have bounded the header
+	// A worker that speaks the protocol directly: the SDK would have bounded the header.
 	sub, err := f.NC.QueueSubscribe("hooks.call.raw", "raw", func(m *nats.Msg) {
 		_ = m.RespondMsg(&nats.Msg{Header: nats.Header{"Hook-Rule": {"w.yaml:1 \x1b]0;owned\x07\u202e" + strings.Repeat("y", 60_000)}, "Hook-Call-Id": m.Header["Hook-Call-Id"]}, Data: []byte(`{"action":"inject_context","context_injection":"x"}`)})
 	})

@@ -1,3 +1,3 @@
-// Package initfile implements hookctl init: a worker file for what a directory contains. It
-// reads names of files and of build targets, and needs no router.
+// Package initfile implements `hookctl init`, which writes a worker file for the contents of a
+// directory. It reads the names of files and of build targets, and needs no router.
 package initfile

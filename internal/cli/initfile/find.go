@@ -9,21 +9,21 @@ import (
 	"slices"
 )
 
-// thing is what a project may contain, and what the policy then says. No text of the project
-// gets into a rule: an agent can write there.
+// thing is something that a project may contain, and the rules for it. No text from the project
+// gets into a rule, because an agent can write there.
 type thing struct {
 	Name      string
-	patterns  []string // of files; of one of them is enough
-	deny      []string // paths that are not read
-	denyWrite []string // paths that are not written
+	patterns  []string // of files; one match is enough
+	deny      []string // paths that may not be read
+	denyWrite []string // paths that may not be written
 	denyRun   []string // commands
 	askRun    []string // commands
-	test      string   // a command of denyRun or askRun, and what becomes of it
+	test      string   // a command of denyRun or askRun, and the expected action
 	action    string
 }
 
-// things are looked for in this order. Languages bring nothing to the policy beyond what the
-// starter policy knows of them.
+// things are checked in this order. A language adds only what the starter policy does not already
+// cover.
 var things = []thing{
 	{Name: "Go", patterns: []string{"go.mod", "go.work"}},
 	{Name: "Node.js", patterns: []string{"package.json"}, askRun: []string{"npm publish", "pnpm publish", "yarn publish", "yarn npm publish"}, test: "npm publish", action: "ask_user"},
@@ -46,11 +46,11 @@ var things = []thing{
 	{Name: "Kubernetes manifests", patterns: []string{"kustomization.y*ml", "*/kustomization.y*ml", "Chart.yaml", "*/Chart.yaml", "k8s", "kubernetes", "manifests", "deploy/k8s"}, denyRun: []string{"kubectl delete", "kubectl replace --force"}, askRun: []string{"kubectl apply", "kubectl exec", "helm upgrade", "helm install"}, test: "kubectl delete ns shop", action: "deny"},
 }
 
-// found lists what a directory contains.
+// found returns the things that a directory contains.
 func found(dir fs.FS) (list []thing) {
 	for _, t := range things {
 		if slices.ContainsFunc(t.patterns, func(p string) bool {
-			names, _ := fs.Glob(dir, p) // the patterns are right
+			names, _ := fs.Glob(dir, p) // the patterns are valid
 			return len(names) > 0
 		}) {
 			list = append(list, t)
@@ -59,7 +59,7 @@ func found(dir fs.FS) (list []thing) {
 	return list
 }
 
-// maxBuildFile and maxTargets bound what is read of a project's build files, and shown.
+// The limits for a project's build files.
 const (
 	maxBuildFile = 256 << 10 // bytes
 	maxTargets   = 20        // of each file
@@ -67,11 +67,11 @@ const (
 
 var (
 	rule = regexp.MustCompile(`(?m)^([A-Za-z0-9][A-Za-z0-9_.-]{0,39})[^:=\n]*:(?:[^=]|$)`)
-	// plain is a name that can be in a comment of a YAML file, and in a pattern.
+	// plain matches a name that is safe in a YAML comment and in a pattern.
 	plain = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.:-]{0,39}$`)
 )
 
-// targets are commands of the project's own build files.
+// targets returns commands for the project's build targets.
 func targets(dir fs.FS) (list []string) {
 	for file, command := range map[string]string{"Makefile": "make ", "justfile": "just ", "Justfile": "just "} {
 		var names []string
@@ -96,13 +96,13 @@ func targets(dir fs.FS) (list []string) {
 	return slices.Compact(list)
 }
 
-// read returns the beginning of a file; nil if there is none.
+// read returns the beginning of a file, or nil if it does not exist.
 func read(dir fs.FS, name string) []byte {
 	f, err := dir.Open(name)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, maxBuildFile)) // what came is enough
+	text, _ := io.ReadAll(io.LimitReader(f, maxBuildFile)) // a partial read is enough
 	return text
 }

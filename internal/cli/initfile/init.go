@@ -22,21 +22,21 @@ type Cmd struct {
 	Force  bool   `help:"Overwrite an existing file."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *Cmd) Help() string {
 	return `The file is the starter policy for coding agents, with tests and with rules for the languages, .env files, git, build
 files, CI configuration, agents' settings, containers, Terraform and Kubernetes manifests in the directory. Only denials and
 questions are added. The project's own build targets are listed in comments, for a person to allow.`
 }
 
-// made is what was written, and its JSON form.
+// made is the result, and its JSON form.
 type made struct {
 	File     string   `json:"file"`
 	Found    []string `json:"found"`
 	Commands []string `json:"commands"` // of build files, in comments
 }
 
-// name is a name that is not a pattern.
+// name matches a file name that contains no pattern characters.
 var name = regexp.MustCompile(`^[A-Za-z0-9._-]+\.ya?ml$`)
 
 // Run writes the file.
@@ -44,7 +44,7 @@ func (c *Cmd) Run(_ context.Context, e *cli.Env) error {
 	if !name.MatchString(c.Output) {
 		return workerfiles.InputError(fmt.Errorf("--output %q: give the name of a YAML file, such as worker.yaml", c.Output))
 	}
-	in := cmp.Or(c.Dir, ".") // kong leaves an existingdir without its default
+	in := cmp.Or(c.Dir, ".") // kong does not apply a default to existingdir
 	dir := os.DirFS(in)
 	list, commands := found(dir), targets(dir)
 	text, path := []byte(policy(c.Output, list, commands)), filepath.Join(in, c.Output)

@@ -19,7 +19,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// hookctl has the command of this package, and the one that runs what it writes.
+// hookctl runs the command of this package, and the one that runs the file it writes.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Init initfile.Cmd   `cmd:""`
@@ -27,7 +27,7 @@ func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	}{})
 }
 
-// project makes a directory with these files, and hookctl with no router.
+// project creates a directory with these files, and hookctl without a router.
 func project(t *testing.T, files map[string]string) (dir string, f *clitest.Fixture) {
 	t.Helper()
 	dir = t.TempDir()
@@ -43,7 +43,7 @@ func project(t *testing.T, files map[string]string) (dir string, f *clitest.Fixt
 	return dir, &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}
 }
 
-// everything has a file of each thing that is looked for, and targets that try to write rules.
+// everything has a file of each known thing, and targets that try to inject rules.
 var everything = map[string]string{
 	"go.mod": "module x", "pyproject.toml": "", "Cargo.toml": "", "pom.xml": "", "Gemfile": "", "composer.json": "{}", "a.sln": "",
 	"package.json": `{"scripts": {"build": "x", "evil\n        allow: ['*']": "x", "a b": "x"}}`,
@@ -52,7 +52,7 @@ var everything = map[string]string{
 	"infra/main.tf": "", "k8s/app.yaml": "",
 }
 
-// What is written is valid without a warning, passes its own tests, and is told of.
+// The written file is valid without a warning, passes its own tests, and is reported.
 func TestWhatIsWrittenIsValid(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -113,7 +113,7 @@ func TestWhatIsWrittenIsValid(t *testing.T) {
 	}
 }
 
-// TestTheProjectIsWhereItIsTyped: as the README types it.
+// The directory may be given as in the README.
 func TestTheProjectIsWhereItIsTyped(t *testing.T) {
 	dir, f := project(t, map[string]string{"go.mod": "module x", "infra/main.tf": ""})
 	t.Chdir(dir)

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/examples/policies"
 )
 
-// Where the starter policy takes more, each once in it.
+// The places where the starter policy is extended. Each occurs once in it.
 const (
 	atDeny      = "      path-guard:\n        deny:\n"
 	atDenyWrite = "        deny_write:\n"
@@ -17,10 +17,10 @@ const (
 	atTests     = "\ntests:\n"
 )
 
-// policy is the starter policy extended for a project. It is at least as strict, since only
-// denials and questions are added.
+// policy returns the starter policy, extended for a project. The result is at least as strict,
+// since only denials and questions are added.
 func policy(name string, list []thing, commands []string) string {
-	_, text, _ := strings.Cut(string(policies.CodingAgent), "\nhooks:\n") // its own heading
+	_, text, _ := strings.Cut(string(policies.CodingAgent), "\nhooks:\n") // drop its own heading
 	base := "hooks:\n" + text
 	text = base
 	add := func(at string, of func(thing) []string) {
@@ -50,7 +50,7 @@ func policy(name string, list []thing, commands []string) string {
 	return heading(list) + strings.Replace(text, atTests, atTests+tests(name, list), 1)
 }
 
-// names are the things that were found, in words.
+// names lists the things that were found.
 func names(list []thing) string {
 	var all []string
 	for _, t := range list {
@@ -66,8 +66,8 @@ func heading(list []thing) string {
 		"# reads secrets or touches the guards themselves is denied. The tests at the end hold it to that.\n"
 }
 
-// allowed are commands that a person may allow. They are comments: an agent can write the
-// files that name them.
+// allowed returns commands that a person may allow. They are comments, because an agent can write
+// the files that name them.
 func allowed(commands []string) string {
 	if len(commands) == 0 {
 		return ""

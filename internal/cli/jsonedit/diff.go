@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Change is one difference between two objects, in the manner of JSON Patch.
+// Change is one difference between two objects, in the style of JSON Patch.
 type Change struct {
 	Op    string          `json:"op"`   // add, remove or replace
 	Path  string          `json:"path"` // a JSON pointer
@@ -15,8 +15,8 @@ type Change struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Changes lists how one object became another, down to the members of members;
-// arrays are compared as a whole.
+// Changes returns the changes between two objects, recursing into members that are objects. Arrays
+// are compared as a whole.
 func Changes(before, after json.RawMessage) []Change { return compare(nil, "", before, after) }
 
 func compare(list []Change, path string, before, after json.RawMessage) []Change {
@@ -49,11 +49,10 @@ var (
 	pointerUnescaper = strings.NewReplacer("/", ".", "~1", "/", "~0", "~")
 )
 
-// name is the path for people: tool_input.command.
+// name returns the path in readable form, such as tool_input.command.
 func (c Change) name() string { return pointerUnescaper.Replace(strings.TrimPrefix(c.Path, "/")) }
 
-// same reports whether two texts are the same JSON value; numbers are compared
-// digit by digit.
+// same reports whether two texts are the same JSON value. Numbers are compared digit by digit.
 func same(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true

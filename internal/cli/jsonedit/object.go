@@ -19,7 +19,7 @@ type member struct {
 	Value json.RawMessage
 }
 
-// ParseObject reads text that is an object; ok is false for any other JSON.
+// ParseObject parses a JSON object. ok is false for any other text.
 func ParseObject(text []byte) (o Object, ok bool) {
 	parsed, err := events.ParseObject(text)
 	for name, value := range parsed.All() {
@@ -28,7 +28,7 @@ func ParseObject(text []byte) (o Object, ok bool) {
 	return o, err == nil
 }
 
-// Get is the value of a member.
+// Get returns the value of a member.
 func (o Object) Get(name string) (json.RawMessage, bool) {
 	i := slices.IndexFunc(o, func(m member) bool { return m.Name == name })
 	if i < 0 {
@@ -37,7 +37,7 @@ func (o Object) Get(name string) (json.RawMessage, bool) {
 	return o[i].Value, true
 }
 
-// With returns the object with one member set, in its place or at the end.
+// With returns the object with a member set, in place or at the end.
 func (o Object) With(name string, value json.RawMessage) Object {
 	if i := slices.IndexFunc(o, func(m member) bool { return m.Name == name }); i >= 0 {
 		o = slices.Clone(o)
@@ -47,12 +47,12 @@ func (o Object) With(name string, value json.RawMessage) Object {
 	return append(slices.Clip(o), member{name, value})
 }
 
-// Without returns the object without one member.
+// Without returns the object without a member.
 func (o Object) Without(name string) Object {
 	return slices.DeleteFunc(slices.Clone(o), func(m member) bool { return m.Name == name })
 }
 
-// Text is the object as JSON.
+// Text returns the object as JSON.
 func (o Object) Text() json.RawMessage {
 	b := []byte{'{'}
 	for i, m := range o {
@@ -65,8 +65,8 @@ func (o Object) Text() json.RawMessage {
 	return append(b, '}')
 }
 
-// SetPath returns text with the value at a path of member names set; what is no
-// object on the way becomes one.
+// SetPath returns text with the value at a path of member names set. It replaces anything on the
+// path that is not an object with an object.
 func SetPath(text json.RawMessage, path []string, value json.RawMessage) json.RawMessage {
 	if len(path) == 0 {
 		return value
@@ -94,8 +94,8 @@ func Merge(target, patch json.RawMessage) json.RawMessage {
 	return o.Text()
 }
 
-// Assignment reads KEY=VALUE: the key is a path with dots, the value JSON, or
-// text where it is no JSON.
+// Assignment parses KEY=VALUE. The key is a dotted path. The value is JSON, or a string if it is
+// not valid JSON.
 func Assignment(text string) (path []string, value json.RawMessage, err error) {
 	key, raw, ok := strings.Cut(text, "=")
 	if !ok || key == "" || slices.Contains(strings.Split(key, "."), "") {

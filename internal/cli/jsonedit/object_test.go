@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The cases are those of RFC 7396, appendix A.
+// The cases are from RFC 7396, appendix A.
 func TestMergePatch(t *testing.T) {
 	for _, tt := range [][3]string{
 		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
@@ -73,7 +73,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A change of what is masked on both sides is not shown as no change.
+// A change to a value that is masked on both sides is not shown as no change.
 func TestDescribe(t *testing.T) {
 	for want, c := range map[string]Change{
 		"a.b: 1 → 2": {"replace", "/a/b", json.RawMessage("1"), json.RawMessage("2")},

@@ -13,7 +13,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Describe is the change in one line, for people.
+// Describe describes the change on one line.
 func (c Change) Describe() string {
 	old, value := term.Clip(string(c.Old), term.MaxValue), term.Clip(string(c.Value), term.MaxValue)
 	switch c.Op {
@@ -28,7 +28,7 @@ func (c Change) Describe() string {
 	return c.name() + ": " + old + " → " + value
 }
 
-// DiffLines is a JSON Patch whose operations have the old value, as a diff.
+// DiffLines renders a JSON Patch whose operations include the old values as a diff.
 func DiffLines(patch json.RawMessage) (lines []term.Cell) {
 	var list []Change
 	if len(patch) == 0 {
@@ -57,7 +57,7 @@ func DiffLines(patch json.RawMessage) (lines []term.Cell) {
 	return lines
 }
 
-// Diff are the lines of a diff, with the words that changed.
+// Diff renders a diff, with the changed words marked.
 func Diff(d textdiff.Diff) (lines []term.Cell) {
 	for i, h := range d.Hunks {
 		if i > 0 || h.Old > 1 {
@@ -81,7 +81,7 @@ func Diff(d textdiff.Diff) (lines []term.Cell) {
 	return lines
 }
 
-// textDiff is the change of a text of several lines, as a diff of lines; nil for others.
+// textDiff renders a change to a multi-line text as a line diff. It returns nil for other changes.
 func (c Change) textDiff() []term.Cell {
 	old, value := approvalview.Lines(c.Old), approvalview.Lines(c.Value)
 	if c.Op != "replace" || c.Old == nil || !strings.Contains(strings.TrimRight(old, "\n"), "\n") && !strings.Contains(strings.TrimRight(value, "\n"), "\n") {
@@ -90,7 +90,7 @@ func (c Change) textDiff() []term.Cell {
 	return edit(cmp.Or(c.name(), "everything"), textdiff.Of(old, value))
 }
 
-// edit is a diff below the name of what changes.
+// edit renders a diff below the name of the changed value.
 func edit(name string, d textdiff.Diff) []term.Cell {
 	head := term.Plain.Cell(fmt.Sprintf("%s: %s removed, %d added", term.Printable(name), term.Plural(d.Removed, "line"), d.Added))
 	return append([]term.Cell{head}, Diff(d)...)
@@ -102,7 +102,7 @@ func diffLine(sign, name string, value json.RawMessage, color term.Color) (lines
 	case isText && strings.Contains(text, "\n"):
 		lines = append(lines, color.Cell(sign+name+":"))
 		sign, name, text = sign+"  ", "", approval.Visible(text)
-	case isText: // in quotes, which tell it from a number
+	case isText: // quoted, to distinguish it from a number
 		text = string(value)
 	}
 	for i, line := range term.PrintableLines(text, term.MaxLines) {
@@ -114,7 +114,7 @@ func diffLine(sign, name string, value json.RawMessage, color term.Color) (lines
 	return lines
 }
 
-// Data is the data of a view: its values by name, and then its edits as diffs.
+// Data renders the data of a view: its values by name, then its edits as diffs.
 func Data(v approvalview.View) []term.Cell {
 	lines := Rest(v.Rest)
 	for _, e := range v.Edits {
@@ -123,7 +123,7 @@ func Data(v approvalview.View) []term.Cell {
 	return lines
 }
 
-// Rest are values by name, on the same line if they have only one.
+// Rest renders values by name. A value with a single line goes on the same line as the name.
 func Rest(values []approvalview.Text) (lines []term.Cell) {
 	for _, value := range values {
 		text := term.PrintableLines(value.Text, term.MaxLines)

@@ -21,7 +21,7 @@ type CompareCmd struct {
 	Show int `default:"20" placeholder:"N" help:"How many differences text output shows; JSON has all."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *CompareCmd) Help() string {
 	return `Of each event, what a hook in shadow would have answered is compared with what the enforced one did, as the audit log has both. A hook that only
 the version in shadow has is compared with continue; so is one that only the enforced version has, if the version in shadow has other hooks for
@@ -30,7 +30,7 @@ the event. An event that was denied before it reached the hook is not compared.
 Exit codes: 0 no answer differs; 1 error, or nothing is in shadow; 8 some differ.`
 }
 
-// answers are those of one hook in one chain.
+// answers are the answers of the shadow and the enforced version of one hook in one chain.
 type answers struct {
 	shadow, enforced *query.Record
 	hook             string
@@ -50,7 +50,7 @@ type difference struct {
 	Policy   string    `json:"policy"` // the version in shadow
 }
 
-// Run compares.
+// Run compares the recorded answers.
 func (c *CompareCmd) Run(ctx context.Context, e *cli.Env) error {
 	since, err := c.From(time.Now())
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *CompareCmd) Run(ctx context.Context, e *cli.Env) error {
 		if d, differs := a.differ(version); differs && !e.Out.Line(d) {
 			list = append(list, d)
 		} else if differs {
-			list = append(list, difference{}) // counted
+			list = append(list, difference{}) // only counted
 		}
 	})
 	if compared == 0 {
@@ -92,14 +92,14 @@ func checkShadow(ctx context.Context, e *cli.Env, name string) error {
 	if err := bundle.CheckName(name); err != nil {
 		return err
 	}
-	admin := e.As("admin") // a keeper may read the log, and no policy
+	admin := e.As("admin") // a keeper may read the log, but no policies
 	admin.Forbidden = "no answer in shadow is recorded, and an admin may ask whether the policy is stored"
 	defer admin.Close()
 	client, err := admin.Client(ctx)
 	if err != nil {
 		return err
 	}
-	serials := map[bundle.Use]uint64{} // as stored, whoever signed them
+	serials := map[bundle.Use]uint64{} // as stored; the signatures are not checked
 	for _, use := range [...]bundle.Use{bundle.Enforce, bundle.Shadow} {
 		raw, _, err := ask(ctx, clientconn.Of(client), name, use, 0)
 		if err != nil {

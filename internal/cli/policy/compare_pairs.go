@@ -11,15 +11,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// pairs puts the answers of a version in shadow beside those of the enforced one.
+// pairs collects the answers of a version in shadow and those of the enforced one.
 type pairs struct {
-	policy string // what the policy's versions begin with
+	policy string // the prefix of the policy's versions
 	of     map[string]*answers
 	order  []*answers
-	in     map[string]string // the version in shadow, by chains in which it answered
+	in     map[string]string // the version in shadow, by the chains in which it answered
 }
 
-// add takes a record of a hook: an answer, a failure, or that its match was false.
+// add adds a record of a hook: an answer, a failure, or that its match was false.
 func (p *pairs) add(r *query.Record) {
 	hook, tried := strings.CutSuffix(r.Hook, follow.ShadowSuffix)
 	skipped := r.Kind == audit.HookSkipped
@@ -45,9 +45,10 @@ func (p *pairs) add(r *query.Record) {
 	}
 }
 
-// each gives what is compared, and the version in shadow. A hook that this version did not ask, since
-// its match was false or it has no such hook, continues there. Routers drop calls in shadow when too
-// many are under way: a hook that the version asked at another time is left out.
+// each calls compare with each pair of answers and the version in shadow. A hook that this version
+// did not call, because its match was false or the version does not have it, counts as continue.
+// Routers drop calls in shadow when too many are in flight, so a hook that the version called at
+// another time is left out.
 func (p *pairs) each(compare func(a *answers, version string)) {
 	asked := map[string]bool{}
 	for _, a := range p.order {
@@ -63,7 +64,7 @@ func (p *pairs) each(compare func(a *answers, version string)) {
 	}
 }
 
-// version is the one in shadow that the answers are compared with; empty for none.
+// version returns the version in shadow to compare the answers with, or "" if there is none.
 func (p *pairs) version(a *answers) string {
 	switch {
 	case a.shadow != nil && a.shadow.Shadow:
@@ -76,7 +77,7 @@ func (p *pairs) version(a *answers) string {
 	return p.in[a.enforced.ChainID]
 }
 
-// differ compares what the two did.
+// differ compares the two answers.
 func (a *answers) differ(version string) (difference, bool) {
 	r := cmp.Or(a.shadow, a.enforced)
 	d := difference{"difference", r.ChainID, r.Session, r.Event, r.Time, a.hook, did(a.enforced), did(a.shadow), "", version}
@@ -89,7 +90,7 @@ func (a *answers) differ(version string) (difference, bool) {
 	return d, d.Enforced != d.Shadow
 }
 
-// did says what a hook answered, with the labels that it set.
+// did describes what a hook answered, with the labels that it set.
 func did(r *query.Record) string {
 	switch {
 	case r == nil || r.Kind == audit.HookSkipped:
@@ -104,7 +105,8 @@ func did(r *query.Record) string {
 	return text
 }
 
-// made is what a hook made of the data; empty if that is nothing or not in the log.
+// made returns the data that a hook modified, or "" if it modified none or the log does not have
+// it.
 func made(r *query.Record) string {
 	if r == nil || r.Data == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// What a version in shadow did not ask counts as continue, unless routers dropped the call.
+// A hook that a version in shadow did not call counts as continue, unless routers dropped the call.
 func TestWhatIsCompared(t *testing.T) {
 	t.Parallel()
 	answer := func(chain, hook, policy, action string) *query.Record {

@@ -35,7 +35,7 @@ type DiffCmd struct {
 	Parallel int `default:"4" placeholder:"N" help:"How many chains run at the same time."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *DiffCmd) Help() string {
 	return `Recorded events run through two worker files, and the decisions that the second would change are listed: in a pull request,
 hookctl policy diff --base origin/main policy.yaml --last 7d. Nothing is emitted or recorded. Only rules run, and replay_safe hooks that
@@ -101,7 +101,7 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// names are the two files.
+// names returns the two files.
 func (c *DiffCmd) names() (older, newer string, err error) {
 	switch {
 	case c.Base == "" && c.New == "":
@@ -114,7 +114,7 @@ func (c *DiffCmd) names() (older, newer string, err error) {
 	return "git:" + c.Base + ":" + c.Old, c.Old, nil
 }
 
-// file opens a worker file, until close.
+// file opens a worker file, which stays open until close.
 func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, error) {
 	path := name
 	rev, given, err := parseRevision(name)
@@ -142,8 +142,8 @@ func (o *replayOpen) file(ctx context.Context, name string) (*workerfile.File, e
 	return file, nil
 }
 
-// policy is that of a file. A hook that only the other one has does not answer, as recorded
-// either. A hook in mode shadow decides nothing.
+// policy returns the policy of a file. A hook that only the other file has does not answer, not
+// even as recorded. A hook in mode shadow decides nothing.
 func (c *DiffCmd) policy(file, other *workerfile.File) *evaluate.FilePolicy {
 	mine := ids(file)
 	without := slices.DeleteFunc(ids(other), func(id string) bool { return slices.Contains(mine, id) })
@@ -157,7 +157,7 @@ func ids(file *workerfile.File) (list []string) {
 	return list
 }
 
-// changed are the decisions that differ, each on lines of its own.
+// changed prints the decisions that differ, several lines for each.
 func (s *replayShow) changed() {
 	for _, l := range s.listed {
 		s.out.Print("\n%s  %s  %s\n", l.Time.UTC().Format(time.RFC3339), term.Clip(term.Printable(l.Event), 24), term.Clip(term.Word(l.Session), 24))

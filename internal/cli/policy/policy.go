@@ -1,6 +1,6 @@
 package policy
 
-// Cmd has the commands of `hookctl policy`.
+// Cmd is `hookctl policy`.
 type Cmd struct {
 	Diff     DiffCmd     `cmd:"" help:"Run recorded events through two worker files, and list the decisions that change."`
 	Push     PushCmd     `cmd:"" help:"Sign a worker file and hand it to the workers that follow the policy."`

@@ -29,7 +29,7 @@ type PushCmd struct {
 	Commit     string `placeholder:"HASH" help:"Commit that the files are from, for the record; default: that of git:REVISION:FILE."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *PushCmd) Help() string {
 	return `The worker file and the files that its hooks are built from are signed and handed to routers, once its tests pass here. Workers that were
 started with --policy NAME and the verifier key take it over when its tests pass there too, without losing a call, and keep it on disk.
@@ -84,8 +84,9 @@ func (c *PushCmd) Run(ctx context.Context, e *cli.Env) error {
 	return d.push(ctx, e, s, files)
 }
 
-// collect reads a worker file and the files that its hooks are built from. A link to a file elsewhere is
-// an error: whoever wrote the policy could publish what only its reader may read.
+// collect reads a worker file and the files that its hooks are built from. It rejects files outside
+// of the worker file's directory, including by a link: the policy's author could otherwise publish
+// files that only the person who pushes may read.
 func collect(path string, e *cli.Env) ([]bundle.File, error) {
 	file, err := workerfiles.Look(path, kind.Worker{}, e.Stderr)
 	if err != nil {
@@ -140,7 +141,7 @@ func collect(path string, e *cli.Env) ([]bundle.File, error) {
 	return files, nil
 }
 
-// leaving warns of guards that a new version does not have: they deny until they are removed.
+// leaving warns about guards that a new version no longer has. They deny until they are removed.
 func leaving(e *cli.Env, now, next *bundle.Bundle) {
 	was, is := guards(now), guards(next)
 	for _, id := range was {
@@ -150,8 +151,8 @@ func leaving(e *cli.Env, now, next *bundle.Bundle) {
 	}
 }
 
-// guards are the ids of the hooks of a policy that stay registered without it; none if
-// the policy does not load here.
+// guards returns the ids of the policy's hooks that stay registered without it, or nil if the
+// policy does not load here.
 func guards(b *bundle.Bundle) (ids []string) {
 	if b == nil {
 		return nil
@@ -184,7 +185,7 @@ type EnforceCmd struct {
 	signing
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *EnforceCmd) Help() string {
 	return "The version that workers try in shadow is signed anew, to be enforced. hookctl policy compare shows before what that changes."
 }
@@ -209,12 +210,12 @@ type RollbackCmd struct {
 	signing
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *RollbackCmd) Help() string {
 	return "The files of an earlier version are signed anew, with a new serial that says what it restores. Routers keep the last 32 versions; push an older one from its commit."
 }
 
-// Run rolls back.
+// Run restores an earlier version.
 func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
 	d, err := c.open(ctx, e, c.Name)
 	if err != nil {
@@ -231,9 +232,9 @@ func (c *RollbackCmd) Run(ctx context.Context, e *cli.Env) error {
 	return d.push(ctx, e, bundle.Statement{Serial: d.serial(c.Serial), Use: bundle.Enforce, Restores: old.Serial, Commit: old.Commit}, old.Files)
 }
 
-// before finds an earlier version; serial 0 is the last that was enforced before, with
+// before finds an earlier version. Serial 0 means the last version that was enforced before and had
 // other files. After a rollback, that is a version before the restored one: a second rollback must
-// not return to what the first one left.
+// not return to the version that the first one left.
 func (d *publisher) before(ctx context.Context, now *bundle.Bundle, serial uint64) (*bundle.Bundle, error) {
 	if serial > 0 {
 		one, err := d.get(ctx, bundle.Enforce, serial)
@@ -258,14 +259,15 @@ func (d *publisher) before(ctx context.Context, now *bundle.Bundle, serial uint6
 	return nil, fmt.Errorf("policy rollback: no version before %s@%d is stored: say which with --to, or push one from its commit", d.name, first)
 }
 
-// original is the serial that a version got its files with: its own, or that of what it restored.
+// original returns the serial under which a version's files were first pushed: its own, or that of
+// the version that it restored.
 func (d *publisher) original(ctx context.Context, b *bundle.Bundle) (uint64, error) {
 	for b.Restores > 0 {
 		one, err := d.get(ctx, bundle.Enforce, b.Restores)
 		if err != nil {
 			return 0, err
 		}
-		if one.Bundle == nil || one.Serial >= b.Serial { // not kept any more, or not what was asked for
+		if one.Bundle == nil || one.Serial >= b.Serial { // no longer stored, or not the requested version
 			return b.Restores, nil
 		}
 		b = one.Bundle
@@ -273,5 +275,5 @@ func (d *publisher) original(ctx context.Context, b *bundle.Bundle) (uint64, err
 	return b.Serial, nil
 }
 
-// maxBack is how far before looks.
+// maxBack bounds how many versions before searches.
 const maxBack = 64

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/evaluate"
 )
 
-// ExitDiffers is the exit code of a replay whose decisions differ, where that was asked.
+// ExitDiffers is the exit code of a replay whose decisions differ, if the user asked for it.
 const ExitDiffers = 8
 
 // ReplayCmd is `hookctl audit replay`.
@@ -38,7 +38,7 @@ type ReplayCmd struct {
 	FailOnDiff bool          `help:"Exit with 8 where a decision would differ, and with 1 where nothing could be replayed."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *ReplayCmd) Help() string {
 	return `Recorded events run again through the hooks of today, to try a policy before it is enforced.
 

@@ -14,11 +14,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// replayOpen opens what a replay needs, and closes it.
+// replayOpen opens the resources of a replay, and closes them.
 type replayOpen struct {
 	*ReplayCmd
 	*cli.Env
-	closing []func() // the last first
+	closing []func() // called in reverse order
 }
 
 func (o *replayOpen) close() {
@@ -27,7 +27,7 @@ func (o *replayOpen) close() {
 	}
 }
 
-// source opens what is replayed.
+// source opens the source of the recorded chains.
 func (o *replayOpen) source(ctx context.Context, filter evaluate.RecordingFilter) (evaluate.Source, error) {
 	switch o.Export {
 	case "":
@@ -51,12 +51,12 @@ func (o *replayOpen) source(ctx context.Context, filter evaluate.RecordingFilter
 const twoRoles = "a keeper reads the log and an admin calls hooks: with --creds of only one, run `hookctl audit export FILE` as keeper, then " +
 	"`hookctl audit replay --export FILE` as admin; " + cli.Renew
 
-// policy opens what decides anew.
+// policy opens the policy that decides the replayed events.
 func (o *replayOpen) policy() (evaluate.Policy, error) {
 	if o.Worker != "" {
 		return o.filePolicy()
 	}
-	admin := o.As("admin") // a keeper may read the log, and call no hook
+	admin := o.As("admin") // a keeper may read the log, but call no hooks
 	o.closing = append(o.closing, admin.Close)
 	b, err := admin.Connect()
 	if err != nil {
@@ -68,14 +68,14 @@ func (o *replayOpen) policy() (evaluate.Policy, error) {
 		ctx, stop := b.UntilLost(ctx, lost)
 		defer stop()
 		outcome, err := live.Replay(ctx, c)
-		if errors.Is(err, natsx.ErrDisconnected) { // lost before this chain began
+		if errors.Is(err, natsx.ErrDisconnected) { // the connection was lost before this chain
 			err = lost
 		}
 		return outcome, err
 	}, nil
 }
 
-// filePolicy is that of a worker file.
+// filePolicy opens the policy of a worker file.
 func (o *replayOpen) filePolicy() (evaluate.Policy, error) {
 	file, err := workerfiles.Loader(o.Worker, o.RunAll, o.Stderr)(kind.Worker{})
 	if err != nil {

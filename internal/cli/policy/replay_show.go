@@ -13,19 +13,19 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// replayShow shows a replay: JSON as it comes, text at its end.
+// replayShow prints a replay: JSON line by line, text at the end.
 type replayShow struct {
 	out   *term.Printer
-	limit int  // of the chains that text lists
-	brief bool // lists them without a table
+	limit int  // of listed chains in text output
+	brief bool // list without a table
 
-	mu     sync.Mutex // guards report, for progress
+	mu     sync.Mutex // guards report, which progress reads
 	report evaluate.Summary
 
 	listed []replayed
 }
 
-// replayed is one line of the JSON form: what came of a chain, where that is something.
+// replayed is one line of the JSON form: a chain whose result is worth reporting.
 type replayed struct {
 	Kind    string             `json:"kind"` // difference or refused
 	ChainID string             `json:"chain_id"`
@@ -42,7 +42,7 @@ type replayed struct {
 	Detail  string             `json:"detail,omitempty"`
 }
 
-// result takes one result.
+// result adds one result, and prints it as JSON.
 func (s *replayShow) result(r evaluate.Replayed) {
 	s.mu.Lock()
 	s.report.Add(r)
@@ -62,7 +62,7 @@ func (s *replayShow) result(r evaluate.Replayed) {
 	}
 }
 
-// progress says now and then how far the replay is, until the returned function is called.
+// progress prints the progress at intervals until stop is called.
 func (s *replayShow) progress(to io.Writer, every time.Duration) (stop func()) {
 	if every <= 0 {
 		return func() {}
@@ -90,7 +90,7 @@ func (s *replayShow) progress(to io.Writer, every time.Duration) (stop func()) {
 	}
 }
 
-// end shows what it adds up to.
+// end prints the summary.
 func (s *replayShow) end() evaluate.Summary {
 	r := s.report
 	if s.out.JSON {
@@ -120,7 +120,7 @@ func differColor(n int) term.Color {
 	return term.Green
 }
 
-// counts are what a reader must know to trust the totals.
+// counts prints the caveats on the totals.
 func (s *replayShow) counts() {
 	var rows [][]term.Cell
 	for _, c := range [...]struct {
@@ -149,7 +149,7 @@ func (s *replayShow) counts() {
 	}
 }
 
-// groups are the changes, by what and by whom.
+// groups prints the changes, grouped by decision and hook.
 func (s *replayShow) groups() {
 	if len(s.report.Changes) == 0 {
 		return
@@ -162,7 +162,7 @@ func (s *replayShow) groups() {
 	s.out.Table(rows)
 }
 
-// list is the chains that differ.
+// list prints the chains that differ.
 func (s *replayShow) list() {
 	if len(s.listed) == 0 {
 		return
@@ -186,7 +186,7 @@ func (s *replayShow) table() {
 	s.out.Table(rows)
 }
 
-// brief is a decision in a few words.
+// brief summarizes a decision.
 func brief(d evaluate.Decision) string {
 	text := string(d.Action)
 	if d.By != "" {
@@ -201,7 +201,7 @@ func brief(d evaluate.Decision) string {
 	return text
 }
 
-// other says what differs if it is not the action.
+// other describes a difference other than the action.
 func other(differs string) string {
 	switch differs {
 	case evaluate.DiffersInLabels:
@@ -216,7 +216,8 @@ func other(differs string) string {
 	return ""
 }
 
-// why is the reason of what would be, or of what was where only that had one.
+// why returns the reason of the new decision, or that of the old one if only the old one has a
+// reason.
 func why(l replayed) string {
 	switch {
 	case l.Would.Reason != "":

@@ -17,10 +17,10 @@ import (
 // maxContent bounds the directory of a worker file at a revision, in bytes.
 const maxContent = 64 << 20
 
-// revision is a worker file in a Git repository, as git:REV:PATH names it.
+// revision is a worker file in a Git repository, written as git:REV:PATH.
 type revision struct{ rev, path string }
 
-// parseRevision reads git:REV:PATH; given is whether the text is meant as one.
+// parseRevision parses git:REV:PATH. given reports whether the text has that prefix.
 func parseRevision(text string) (r revision, given bool, err error) {
 	rest, given := strings.CutPrefix(text, "git:")
 	if !given {
@@ -33,9 +33,9 @@ func parseRevision(text string) (r revision, given bool, err error) {
 	return revision{rev, filepath.FromSlash(path)}, true, nil
 }
 
-// checkout writes the directory of the file, as it is in the revision, to an empty
-// directory, and returns where the file is there, and the commit that it is from. The files are
-// as they were committed: attributes and settings of the repository change nothing.
+// checkout writes the directory of the file, as of the revision, to an empty directory. It returns
+// the path of the file there, and the commit. The files are written as committed: attributes and
+// settings of the repository do not apply.
 func (r revision) checkout(ctx context.Context, to string) (path, commit string, err error) {
 	path = filepath.Join(to, filepath.Base(r.path))
 	if commit, err = r.write(ctx, to); err != nil {
@@ -65,7 +65,7 @@ func (r revision) write(ctx context.Context, to string) (commit string, err erro
 	return commit, place(to, files, content)
 }
 
-// git runs git in the directory of the file, and returns what it prints.
+// git runs git in the directory of the file, and returns its output.
 func (r revision) git(ctx context.Context, input []byte, args ...string) ([]byte, error) {
 	git, err := process.Find("", "git")
 	if err != nil {
@@ -87,13 +87,14 @@ func (r revision) git(ctx context.Context, input []byte, args ...string) ([]byte
 	return out.Text, nil
 }
 
-// blob is a file of a commit.
+// blob is a file in a commit.
 type blob struct {
 	name       string
 	executable bool
 }
 
-// blobs reads what git ls-tree lists: the regular files, and the lines that ask for their content.
+// blobs parses the output of git ls-tree. It returns the regular files, and the lines that request
+// their content.
 func blobs(list []byte) (files []blob, wanted []byte) {
 	for entry := range strings.SplitSeq(string(list), "\x00") {
 		about, name, _ := strings.Cut(entry, "\t")
@@ -105,8 +106,8 @@ func blobs(list []byte) (files []blob, wanted []byte) {
 	return files, wanted
 }
 
-// place writes files below a directory, with the content that git cat-file printed. What would
-// leave the directory is an error.
+// place writes files below a directory, with the content that git cat-file printed. A path that
+// leaves the directory is an error.
 func place(to string, files []blob, content []byte) error {
 	root, err := os.OpenRoot(to)
 	if err != nil {

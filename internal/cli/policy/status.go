@@ -19,12 +19,12 @@ type StatusCmd struct {
 	Wait time.Duration `default:"500ms" help:"How long workers have to answer, after the last that did."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *StatusCmd) Help() string {
 	return "Each worker that follows a signed policy is listed with the version that it enforces, the one that it tries in shadow, and what it refused and why. It is what workers say. Registered hooks that no worker serves follow, with the version by which each answered last, as the audit log has it."
 }
 
-// ran is what one worker runs, or a hook that none serves.
+// ran is what a worker runs, or a hook that no worker serves.
 type ran struct {
 	Instance string `json:"instance,omitempty"`
 	Live     bool   `json:"live"`
@@ -71,7 +71,8 @@ func (c *StatusCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// show lists the workers. others are the policies that further workers follow.
+// show lists the workers. others are policies that workers follow when none follows the requested
+// one.
 func (c *StatusCmd) show(e *cli.Env, list []ran, others []string) {
 	switch {
 	case len(list) == 0 && len(others) > 0:
@@ -102,7 +103,7 @@ func (c *StatusCmd) show(e *cli.Env, list []ran, others []string) {
 	}
 }
 
-// shortVersion is a version with the begin of its digest.
+// shortVersion returns a version with the beginning of its digest.
 func shortVersion(version string) string {
 	const most = 8
 	name, digest, found := strings.Cut(version, " sha256:")

@@ -12,11 +12,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// searched is how far back the last answer of a hook is looked for.
+// searched is how far back the last answer of a hook is searched.
 const searched = 30 * 24 * time.Hour
 
-// gone are the registered hooks that no worker serves, with what each ran last. Hooks that
-// follow no policy are left out, and so are those whose policy is unknown where one is asked for.
+// gone returns the registered hooks that no worker serves, with the version that each ran last. It
+// leaves out hooks that follow no policy and, if a policy was requested, hooks whose policy is
+// unknown.
 func (c *StatusCmd) gone(ctx context.Context, e *cli.Env) (list []ran, err error) {
 	aside, admin, done := e.Aside(ctx, "admin")
 	defer done()
@@ -50,7 +51,8 @@ func (c *StatusCmd) gone(ctx context.Context, e *cli.Env) (list []ran, err error
 	return list, nil
 }
 
-// lastAnswers are the last answers of hooks that the audit log has; fewer where it can't be read.
+// lastAnswers returns the last recorded answers of hooks. Some are missing if the log can't be
+// read.
 func lastAnswers(ctx context.Context, e *cli.Env, hooks map[string]bool) map[string]query.Record {
 	found := map[string]query.Record{}
 	if len(hooks) == 0 {
@@ -63,7 +65,7 @@ func lastAnswers(ctx context.Context, e *cli.Env, hooks map[string]bool) map[str
 		return found
 	}
 	filter := query.Filter{Kinds: []audit.Kind{audit.HookResult}, Since: time.Now().Add(-searched)}
-	_ = log.QueryNewest(ctx, filter, func(r query.Record) error { // what it does not find is not known
+	_ = log.QueryNewest(ctx, filter, func(r query.Record) error { // the others stay unknown
 		if _, has := found[r.Hook]; !has && hooks[r.Hook] {
 			found[r.Hook] = r
 		}

@@ -20,16 +20,16 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// signing are the flags of commands that sign a policy.
+// signing is the set of flags for commands that sign a policy.
 type signing struct {
 	Key    string `required:"" type:"path" placeholder:"FILE" help:"The private key that signs; audit key new makes one."`
 	Serial uint64 `placeholder:"N" help:"Serial of the new version; default: one more than the stored one."`
 }
 
-// stored is a policy as routers have it.
+// stored is a policy version as routers store it.
 type stored struct {
 	*bundle.Bundle        // nil if there is none that the key signed
-	revision       uint64 // 0 for none
+	revision       uint64 // 0 if there is none
 }
 
 // publisher signs versions of a policy and stores them on routers.
@@ -40,8 +40,8 @@ type publisher struct {
 	now  map[bundle.Use]stored
 }
 
-// open reads the key, and what is stored of a policy. It refuses a serial that workers would not
-// take.
+// open reads the key, and the stored versions of a policy. It rejects a serial that workers would
+// not accept.
 func (s signing) open(ctx context.Context, e *cli.Env, name string) (*publisher, error) {
 	if err := bundle.CheckName(name); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s signing) open(ctx context.Context, e *cli.Env, name string) (*publisher,
 	return d, nil
 }
 
-// ask reads what is stored, whoever signed it; nothing if raw is empty.
+// ask reads a stored version, whoever signed it. raw is empty if there is none.
 func ask(ctx context.Context, conn *clientconn.Conn, name string, use bundle.Use, serial uint64) (raw []byte, revision uint64, err error) {
 	body, err := jsonv2.Marshal(struct {
 		Name   string     `json:"name"`
@@ -98,7 +98,7 @@ func ask(ctx context.Context, conn *clientconn.Conn, name string, use bundle.Use
 	return reply.Data, revision, nil
 }
 
-// get reads what is stored, and was signed with the key.
+// get reads a stored version, and keeps it only if the key signed it.
 func (d *publisher) get(ctx context.Context, use bundle.Use, serial uint64) (one stored, err error) {
 	raw, revision, err := ask(ctx, d.conn, d.name, use, serial)
 	if err != nil {
@@ -111,7 +111,7 @@ func (d *publisher) get(ctx context.Context, use bundle.Use, serial uint64) (one
 	return one, nil
 }
 
-// last is the newest version that is stored, and that the key signed; nil for none.
+// last returns the newest stored version that the key signed, or nil if there is none.
 func (d *publisher) last() (last *bundle.Bundle) {
 	for _, one := range d.now {
 		if one.Bundle != nil && (last == nil || one.Serial > last.Serial) {
@@ -121,7 +121,7 @@ func (d *publisher) last() (last *bundle.Bundle) {
 	return last
 }
 
-// serial is that of the next version.
+// serial returns the serial of the next version.
 func (d *publisher) serial(given uint64) uint64 {
 	last := d.last()
 	switch {
@@ -133,7 +133,8 @@ func (d *publisher) serial(given uint64) uint64 {
 	return last.Serial + 1
 }
 
-// push signs files, stores them and shows the new version. It warns of guards that they no longer have.
+// push signs files, stores them, and prints the new version. It warns about guards that the new
+// version no longer has.
 func (d *publisher) push(ctx context.Context, e *cli.Env, s bundle.Statement, files []bundle.File) error {
 	s.Name, s.Created = d.name, time.Now()
 	b, err := bundle.Seal(d.key.Signer, s, files)
@@ -154,7 +155,7 @@ func (d *publisher) push(ctx context.Context, e *cli.Env, s bundle.Statement, fi
 	return nil
 }
 
-// pushed is the JSON of a version that was pushed.
+// pushed is the JSON form of a pushed version.
 type pushed struct {
 	Name     string     `json:"name"`
 	Serial   uint64     `json:"serial"`

@@ -18,7 +18,7 @@ type TestCmd struct {
 	HookWorker string   `hidden:"" type:"path" placeholder:"PATH" help:"Not used: hookctl runs worker files itself."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *TestCmd) Help() string {
 	return `Worker files run without NATS: nothing is registered, published or recorded.
 
@@ -32,8 +32,8 @@ with --run-all. With --junit, a file that is wrong or has no tests is an error i
 Exit codes: 0 all passed; 1 a test or a hook failed, or a file has errors.`
 }
 
-// here are the worker files that are tested where none is named: that of hookctl init, and
-// those of a clone.
+// here returns the worker files to test if none is named: that of hookctl init, or those of a clone
+// of the repository.
 func here() ([]string, error) {
 	for _, pattern := range []string{"worker.yaml", "examples/policies/*.yaml"} {
 		if files, err := filepath.Glob(pattern); err != nil || len(files) > 0 {
@@ -51,7 +51,7 @@ func (c *TestCmd) Run(ctx context.Context, e *cli.Env) (err error) {
 		}
 	}
 	width := 0
-	if e.Terminal { // other programs read a test a line
+	if e.Terminal { // other programs expect a test per line
 		width = e.Out.Width
 	}
 	return workerfiles.Tests{

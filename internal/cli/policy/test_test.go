@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// hookctl has the command that is tested here.
+// hookctl runs the command under test.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Test policy.TestCmd `cmd:""`
@@ -71,7 +71,7 @@ FAILED  wrong.yaml:4  nobody deploys
 	}
 }
 
-// From a clone, without a worker file there, it runs the tests of the policies that come with it.
+// In a clone without a worker file, it runs the tests of the policies in the repository.
 func TestTestRunsFromAClone(t *testing.T) {
 	t.Chdir("../../..")
 	f := &clitest.Fixture{T: t, Hookctl: hookctl, Env: map[string]string{"NATS_URL": "nats://127.0.0.1:1"}}

@@ -1,3 +1,4 @@
-// Package scan has hookctl scan: what a policy would have made of what coding agents did on
-// this machine. It reads their transcripts and writes nothing; it needs no router.
+// Package scan implements `hookctl scan`, which shows what a policy would have decided about the
+// past actions of coding agents on this machine. It reads their transcripts, writes nothing, and
+// needs no router.
 package scan

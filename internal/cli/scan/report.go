@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// report is what came of a scan, and its JSON form.
+// report is the result of a scan, and its JSON form.
 type report struct {
 	Policy     string         `json:"policy"`
 	Files      int            `json:"files"`
@@ -39,11 +39,11 @@ type report struct {
 	Findings []*finding `json:"findings"` // the gravest and then the most frequent first
 
 	sessions map[[2]string]bool
-	days     map[string]int // approval requests, by day
+	days     map[string]int // approval requests by day
 	findings map[finding]*finding
 }
 
-// finding is what a hook would have made of several events for one reason.
+// finding counts the events for which a hook would have given the same reason.
 type finding struct {
 	Action  chain.Action `json:"action"`
 	Hook    string       `json:"hook"`
@@ -63,7 +63,7 @@ func newReport(policy string, files, unreadable int) *report {
 	}
 }
 
-// add counts what came of an event.
+// add counts the outcome of an event.
 func (r *report) add(ev events.Event, at time.Time, out evaluate.Outcome, err error) {
 	call := ev.Name == events.ToolPre
 	day := ""
@@ -108,10 +108,10 @@ func (r *report) add(ev events.Event, at time.Time, out evaluate.Outcome, err er
 	r.note(ev, decided)
 }
 
-// quoted is a command in a reason, of which the first two words say enough.
+// quoted matches a command in a reason; its first two words identify it well enough.
 var quoted = regexp.MustCompile(`"([^" ]+(?: [^" -][^" ]*)?)[^"]*"`)
 
-// maxFindings bounds the reasons that are kept.
+// maxFindings bounds the number of findings.
 const maxFindings = 1000
 
 func (r *report) note(ev events.Event, decided evaluate.Decision) {
@@ -130,7 +130,7 @@ func (r *report) note(ev events.Event, decided evaluate.Decision) {
 	r.Findings = append(r.Findings, &f)
 }
 
-// example is the tool of an event and what it was told, with secrets masked.
+// example returns the tool of an event and its input, with secrets masked.
 func example(ev events.Event) (tool, told string) {
 	t, ok := events.ToolOf(ev.Name, ev.Data)
 	if !ok || ev.Name != events.ToolPre {
@@ -140,17 +140,17 @@ func example(ev events.Event) (tool, told string) {
 	return t.Name, masked(told)
 }
 
-// maxExample bounds what is kept of a text, in bytes.
+// maxExample bounds the size of an example, in bytes.
 const maxExample = 2000
 
-// masked is the beginning of a text, with secrets masked: before it is cut, so that no half
-// of one is left.
+// masked returns the beginning of a text, with secrets masked. It masks before it cuts, so that no
+// part of a secret is left.
 func masked(text string) string {
 	text, _ = redact.Default().Text(text)
 	return shorten.Bytes(text, maxExample, "")
 }
 
-// finish adds up what was counted.
+// finish computes the totals.
 func (r *report) finish() {
 	for s := range r.sessions {
 		r.Sessions[s[0]]++

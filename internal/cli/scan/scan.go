@@ -33,7 +33,7 @@ type Cmd struct {
 	Dir []string `placeholder:"DIR" help:"Read the transcripts in this directory, instead of those of Claude Code and Codex; repeatable."`
 }
 
-// Help is what the command does, at length.
+// Help describes the command.
 func (c *Cmd) Help() string {
 	return `The transcripts that Claude Code (~/.claude/projects) and Codex (~/.codex/sessions) keep are read as the events
 that these agents would have reported, and run through the hooks of a policy. Nothing is written, nothing is called and
@@ -42,7 +42,7 @@ nothing leaves this machine; no router is needed. Secrets in what is shown are m
 Exit codes: 0 the transcripts were read, whatever is in them; 1 there are none, or the policy has errors.`
 }
 
-// Run scans.
+// Run scans the transcripts.
 func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	since, err := c.From(time.Now())
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	if len(dirs) == 0 {
 		home := e.Getenv("HOME")
 		if home == "" {
-			home, _ = os.UserHomeDir() // then it is empty still, and nothing is found
+			home, _ = os.UserHomeDir() // home stays empty on failure, and nothing is found
 		}
 		dirs = transcript.Dirs(home, e.Getenv)
 	}
@@ -79,7 +79,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// policy is the worker file, or the one that is built in.
+// policy returns the given worker file, or the built-in one.
 func (c *Cmd) policy(stderr io.Writer) (*workerfile.File, error) {
 	if c.Policy != "" {
 		return workerfiles.Look(c.Policy, kind.Worker{}, stderr)
@@ -105,8 +105,8 @@ type scan struct {
 	hooks *evaluate.FilePolicy
 	since time.Time
 
-	mu     sync.Mutex      // guards what follows
-	seen   map[string]bool // events by id, which are in several files where a session was resumed
+	mu     sync.Mutex      // guards the fields below
+	seen   map[string]bool // event ids; a resumed session repeats events in several files
 	report *report
 }
 
@@ -120,7 +120,7 @@ func (s *scan) files(ctx context.Context, paths []string) error {
 	return g.Wait()
 }
 
-// file reads one transcript. One that can't be read is counted.
+// file reads one transcript. An unreadable one is only counted.
 func (s *scan) file(ctx context.Context, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -138,9 +138,9 @@ func (s *scan) file(ctx context.Context, path string) error {
 	return context.Cause(ctx)
 }
 
-// event runs an event through the hooks, once.
+// event runs an event through the hooks, unless it was seen before.
 func (s *scan) event(ctx context.Context, ev events.Event) error {
-	at, _ := time.Parse(time.RFC3339, ev.Time) // zero if it is not known
+	at, _ := time.Parse(time.RFC3339, ev.Time) // zero if unknown
 	if !s.since.IsZero() && at.Before(s.since) || s.again(ev) {
 		return ctx.Err()
 	}

@@ -15,14 +15,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// hookctl has the command of this package.
+// hookctl runs the commands of this package.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Scan scan.Cmd `cmd:""`
 	}{})
 }
 
-// home is a home directory with transcripts of both agents, and hookctl in it, with no router.
+// home returns a home directory with transcripts of both agents, and hookctl in it, without a
+// router.
 func home(t *testing.T) (string, *clitest.Fixture) {
 	t.Helper()
 	dir := t.TempDir()
@@ -58,7 +59,7 @@ func scanned(t *testing.T, f *clitest.Fixture, args ...string) report {
 	return r
 }
 
-// TestScan: calls that stand in a file twice are counted once.
+// Calls that occur twice in a file are counted once.
 func TestScan(t *testing.T) {
 	t.Parallel()
 	_, f := home(t)
@@ -77,7 +78,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// TestScanHasAPolicyOfOnesOwn: hooks that act in the world are not called.
+// Hooks with side effects are not called.
 func TestScanHasAPolicyOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	dir, f := home(t)
@@ -95,7 +96,7 @@ func TestScanHasAPolicyOfOnesOwn(t *testing.T) {
 	}
 }
 
-// TestTheScreen has 80 columns, and no secrets.
+// The screen has 80 columns, and no secrets.
 func TestTheScreen(t *testing.T) {
 	t.Parallel()
 	_, f := home(t)
@@ -124,7 +125,7 @@ func TestTheScreen(t *testing.T) {
 	}
 }
 
-// TestSecretsInCommandsAreMasked: of what is shown as an example, too.
+// Secrets in examples are masked too.
 func TestSecretsInCommandsAreMasked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,13 +11,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// columns is how wide the screen is.
+// columns is the width of the output.
 const columns = 80
 
-// shown is how many reasons of each kind people see.
+// shown is how many reasons of each kind are printed.
 const shown = 8
 
-// show writes the screen.
+// show prints the report.
 func (r *report) show(p *term.Printer) {
 	p.Print("%s\n", p.Paint(term.Dim, term.Clip(r.what(), columns)))
 	if r.Calls == 0 {
@@ -47,7 +47,7 @@ func (r *report) show(p *term.Printer) {
 	}
 }
 
-// what says what was scanned.
+// what describes what was scanned.
 func (r *report) what() string {
 	var of []string
 	for _, agent := range slices.Sorted(maps.Keys(r.Sessions)) {
@@ -64,7 +64,7 @@ func (r *report) perDay() string {
 	return fmt.Sprintf("%.1f a day, at most %d", r.QuestionsPerDay, r.MostInADay)
 }
 
-// section shows the most frequent reasons of an action, each with an example.
+// section prints the most frequent reasons for an action, each with an example.
 func (r *report) section(p *term.Printer, head string, action chain.Action, color term.Color) {
 	var all []*finding
 	for _, f := range r.Findings {
@@ -87,7 +87,7 @@ func (r *report) section(p *term.Printer, head string, action chain.Action, colo
 	}
 }
 
-// remarks say what was left out.
+// remarks lists what was left out.
 func (r *report) remarks() (all []string) {
 	for _, n := range []struct {
 		count int

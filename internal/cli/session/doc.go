@@ -1,3 +1,3 @@
-// Package session has the commands about sessions: show what the routers remember of one,
-// revoke its grants, begin a turn, and end it.
+// Package session implements the commands for sessions: show the state that routers keep, revoke
+// grants, begin a turn, and end a session.
 package session

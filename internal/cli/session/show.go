@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approver"
 )
 
-// Cmd has the commands of `hookctl session`.
+// Cmd is `hookctl session`.
 type Cmd struct {
 	Show   showCmd   `cmd:"" help:"Show a session's state: turn, budget, injections and grants."`
 	Revoke revokeCmd `cmd:"" help:"Revoke what a session was granted by \"Allow always\"."`
@@ -45,7 +45,7 @@ func (c *showCmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// addWider adds what the session's agent, and its tree of sessions, were granted.
+// addWider adds the grants of the session's agent and of its session tree.
 func addWider(ctx context.Context, a *approver.Approver, info *approver.SessionInfo) error {
 	list, err := a.Grants(ctx, info.Agent)
 	for _, g := range list {
@@ -105,7 +105,7 @@ type revokeCmd struct {
 	Prompt string `placeholder:"TEXT" help:"Only grants for exactly this prompt."`
 }
 
-// revoked is the JSON form of what was revoked.
+// revoked is the JSON form of the result.
 type revoked struct {
 	Session string `json:"session_id"`
 	Revoked int    `json:"revoked"`

@@ -24,7 +24,7 @@ type endCmd struct {
 	Agent string `placeholder:"NAME" help:"End the session of this agent, with the rights of an operator: coder, or as records name it, such as 'nats agent/coder'. Default: your own."`
 }
 
-// Help is the rest of the help.
+// Help describes the effect.
 func (c *endCmd) Help() string {
 	return "No hook is called. What was always allowed in the session is forgotten, and nothing that was approved in it is permitted again. " +
 		"The agent may go on under the same id, and an approval request that is open may still be answered: to stop an agent, freeze it."

@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Clean makes foreign text fit for a terminal: one line, and nothing that moves
-// the cursor, changes colours or turns the direction of writing.
+// Clean makes untrusted text safe for a terminal: it returns a single line without characters that
+// move the cursor, change colors or reverse the writing direction.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -21,15 +21,14 @@ func Clean(text string) string {
 	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// escapeControls writes what clean would take away, and JSON allows as it is,
-// in the escaped form of JSON.
+// escapeControls escapes what Clean would remove, and JSON allows, as JSON escapes.
 func escapeControls(text string) string { return wire.EscapeJSON(text, hidden) }
 
-// hidden reports whether a character is invisible or acts on the terminal. Line
-// ends do not count: in JSON text they are between values only.
+// hidden reports whether a character is invisible or acts on the terminal. Line breaks do not
+// count: in JSON text they occur only between values.
 func hidden(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }
 
-// Clip cuts text for people.
+// Clip cuts text to a number of characters.
 func Clip(text string, limit int) string {
 	runes := []rune(text)
 	if len(runes) <= limit {
@@ -38,7 +37,7 @@ func Clip(text string, limit int) string {
 	return string(runes[:limit-1]) + "…"
 }
 
-// CleanLines is clean for text of several lines.
+// CleanLines applies [Clean] to each line of a text.
 func CleanLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -1,5 +1,5 @@
-// Package term writes what commands show: JSON, or text for people in columns and colors.
+// Package term prints the output of commands: JSON, or text in columns and colors.
 //
-// Text that came from elsewhere may hold control characters. [Clean] drops them; [Printable]
-// shows each by a sign of its own, for texts that people must judge.
+// Untrusted text may contain control characters. [Clean] removes them. [Printable] shows each as a
+// visible sign, for text that people must judge.
 package term

@@ -9,14 +9,13 @@ import (
 	xterm "github.com/charmbracelet/x/term"
 )
 
-// Columns are those of a terminal whose size is not known, and of what is not a terminal.
+// Columns is the width of a terminal of unknown size, and of output that is not a terminal.
 const Columns = 80
 
-// WidthOf is how many columns there are for what is written to w: those of the terminal,
-// [Columns] where it is none or a narrower one.
+// WidthOf returns the width for output to w: that of the terminal, but at least [Columns].
 func WidthOf(w io.Writer) int { return max(ColumnsOf(w), Columns) }
 
-// ColumnsOf is how many columns the terminal has that w is, [Columns] where that is not known.
+// ColumnsOf returns the width of the terminal w, or [Columns] if it is unknown.
 func ColumnsOf(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if width, _, err := xterm.GetSize(f.Fd()); err == nil && width > 0 {
@@ -26,15 +25,15 @@ func ColumnsOf(w io.Writer) int {
 	return Columns
 }
 
-// Fold writes a line of foreign or long text, which may be painted and has no line break at
-// its end. It continues on lines that are indented further.
+// Fold prints a line of untrusted or long text, which may be painted and has no trailing line
+// break. Continuation lines are indented further.
 func (p *Printer) Fold(text string) { p.write(folded(text, p.Width)) }
 
-// Wrap breaks a text into lines of a width as [Printer.Fold] does, none of them indented.
+// Wrap breaks a text into lines of a width, as [Printer.Fold] does but without indentation.
 func Wrap(text string, width int) []string { return fold(text, width, 0) }
 
-// fold breaks a text into lines of a width, at blanks, or within words that are too long; all
-// but the first are indented. A width of 0 is unlimited.
+// fold breaks a text into lines of a width, at blanks or within words that are too long. It indents
+// all but the first line. A width of 0 is unlimited.
 func fold(text string, width, indent int) []string {
 	if width <= 0 || ansi.StringWidth(text) <= width {
 		return []string{text}
@@ -75,7 +74,7 @@ func fold(text string, width, indent int) []string {
 	return append(lines, line)
 }
 
-// longestWord is the width of a text's longest word.
+// longestWord returns the width of a text's longest word.
 func longestWord(text string) (most int) {
 	for word := range strings.FieldsSeq(text) {
 		most = max(most, ansi.StringWidth(word))
@@ -83,7 +82,7 @@ func longestWord(text string) (most int) {
 	return most
 }
 
-// middle is a text without its middle, where it is wider than width.
+// middle cuts out the middle of a text that is wider than width.
 func middle(text string, width int) string {
 	size := ansi.StringWidth(text)
 	if size <= width {

@@ -9,11 +9,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Printable makes foreign text fit for the terminal of a person who must judge
-// it: one line, in which nothing acts on the terminal, turns the direction of
-// writing or hides. What would is shown by a sign of its own: ␛ for escape, ⏎
-// for a line break, ⟨U+202E⟩ for what has none. Nothing is removed but what [approval.Styles] an
-// emoji: terminals disagree on how wide that makes it.
+// Printable makes untrusted text safe for the terminal of a person who must judge it. It returns a
+// single line in which nothing acts on the terminal, reverses the writing direction, or is
+// invisible. Such characters are shown as signs: ␛ for escape, ⏎ for a line break, ⟨U+202E⟩ for
+// those without a sign. It removes only characters that style an emoji (see [approval.Styles]),
+// since terminals disagree on the width of the result.
 func Printable(text string) string {
 	if !strings.ContainsFunc(text, Unseen) {
 		return text
@@ -37,8 +37,8 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// Word is Printable for a text that stands as one word among others. One with blanks, which could pass
-// for several words, is quoted; a dash stands for an empty one.
+// Word applies [Printable] to a text that is one word among others. It quotes a text with blanks,
+// which could pass for several words, and returns a dash for an empty one.
 func Word(text string) string {
 	text = Printable(text)
 	if strings.ContainsFunc(text, unicode.IsSpace) {
@@ -47,8 +47,8 @@ func Word(text string) string {
 	return OrDash(text)
 }
 
-// OneLine is Printable for a text of several lines that is shown on one: a ⏎ with blanks around
-// it stands for each run of line breaks, and none at the end.
+// OneLine applies [Printable] to a text of several lines, to show it on one. It replaces each run
+// of line breaks with a ⏎ between blanks, and removes those at the end.
 func OneLine(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -59,8 +59,8 @@ func OneLine(text string) string {
 	return Printable(strings.Join(lines, " ⏎ "))
 }
 
-// PrintableLines is printable for each line of a text, tabs being blanks. It ends
-// with a line that says so if there are more than so many.
+// PrintableLines applies [Printable] to each line of a text, with tabs as blanks. After limit lines
+// it adds a line that says that the text was cut.
 func PrintableLines(text string, limit int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n") {
@@ -72,10 +72,8 @@ func PrintableLines(text string, limit int) []string {
 	return lines
 }
 
-// Unseen reports whether a character is invisible or acts on the terminal, see
-// [approval.Unseen].
+// Unseen reports whether a character is invisible or acts on the terminal; see [approval.Unseen].
 func Unseen(r rune) bool { return approval.Unseen(r) }
 
-// Agent is the source of an agent as people name it: without the slash that the sources of
-// CloudEvents begin with.
+// Agent returns the source of an agent without the leading slash of CloudEvents sources.
 func Agent(source string) string { return Printable(strings.TrimPrefix(source, "/")) }

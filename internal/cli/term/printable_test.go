@@ -32,7 +32,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// An id that an agent chose passes for no other column of a line.
+// An id that an agent chose can't pass for another column of a line.
 func TestWord(t *testing.T) {
 	for text, want := range map[string]string{
 		"":           "-",
@@ -46,7 +46,7 @@ func TestWord(t *testing.T) {
 	}
 }
 
-// A text of several lines on one has one sign for each run of line breaks.
+// A text of several lines becomes one line, with one sign for each run of line breaks.
 func TestOneLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"Run this?\n\nmake deploy\r\n \n\nAsked because: x\n\n": "Run this? ⏎ make deploy ⏎ Asked because: x",

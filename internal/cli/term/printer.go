@@ -8,31 +8,30 @@ import (
 	"sync"
 )
 
-// Printer writes what commands show: JSON, or text for people. It is safe for
-// concurrent use.
+// Printer prints the output of commands: JSON, or text. It is safe for concurrent use.
 type Printer struct {
-	JSON    bool // JSON instead of text
+	JSON    bool // print JSON instead of text
 	Colored bool
-	Width   int // columns that tables and lines keep to; 0 for as many as they need
+	Width   int // the maximum width of tables and lines; 0 means unlimited
 
-	indented bool // JSON documents over several lines
+	indented bool // print JSON documents over several lines
 
-	mu  sync.Mutex // guards what follows
+	mu  sync.Mutex // guards the fields below
 	w   io.Writer
-	err error // the first of writing
+	err error // the first write error
 }
 
-// NewPrinter writes to w, in JSON or for people, in color where colored says so, within
-// [Columns].
+// NewPrinter returns a printer to w, for JSON or text. Text is colored if colored is true, and at
+// most [Columns] wide.
 func NewPrinter(w io.Writer, json, terminal, colored bool) *Printer {
 	return &Printer{w: w, JSON: json, indented: terminal, Colored: colored, Width: Columns}
 }
 
-// Document writes the one JSON document of a command where the output is JSON, and
-// reports whether it is.
+// Document prints a command's only JSON document if the output is JSON. It reports whether it is.
 func (p *Printer) Document(v any) bool { return p.document(v, p.indented) }
 
-// Line is Document for one of several documents, each in one line.
+// Line prints one of several JSON documents, each on one line, if the output is JSON. It reports
+// whether it is.
 func (p *Printer) Line(v any) bool { return p.document(v, false) }
 
 func (p *Printer) document(v any, indented bool) bool {
@@ -42,7 +41,7 @@ func (p *Printer) document(v any, indented bool) bool {
 	return p.JSON
 }
 
-// WriteJSON writes a document that is JSON in text output too.
+// WriteJSON prints JSON, also in text output.
 func (p *Printer) WriteJSON(v any) { p.writeJSON(v, p.indented) }
 
 func (p *Printer) writeJSON(v any, indented bool) {
@@ -59,7 +58,7 @@ func (p *Printer) writeJSON(v any, indented bool) {
 	p.write(escapeControls(b.String()))
 }
 
-// Print writes text for people. Foreign parts of it have been through clean.
+// Print prints text. Untrusted parts must have been cleaned with [Clean] or [Printable].
 func (p *Printer) Print(format string, args ...any) { p.write(fmt.Sprintf(format, args...)) }
 
 func (p *Printer) write(text string) {
@@ -78,14 +77,14 @@ func (p *Printer) fail(err error) {
 	}
 }
 
-// Failure is the first error of writing.
+// Failure returns the first write error.
 func (p *Printer) Failure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
 }
 
-// Color is how text stands out on a terminal; empty for plain text.
+// Color is an ANSI style; empty means plain text.
 type Color string
 
 // The colors.
@@ -99,7 +98,7 @@ const (
 	Cyan   Color = "36"
 )
 
-// Paint is text in a color, where the output shows colors.
+// Paint returns text in a color if the output shows colors.
 func (p *Printer) Paint(c Color, text string) string {
 	if !p.Colored || c == Plain || text == "" {
 		return text

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Say writes lines beside the output of a command, such as its errors, without what would act on a
-// terminal: folded as [Printer.Fold] folds them if w is one, and else each on one line. The text has
-// no line break at its end.
+// Say prints messages such as errors outside a command's output, without characters that act on a
+// terminal. On a terminal it folds lines as [Printer.Fold] does; elsewhere it does not fold them.
+// The text has no trailing line break.
 func Say(w io.Writer, text string) {
 	width := TerminalWidth(w)
 	for line := range strings.SplitSeq(text, "\n") {
-		_, _ = io.WriteString(w, folded(Clean(line), width)) // there is no place left to report it
+		_, _ = io.WriteString(w, folded(Clean(line), width)) // an error can't be reported anywhere
 	}
 }
 
-// TerminalWidth is [WidthOf] for a terminal, and 0 for anything else: what is not read on a
-// terminal is read by other programs, line by line.
+// TerminalWidth returns [WidthOf] for a terminal, and 0 for anything else: other output is read by
+// programs, line by line.
 func TerminalWidth(w io.Writer) int {
 	if f, ok := w.(*os.File); ok && IsTerminal(f) {
 		return WidthOf(f)
@@ -25,7 +25,7 @@ func TerminalWidth(w io.Writer) int {
 	return 0
 }
 
-// folded is a line, and those on which it continues.
+// folded returns a line together with its continuation lines.
 func folded(text string, width int) string {
 	indent := margin + len(text) - len(strings.TrimLeft(text, " "))
 	if indent > width/2 {

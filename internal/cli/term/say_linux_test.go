@@ -9,8 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-// TestSay: what is said beside the output is folded on a terminal, and nowhere else. Its
-// beginning stays at the beginning of a line.
+// Messages are folded on a terminal only. They start at the beginning of a line.
 func TestSay(t *testing.T) {
 	t.Parallel()
 	long := "worker.yaml:12:13: hooks[0].match: " + strings.Repeat("a word ", 30) + "end"

@@ -10,10 +10,10 @@ import (
 type Section struct {
 	Head  string
 	Lines []Cell
-	Prose bool // lines that the width has no room for are folded; others are broken into [Printer.Rows]
+	Prose bool // fold lines that exceed the width; otherwise break them into [Printer.Rows]
 }
 
-// Section writes a section, nothing where it has no lines.
+// Section prints a section, unless it has no lines.
 func (p *Printer) Section(s Section) {
 	if len(s.Lines) == 0 {
 		return
@@ -34,11 +34,11 @@ func (p *Printer) Section(s Section) {
 	}
 }
 
-// bar precedes each row of a foreign text with several rows, so that none passes for what
-// surrounds it.
+// bar precedes each row of an untrusted text with several rows, so that none of them passes for the
+// surrounding output.
 const bar = "│ "
 
-// Quoted puts a bar before each line of a foreign text, if there are several.
+// Quoted puts a bar before each line of an untrusted text, if there are several.
 func Quoted(lines []string) []string {
 	if len(lines) < 2 {
 		return lines
@@ -50,7 +50,7 @@ func Quoted(lines []string) []string {
 	return quoted
 }
 
-// Rows breaks a line that is wider than width, which 0 makes unlimited, into rows with a bar.
+// Rows breaks a line that is wider than width into rows with a bar. A width of 0 is unlimited.
 func (p *Printer) Rows(line Cell, width int) []string {
 	text := p.Marked(line)
 	if width <= 0 || ansi.StringWidth(text) <= width {
@@ -60,7 +60,7 @@ func (p *Printer) Rows(line Cell, width int) []string {
 	return Quoted(strings.Split(text, "\n"))
 }
 
-// Cells are lines in one color.
+// Cells returns lines as cells of one color.
 func Cells(lines []string, color Color) []Cell {
 	list := make([]Cell, len(lines))
 	for i, line := range lines {
@@ -69,5 +69,5 @@ func Cells(lines []string, color Color) []Cell {
 	return list
 }
 
-// MaxLines is how many lines of a prompt or of data people are shown.
+// MaxLines is how many lines of a prompt or of data are shown.
 const MaxLines = 400

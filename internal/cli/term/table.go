@@ -12,20 +12,19 @@ import (
 type Cell struct {
 	Text  string
 	Color Color
-	// Marks are parts of the text that stand out in it, in bytes; nil for none. Tables
-	// take no notice of them.
+	// Marks are the highlighted byte ranges of the text; nil means none. Tables ignore them.
 	Marks [][2]int
-	// Whole is for what people copy, such as a path: it is never folded, and may be wider
-	// than the table. It must be the last of its row.
+	// Whole is set for text that people copy, such as a path. It is never folded, and may be wider
+	// than the table. It must be the last cell of its row.
 	Whole bool
 
-	head bool // of the first row: what the column is
+	head bool // a column head, in the first row
 }
 
-// Cell makes a field of this color.
+// Cell returns a cell of this color.
 func (c Color) Cell(text string) Cell { return Cell{Text: text, Color: c} }
 
-// Marked is the text of a field with its marks, where the output shows colors.
+// Marked returns the text of a cell, with its marks if the output shows colors.
 func (p *Printer) Marked(c Cell) string {
 	if !p.Colored {
 		return c.Text
@@ -39,7 +38,8 @@ func (p *Printer) Marked(c Cell) string {
 	return b.String() + c.Text[at:]
 }
 
-// Row makes a row of a table: a [Cell] stands as it is, anything else without color.
+// Row returns a row of a table. A [Cell] is used as it is; any other field becomes a cell without
+// color.
 func Row(fields ...any) []Cell {
 	cells := make([]Cell, len(fields))
 	for i, field := range fields {
@@ -52,7 +52,7 @@ func Row(fields ...any) []Cell {
 	return cells
 }
 
-// Heads makes the first row of a table.
+// Heads returns the first row of a table.
 func Heads(texts ...string) []Cell {
 	cells := Cells(texts, Dim)
 	for i := range cells {
@@ -61,27 +61,26 @@ func Heads(texts ...string) []Cell {
 	return cells
 }
 
-// Facts are the rows of a table of two columns: what is said, and of what.
+// Facts are the rows of a table with two columns: a name and its value.
 type Facts [][]Cell
 
-// Add adds a row, nothing where the text is empty.
+// Add adds a row, unless the text is empty.
 func (f *Facts) Add(head, text string, color Color) {
 	if text != "" {
 		*f = append(*f, []Cell{Dim.Cell(head), color.Cell(text)})
 	}
 }
 
-// AddWhole adds a row whose text is never folded.
+// AddWhole adds a row whose text is never folded, unless the text is empty.
 func (f *Facts) AddWhole(head, text string) {
 	if text != "" {
 		*f = append(*f, []Cell{Dim.Cell(head), {Text: text, Whole: true}})
 	}
 }
 
-// Table writes rows in aligned columns, with cleaned text. If they exceed the width, the last
-// column is folded. If that leaves too little of it, columns without text are left out, and
-// then some go below their row, each with its head. Only the first column is cut, in its
-// middle.
+// Table prints rows in aligned columns, with cleaned text. If they exceed the width, it folds the
+// last column. If that leaves too little space, it omits columns without text, and then moves
+// columns below their row, each with its head. It cuts only the first column, in the middle.
 func (p *Printer) Table(rows [][]Cell) {
 	t := layOut(rows, p.Width)
 	var b strings.Builder
@@ -93,21 +92,21 @@ func (p *Printer) Table(rows [][]Cell) {
 
 const (
 	gap     = 2  // blanks between columns
-	margin  = 4  // of what stands below a row
-	minLast = 20 // columns that the last one is folded to at least
-	maxWord = 60 // columns of a word that folding leaves whole
+	margin  = 4  // indentation of the lines below a row
+	minLast = 20 // minimum width to which the last column is folded
+	maxWord = 60 // width of a word up to which folding keeps it whole
 )
 
-// layout is where the columns of a table stand.
+// layout is the arrangement of the columns of a table.
 type layout struct {
-	width  int   // of the table; 0 for any
+	width  int   // of the table; 0 means unlimited
 	widths []int // of the columns
-	words  []int // of their longest words, up to maxWord
+	words  []int // the widths of their longest words, up to maxWord
 	below  []bool
-	heads  []Cell // nil: none
+	heads  []Cell // nil if there are none
 }
 
-// layOut cleans the text of a table, and finds room for its columns.
+// layOut cleans the text of a table, and arranges its columns.
 func layOut(rows [][]Cell, width int) layout {
 	t := layout{width: width}
 	for _, row := range rows {
@@ -116,7 +115,7 @@ func layOut(rows [][]Cell, width int) layout {
 			if i == len(t.widths) {
 				t.widths, t.words, t.below = append(t.widths, 0), append(t.words, 0), append(t.below, false)
 			}
-			if len(row) > 1 && !row[i].Whole { // one cell alone is a line above the table
+			if len(row) > 1 && !row[i].Whole { // a single cell is a line above the table
 				t.widths[i] = max(t.widths[i], ansi.StringWidth(row[i].Text))
 				t.words[i] = max(t.words[i], min(longestWord(row[i].Text), maxWord))
 			}
@@ -146,23 +145,23 @@ func layOut(rows [][]Cell, width int) layout {
 	return t
 }
 
-// hide takes away the columns in which no row says anything.
+// hide removes the columns without text.
 func (t *layout) hide(rows [][]Cell) {
 	for i := 1; i < len(t.widths); i++ {
 		t.below[i] = !t.spacer(i) && !slices.ContainsFunc(rows, func(row []Cell) bool { return i < len(row) && row[i].says() })
 	}
 }
 
-// spacer reports whether a column has a head of blanks: what is in it is not text.
+// spacer reports whether a column has a blank head, and so contains no text.
 func (t *layout) spacer(i int) bool {
 	return i < len(t.heads) && t.heads[i].Text != "" && strings.TrimSpace(t.heads[i].Text) == ""
 }
 
-// says reports whether a cell has something to say of its row.
+// says reports whether a cell has content.
 func (c Cell) says() bool { return !c.head && c.Text != "" && c.Text != "-" }
 
-// over is by how much the columns side by side are too wide, not positive if they fit; and the
-// last of them.
+// over returns by how much the columns side by side exceed the width, which is not positive if they
+// fit, and the index of the last of them.
 func (t *layout) over() (over, last int) {
 	at := -gap
 	for i, w := range t.widths {
@@ -179,8 +178,9 @@ func (t *layout) fits() bool {
 	return over <= 0 || last > 0 && t.widths[last]-over >= max(minLast, t.words[last])
 }
 
-// lower picks the column to stand below the rows: the rightmost that makes room enough, else
-// the widest; -1 for none. The first says what the row is of.
+// lower returns the column to move below the rows: the rightmost one that frees enough space, else
+// the widest one, or -1 if there is none. It never returns the first column, which identifies the
+// row.
 func (t *layout) lower() int {
 	widest := -1
 	for i := len(t.widths) - 1; i > 0; i-- {
@@ -199,7 +199,7 @@ func (t *layout) lower() int {
 	return widest
 }
 
-// row writes a row, and the columns below it.
+// row prints a row, and the columns below it.
 func (p *Printer) row(b *strings.Builder, t layout, row []Cell) {
 	last := 0
 	for i, c := range row {
@@ -232,7 +232,7 @@ func (p *Printer) row(b *strings.Builder, t layout, row []Cell) {
 	}
 }
 
-// folded writes a cell, of which the first line begins at a column already.
+// folded prints a cell whose first line starts at the current column.
 func (p *Printer) folded(b *strings.Builder, c Cell, width, at, indent int) {
 	if c.Whole {
 		width = 0

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Span is a duration for people, in whole seconds, or in minutes or hours where
-// it is long: 42s, 4m10s, 3h5m, 2d4h.
+// Span formats a duration: 42s, 4m10s, 3h5m, 2d4h.
 func Span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch d = max(d, 0).Truncate(time.Second); {
@@ -21,13 +20,13 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// Clock is the time of day at the beginning of a live line.
+// Clock returns the time of day for the beginning of a live line.
 func (p *Printer) Clock() string { return p.Paint(Dim, time.Now().Format("15:04:05.000")) }
 
-// Micros is a number of microseconds for people, in milliseconds.
+// Micros formats a number of microseconds as milliseconds.
 func Micros(us int64) string { return fmt.Sprintf("%.1fms", float64(us)/1000) }
 
-// OrDash is text, or a dash if there is none.
+// OrDash returns text, or a dash if text is empty.
 func OrDash(text string) string {
 	if text == "" {
 		return "-"
@@ -35,7 +34,7 @@ func OrDash(text string) string {
 	return text
 }
 
-// Plural is a count of things: 1 hook, 2 hooks.
+// Plural formats a count of things: 1 hook, 2 hooks.
 func Plural(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -43,7 +42,7 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// Size is a number of bytes for people.
+// Size formats a number of bytes.
 func Size(n float64) string {
 	for _, unit := range [...]string{"B", "KB", "MB", "GB"} {
 		if n < 1000 {
@@ -54,7 +53,7 @@ func Size(n float64) string {
 	return fmt.Sprintf("%.0f TB", n)
 }
 
-// MaxValue is how many characters of a value people are shown.
+// MaxValue is how many characters of a value are shown.
 const MaxValue = 100
 
 // IsTerminal reports whether a file is a terminal.

@@ -1,3 +1,3 @@
-// Package trace has the command that shows a chain as a waterfall, from Jaeger or from the
-// audit log.
+// Package trace implements `hookctl trace`, which shows a chain as a waterfall, from Jaeger or from
+// the audit log.
 package trace

@@ -13,15 +13,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// The bounds of a waterfall for people.
+// The limits of a waterfall in text output.
 const (
 	traceWidth = 20   // characters
-	maxIndent  = 12   // levels; what is deeper is there too
+	maxIndent  = 12   // levels; deeper spans are shown at this level
 	maxSpanRow = 1000 // spans
 )
 
-// waterfall shows the tree: one line for a span, with a bar from when it began to when
-// it was over.
+// waterfall prints the tree with a line for each span. A bar shows when the span began and ended.
 func waterfall(p *term.Printer, t *traces.Trace, doc Traced) {
 	var head term.Facts
 	add := func(what, text string) { head.Add(what, text, term.Plain) }
@@ -60,7 +59,7 @@ func waterfall(p *term.Printer, t *traces.Trace, doc Traced) {
 	}
 }
 
-// waitIn is the wait for a person; nil for none.
+// waitIn returns the span of the wait for a person, or nil if there is none.
 func waitIn(t *traces.Trace) *traces.Span {
 	for i := range t.Spans {
 		if tags := t.Spans[i].Tags; tags[traces.TagApproval] != "" && tags[traces.TagHook] != "" {
@@ -70,7 +69,7 @@ func waitIn(t *traces.Trace) *traces.Span {
 	return nil
 }
 
-// bar is where a span lies in the time of the trace.
+// bar draws the position of a span within the trace.
 func bar(s *traces.Span, doc Traced) string {
 	whole := float64(max(doc.Micros, 1))
 	cells := func(us int64) int { return min(max(int(float64(us)/whole*traceWidth+0.5), 0), traceWidth) }
@@ -87,7 +86,7 @@ func bar(s *traces.Span, doc Traced) string {
 	return mark + strings.Repeat("·", traceWidth-len([]rune(mark)))
 }
 
-// didOf is what became of a span, in words.
+// didOf describes the outcome of a span.
 func didOf(s *traces.Span) string {
 	var parts []string
 	add := func(format, text string) {
@@ -138,7 +137,7 @@ func colorOf(s *traces.Span) term.Color {
 	}
 }
 
-// lasted is a duration for people.
+// lasted formats a duration.
 func lasted(d time.Duration) string {
 	if d < 10*time.Second {
 		return term.Micros(d.Microseconds())

@@ -41,7 +41,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// read gets the trace, and says where from.
+// read reads the trace. from names its source.
 func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from string, err error) {
 	if c.Jaeger == "" {
 		t, err = c.readLog(ctx, e)
@@ -55,7 +55,7 @@ func (c *Cmd) read(ctx context.Context, e *cli.Env) (t *traces.Trace, from strin
 	return t, "Jaeger at " + j.String(), err
 }
 
-// readLog makes the trace of the records of the chain that the id names.
+// readLog builds the trace from the records of the chain that the id names.
 func (c *Cmd) readLog(ctx context.Context, e *cli.Env) (*traces.Trace, error) {
 	l, _, err := e.AuditLog(ctx)
 	if err != nil {

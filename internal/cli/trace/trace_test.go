@@ -14,15 +14,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/clitest"
 )
 
-// hookctl has the commands of this package.
+// hookctl runs the commands of this package.
 func hookctl(ctx context.Context, args []string, p cli.Process) int {
 	return cli.Run(ctx, args, p, &struct {
 		Trace trace.Cmd `cmd:""`
 	}{})
 }
 
-// hostile is a trace whose texts act on a terminal or are long, in which the chain's
-// part has 1500 spans, each below the one before.
+// hostile returns a trace with long texts and texts that act on a terminal. The chain has 1500
+// spans, each below the previous one.
 func hostile() string {
 	var b strings.Builder
 	b.WriteString(`{"data":[{"traceID":"0a\u001b[31m","processes":{"p":{"serviceName":"evil\u202eservice"}},"spans":[

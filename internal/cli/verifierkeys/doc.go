@@ -1,2 +1,2 @@
-// Package verifierkeys reads the verifier keys that commands take: each as text, or in a file.
+// Package verifierkeys reads the verifier keys that commands take, as text or from files.
 package verifierkeys

@@ -21,22 +21,23 @@ type Key struct {
 	Text string
 }
 
-// Parse reads a key from its text, NAME+HASH+KEY.
+// Parse parses a key of the form NAME+HASH+KEY.
 func Parse(text string) (Key, error) {
 	v, err := signednote.NewVerifier(text)
 	return Key{v, text}, err
 }
 
-// String is the name of the key and its hash.
+// String returns the name and the hash of the key.
 func (k Key) String() string { return fmt.Sprintf("%s+%08x", term.Printable(k.Name()), k.KeyHash()) }
 
-// Fingerprint tells keys apart in the names of files: the begin of the SHA-256 of the text.
+// Fingerprint returns the beginning of the SHA-256 of the text. It distinguishes keys in file
+// names.
 func (k Key) Fingerprint() string {
 	sum := sha256.Sum256([]byte(k.Text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Read reads keys that stand on the command line, or in files, one on a line.
+// Read reads keys given on the command line, or in files with one key per line.
 func Read(flag string, given []string) (list []Key, err error) {
 	for _, text := range given {
 		lines := []string{text}
@@ -89,7 +90,7 @@ func Add(list []Key, k Key) []Key {
 	return append(list, k)
 }
 
-// Verifiers are the keys without their texts.
+// Verifiers returns the verifiers of the keys.
 func Verifiers(list []Key) []signednote.Verifier {
 	out := make([]signednote.Verifier, len(list))
 	for i, k := range list {
@@ -98,7 +99,7 @@ func Verifiers(list []Key) []signednote.Verifier {
 	return out
 }
 
-// Texts are the texts of the keys.
+// Texts returns the texts of the keys.
 func Texts(list []Key) []string {
 	out := make([]string, len(list))
 	for i, k := range list {
@@ -107,7 +108,7 @@ func Texts(list []Key) []string {
 	return out
 }
 
-// Names are the keys in one line.
+// Names returns the names of the keys, on one line.
 func Names(list []Key) string {
 	names := make([]string, len(list))
 	for i, k := range list {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
 )
 
-// pair makes a key and returns the private half and the verifier half.
+// pair creates a key and returns its private and its verifier half.
 func pair(t *testing.T, name string) (private, public string) {
 	t.Helper()
 	private, public, err := signednote.GenerateKey(nil, name)

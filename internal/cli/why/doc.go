@@ -1,2 +1,2 @@
-// Package why is `hookctl why`: one screen about one decision.
+// Package why implements `hookctl why`, which shows one decision on one screen.
 package why

@@ -13,21 +13,21 @@ import (
 	"github.com/hookrouter/hookrouter/internal/why"
 )
 
-// The bounds of the screen.
+// The limits of the screen.
 const (
 	width       = 80
-	head        = 9 // the column in which what is said begins
+	head        = 9 // the column in which values begin
 	maxHooks    = 5
-	maxDetails  = 7 // lines about what hooks said and changed
+	maxDetails  = 7 // lines about the answers and changes of hooks
 	maxTextRows = 3
 )
 
-// screen collects lines that fit.
+// screen prints lines that fit the width.
 type screen struct {
 	*term.Printer
 }
 
-// row is a line of the table: what is said, and of what. It takes up to so many lines.
+// row prints a row of the table: a name, and up to most lines of text.
 func (s screen) row(name, text string, color term.Color, most int) {
 	if text == "" {
 		return
@@ -41,7 +41,8 @@ func (s screen) row(name, text string, color term.Color, most int) {
 	}
 }
 
-// wrapped is a text in lines of a width, the last one ending in … where it is cut.
+// wrapped returns a text in at most most lines of a width. If the text is cut, the last one ends in
+// …
 func wrapped(text string, width, most int) []string {
 	lines := term.Wrap(text, width)
 	if len(lines) > most {
@@ -51,7 +52,7 @@ func wrapped(text string, width, most int) []string {
 	return lines
 }
 
-// show writes the one screen.
+// show prints the screen.
 func show(p *term.Printer, story why.Story) {
 	s := screen{p}
 	verdict := strings.ToUpper(story.Verdict)
@@ -109,11 +110,11 @@ func show(p *term.Printer, story why.Story) {
 		if i > 0 {
 			name = ""
 		}
-		s.Print("%s%s\n", s.Paint(term.Dim, fmt.Sprintf("%-*s", head, name)), s.Paint(term.Green, command)) // not cut: it is to be typed
+		s.Print("%s%s\n", s.Paint(term.Dim, fmt.Sprintf("%-*s", head, name)), s.Paint(term.Green, command)) // not cut, since people type it
 	}
 }
 
-// deciders are the hooks that decided, or asked, and by which rules.
+// deciders prints the hooks that decided, or asked, and their rules.
 func (s screen) deciders(story why.Story) {
 	if len(story.Askers) == 0 {
 		s.row("hook", story.Hook, term.Cyan, 1)
@@ -139,7 +140,7 @@ func answered(story why.Story) bool {
 	return slices.ContainsFunc(story.Hooks, func(h why.Hook) bool { return h.ID == story.Hook && !h.Shadow && !h.Skipped && h.Failure == "" })
 }
 
-// added says which hooks gave the session labels.
+// added prints which hooks gave the session labels.
 func (s screen) added(story why.Story) {
 	for _, h := range story.Hooks {
 		if len(h.Labels) > 0 && !h.Shadow {
@@ -159,7 +160,7 @@ func who(s why.Story) string {
 	return term.Agent(s.Agent)
 }
 
-// answer is the answer to an approval request, and whose it is.
+// answer describes the answer to an approval request, and who gave it.
 func answer(a why.Approval) string {
 	text := "denied"
 	if a.Granted {
@@ -188,8 +189,8 @@ func answer(a why.Approval) string {
 	return text
 }
 
-// hooks are what each hook did: the one that decided, those that said something, and
-// others as far as there is room.
+// hooks prints what each hook did: first the one that decided, then those that have something to
+// report, and others as space permits.
 func (s screen) hooks(story why.Story) {
 	shown := map[int]bool{}
 	for _, wanted := range [...]func(why.Hook) bool{
@@ -220,16 +221,16 @@ func (s screen) hooks(story why.Story) {
 	}
 }
 
-// dull reports whether a hook had nothing to say.
+// dull reports whether a hook has nothing to report.
 func dull(h why.Hook) bool {
 	return h.Skipped || h.Action == "continue" && !h.Changed && h.Failure == ""
 }
 
-// maxColumn is the longest id that others are aligned with.
+// maxColumn is the length of the longest id with which others are aligned.
 const maxColumn = 32
 
-// hook is a line, with what the hook did at a column, and more as far as there is room; it
-// returns what is left of that.
+// hook prints a line with what the hook did at a column, and details as space permits. It returns
+// the remaining space.
 func (s screen) hook(h why.Hook, column int, decided bool, room int) int {
 	color, did := term.Plain, h.Action
 	switch {
@@ -266,8 +267,8 @@ func (s screen) hook(h why.Hook, column int, decided bool, room int) int {
 	return room
 }
 
-// details are what a hook said and changed, without what the head has of the one that
-// decided.
+// details returns what a hook answered and changed, without what the head shows for the deciding
+// hook.
 func details(h why.Hook, decided bool, width int) (lines []term.Cell) {
 	if h.Rule != "" && !decided {
 		lines = append(lines, term.Dim.Cell(term.Printable(h.RuleText)))

@@ -33,7 +33,7 @@ func TestAStoryFitsTheScreen(t *testing.T) {
 	}
 }
 
-// What a hook's failure says is not cut: its end tells what was wrong.
+// The text of a hook's failure is not cut, since its end says what was wrong.
 func TestAFailureIsSaidInFull(t *testing.T) {
 	var out bytes.Buffer
 	show(term.NewPrinter(&out, false, true, false), why.Story{Verdict: why.Denied, Hook: "guard", Hooks: []why.Hook{
@@ -44,8 +44,8 @@ func TestAFailureIsSaidInFull(t *testing.T) {
 	}
 }
 
-// Everybody who asked is named with the rule, an answer that nobody gave is called so, and hooks
-// that are left out leave no holes in a list of numbers.
+// Everybody who asked is named with the rule, an answer that nobody gave is reported as such, and
+// omitted hooks leave no gaps in the numbers.
 func TestWhoAskedAndWhatIsLeftOut(t *testing.T) {
 	story := why.Story{
 		Verdict: why.Denied, Event: "tool:pre", Hook: "paths", Askers: []string{"paths", "commands"}, Time: "TIME", ChainID: "c1", Place: "1:0", Stream: "S",

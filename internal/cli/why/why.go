@@ -16,7 +16,7 @@ type Cmd struct {
 	ID string `arg:"" optional:"" help:"Id of an event, a chain, an approval request or a session; the last denial without one."`
 }
 
-// Run tells the story of a decision.
+// Run explains a decision.
 func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	l, _, err := e.AuditLog(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *Cmd) Run(ctx context.Context, e *cli.Env) error {
 	return nil
 }
 
-// NotRecorded says that the whole log was read and has nothing on an id.
+// NotRecorded returns the error for an id of which the whole log has no record.
 func NotRecorded(id string) error {
 	if id == "" {
 		return errors.New("why: the audit log has no denial; `hookctl audit query --since 1h` shows what there is")

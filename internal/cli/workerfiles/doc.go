@@ -1,3 +1,3 @@
-// Package workerfiles loads worker files for the commands of hook-worker and hookctl,
-// prints what is wrong with them, and runs their tests.
+// Package workerfiles loads worker files for the commands of hook-worker and hookctl, prints their
+// errors and warnings, and runs their tests.
 package workerfiles

@@ -14,22 +14,22 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/reload"
 )
 
-// inputError is an error of the command line or of a file.
+// inputError is an error in the command line or in a file.
 type inputError struct{ error }
 
 // Unwrap returns the cause.
 func (e inputError) Unwrap() error { return e.error }
 
-// InputError marks err as one of the command line or of a file; see [IsInput].
+// InputError marks err as an error in the command line or in a file; see [IsInput].
 func InputError(err error) error { return inputError{err} }
 
-// IsInput reports whether an error is one of the command line or of a file.
+// IsInput reports whether an error is in the command line or in a file.
 func IsInput(err error) bool {
 	_, is := errors.AsType[inputError](err)
 	return is
 }
 
-// faults are what is wrong with a worker file. They were printed, each with its line.
+// faults is the error for a worker file whose errors have already been printed, each with its line.
 type faults struct {
 	path string
 	n    int
@@ -40,14 +40,14 @@ func (f faults) Error() string { return f.path + ": " + term.Plural(f.n, "error"
 
 func (f faults) Unwrap() error { return f.err }
 
-// Load reads a file for who serves its hooks, and prints what is wrong with it, each
-// with its line.
+// Load loads a file to serve its hooks, and prints its errors, each with its line.
 func Load(path string, w kind.Worker, stderr io.Writer) (*workerfile.File, error) {
 	file, err := Read(path, w)
 	return file, printed(path, err, stderr)
 }
 
-// Look reads a file for who only looks at it: what its hooks need besides may be missing.
+// Look loads a file without the intent to serve it. What its hooks need besides the file may be
+// missing.
 func Look(path string, w kind.Worker, stderr io.Writer) (*workerfile.File, error) {
 	o := options(path, w)
 	o.FileOnly = true
@@ -55,8 +55,8 @@ func Look(path string, w kind.Worker, stderr io.Writer) (*workerfile.File, error
 	return file, printed(path, err, stderr)
 }
 
-// Loader reads a file as often as it is asked. Where its hooks need not all run, what
-// this machine lacks of them is a warning, the first time.
+// Loader returns a function that loads a file on each call. If not all hooks need to run, it
+// reports what they lack on this machine as warnings, on the first call.
 func Loader(path string, runAll bool, stderr io.Writer) evaluate.Loader {
 	if runAll {
 		return func(w kind.Worker) (*workerfile.File, error) { return Load(path, w, stderr) }
@@ -76,8 +76,8 @@ func Loader(path string, runAll bool, stderr io.Writer) evaluate.Loader {
 	}
 }
 
-// printed prints the errors of a worker file and its warnings, each with its line, and
-// returns how many errors there are.
+// printed prints the errors and warnings of a worker file, each with its line. It returns an error
+// with their number.
 func printed(path string, err error, stderr io.Writer) error {
 	if err == nil {
 		return nil
@@ -106,13 +106,13 @@ func tell(warnings []*workerfile.Error, stderr io.Writer) {
 	}
 }
 
-// told prints one fault of a file, and its line as it is.
+// told prints one error or warning of a file, and its line.
 func told(stderr io.Writer, before string, e *workerfile.Error) {
 	term.Say(stderr, before+e.Error())
 	fmt.Fprint(stderr, e.Snippet())
 }
 
-// Read reads a file for a worker in its directory.
+// Read reads a file for a worker in the file's directory.
 func Read(path string, w kind.Worker) (*workerfile.File, error) {
 	return readWith(path, options(path, w))
 }

@@ -17,26 +17,25 @@ import (
 // Tests runs the tests of worker files, or events through one, without NATS.
 type Tests struct {
 	Files  []string // worker files
-	Events string   // a file of events that is run instead of the tests; - is Stdin
-	RunAll bool     // call hooks that act in the world too
-	JUnit  string   // a file to write the results to as JUnit XML; empty for none
-	JSON   bool     // a line of JSON each, instead of text
-	Width  int      // columns that text is folded to; 0 for as many as it needs
+	Events string   // a file of events to run instead of the tests; - is Stdin
+	RunAll bool     // also call hooks with side effects
+	JUnit  string   // a file for the results as JUnit XML; empty for none
+	JSON   bool     // print a line of JSON for each result, instead of text
+	Width  int      // the width to which text is folded; 0 means unlimited
 
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// errInterrupted ends a run that was interrupted.
+// errInterrupted ends an interrupted run.
 var errInterrupted = errors.New("interrupted before the last result")
 
-// Run writes a line for each test or event. Its error says that some failed, or what
-// kept them from being run.
+// Run prints a line for each test or event. It returns an error if some failed, or could not run.
 func (c Tests) Run(ctx context.Context) (err error) {
 	report := &evaluate.Report{Out: term.NewPrinter(c.Stdout, c.JSON, false, false), Folded: true}
 	report.Out.Width = c.Width
 	if c.JUnit != "" {
-		file, err := os.Create(c.JUnit) // now: an older one would say that all is well if this is killed
+		file, err := os.Create(c.JUnit) // early, so that no older success report stays if this run is killed
 		if err != nil {
 			return InputError(fmt.Errorf("write JUnit: %w", err))
 		}
@@ -56,8 +55,7 @@ func (c Tests) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// try runs what there is to run. What keeps the tests of one file from it does not keep
-// those of the others.
+// try runs the tests or events. An error with one file does not keep it from running the others.
 func (c Tests) try(ctx context.Context, report *evaluate.Report) (wrong error) {
 	if c.Events != "" && len(c.Files) != 1 {
 		wrong = InputError(errors.New("events run through one worker file: give one with --events"))
@@ -84,7 +82,7 @@ func (c Tests) try(ctx context.Context, report *evaluate.Report) (wrong error) {
 	return wrong
 }
 
-// loader is [Loader] that prints the warnings of the hooks, the first time. Those of a test
+// loader returns a [Loader] that prints the warnings about the hooks once. Warnings about a test
 // are in its result.
 func (c Tests) loader(path string) evaluate.Loader {
 	load, warned := Loader(path, c.RunAll, c.Stderr), false
@@ -98,7 +96,7 @@ func (c Tests) loader(path string) evaluate.Loader {
 	}
 }
 
-// tests runs those of a file.
+// tests runs the tests of a file.
 func (c Tests) tests(ctx context.Context, path string, report *evaluate.Report) error {
 	before := report.Tests
 	if err := evaluate.RunTests(ctx, path, c.loader(path), evaluate.Options{RunAll: c.RunAll}, report.Add); err != nil {
@@ -110,7 +108,7 @@ func (c Tests) tests(ctx context.Context, path string, report *evaluate.Report) 
 	return nil
 }
 
-// events runs a file of them through the hooks of another.
+// events runs a file of events through the hooks of another.
 func (c Tests) events(ctx context.Context, path string, report *evaluate.Report) error {
 	in, err := OpenEvents(c.Events, c.Stdin)
 	if err != nil {
@@ -131,7 +129,7 @@ func OpenEvents(name string, stdin io.Reader) (io.ReadCloser, error) {
 	}
 	in, err := os.Open(name)
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		err = failed.Err // it has the name, too
+		err = failed.Err // the PathError repeats the name
 	}
 	if err == nil {
 		if info, _ := in.Stat(); info == nil || !info.IsDir() {

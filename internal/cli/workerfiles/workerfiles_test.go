@@ -21,7 +21,7 @@ const tested = freeze + `tests:
   - {name: nobody deploys, event: "deploy:start", expect: {action: deny}}
 `
 
-// lacking needs a program that is not there.
+// lacking needs a program that does not exist.
 const lacking = `hooks:
   - {id: calls, events: ["deploy:start"], exec: {command: [no-such-program-anywhere]}}
 `
@@ -70,7 +70,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoader: what a machine lacks is an error where all hooks run, and else one warning.
+// What a machine lacks is an error if all hooks run, and otherwise a single warning.
 func TestLoader(t *testing.T) {
 	t.Parallel()
 	path := write(t, "worker.yaml", lacking)

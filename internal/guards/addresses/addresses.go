@@ -1,6 +1,7 @@
-// Package addresses reads the addresses in a text as the programs read them that connect:
-// 169.254.169.254 is 2852039166, 0xa9fea9fe, 0251.0376.0251.0376, [::ffff:a9fe:a9fe] and
-// ①⑥⑨。254。169。254 too. It looks nothing up. Everything here is a pure function, safe for concurrent use.
+// Package addresses interprets addresses in a text as the programs that connect to them do:
+// 169.254.169.254 may also be written 2852039166, 0xa9fea9fe, 0251.0376.0251.0376,
+// [::ffff:a9fe:a9fe] or ①⑥⑨。254。169。254. It does no lookups. All functions are pure and safe for
+// concurrent use.
 package addresses
 
 import (
@@ -15,8 +16,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// metadata are names at which clouds hand out the keys of a machine; the last are parts
-// of those that lead there.
+// metadata are the names of cloud services that return credentials of a machine. inName are parts
+// of other names that resolve to their addresses.
 var (
 	metadata      = strings.Fields("metadata.google.internal metadata.goog metadata metadata.azure.internal instance-data instance-data.ec2.internal metadata.platformequinix.com metadata.packet.net")
 	metadataAddrs = func() (all []netip.Addr) {
@@ -28,7 +29,7 @@ var (
 	inName = strings.Fields("169.254.169.254 169-254-169-254 169.254.170.2 a9fea9fe")
 )
 
-// Metadata reports whether a text has an address at which a cloud hands out keys.
+// Metadata reports whether a text contains the address of a cloud metadata service.
 func Metadata(text string) bool {
 	return slices.ContainsFunc(names(text), func(name string) bool {
 		addr, ok := Addr(name)
@@ -44,10 +45,10 @@ func Loopback(text string) bool {
 	return ok && (addr.IsLoopback() || addr.IsUnspecified()) && strings.ContainsAny(text, ".:") || name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// Names reports whether a text is an address with a scheme.
+// Names reports whether a text contains an address with a scheme.
 func Names(text string) bool { return strings.Contains(text, "://") }
 
-// Canonical is a host in the one form that patterns know it by.
+// Canonical returns the canonical form of a host, which patterns are compared with.
 func Canonical(name string) string {
 	name = mapped(name)
 	if addr, ok := Addr(name); ok {
@@ -56,12 +57,12 @@ func Canonical(name string) string {
 	return strings.TrimRight(strings.ToLower(name), ".")
 }
 
-// special is the beginning of an address whose scheme browsers know: they do not count the
-// slashes behind it, and take a \ for one.
+// special matches the beginning of a URL with a scheme for which browsers ignore the number of
+// slashes and treat a \ as one.
 var special = regexp.MustCompile(`^(?i)(https?|wss?|ftp):[/\\]*`)
 
-// Readings are an address as programs read it, which do not agree about a \ before an @: for
-// some the host ends there, for others it begins behind the @.
+// Readings returns the URL in the ways that programs read it. They disagree about a \ before an @:
+// for some, the host ends at the \, for others, it begins after the @.
 func Readings(text string) []string {
 	text = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }))
 	if begins := special.FindString(text); begins != "" {
@@ -77,26 +78,26 @@ func Readings(text string) []string {
 	return all
 }
 
-// international is how programs that know international names read one.
+// international converts internationalized names as programs that support them do.
 var international = idna.New(idna.MapForLookup(), idna.StrictDomainName(false))
 
-// mapped is a host with the characters that other ones stand for: ① is 1, and 。 is a dot.
+// mapped returns a host with equivalent characters replaced: ① by 1, and 。 by a dot.
 func mapped(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return name
 	}
-	name, _ = international.ToUnicode(name) // as far as it can be read
+	name, _ = international.ToUnicode(name) // keeps what can't be converted
 	return name
 }
 
-// Networks whose addresses lead to those of IPv4 within them.
+// IPv6 networks whose addresses contain an IPv4 address.
 var (
 	compatible = netip.MustParsePrefix("::/96")
 	nat64      = netip.MustParsePrefix("64:ff9b::/96")
 	sixToFour  = netip.MustParsePrefix("2002::/16")
 )
 
-// within is the address of IPv4 that one of IPv6 may lead to, or the address itself.
+// within returns the IPv4 address that an IPv6 address may lead to, or the address itself.
 func within(addr netip.Addr) netip.Addr {
 	bytes := addr.As16()
 	switch {
@@ -110,7 +111,7 @@ func within(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-// names are the parts of a text that may be hosts.
+// names returns the parts of a text that may be hosts.
 func names(text string) (all []string) {
 	if plain, err := url.PathUnescape(text); err == nil {
 		text = plain
@@ -121,7 +122,7 @@ func names(text string) (all []string) {
 	return all
 }
 
-// host is the host of an address, with a scheme or without.
+// host returns the host of an address with or without a scheme.
 func host(text string) string {
 	if _, behind, found := strings.Cut(text, "://"); found {
 		text = behind
@@ -146,7 +147,7 @@ func withoutPort(text string) string {
 	return strings.TrimSuffix(mapped(text), ".")
 }
 
-// Addr is the IP address that a host is, in each of the forms that inet_aton reads.
+// Addr returns the IP address in a host, in any form that inet_aton accepts.
 func Addr(name string) (addr netip.Addr, ok bool) {
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return addr.Unmap().WithZone(""), true
@@ -157,7 +158,7 @@ func Addr(name string) (addr netip.Addr, ok bool) {
 	}
 	var value uint64
 	for i, part := range parts {
-		n, err := strconv.ParseUint(part, 0, 64) // 0x is hexadecimal, 0 octal
+		n, err := strconv.ParseUint(part, 0, 64) // 0x is hexadecimal, a leading 0 octal
 		last := i == len(parts)-1
 		bits := 8
 		if last {

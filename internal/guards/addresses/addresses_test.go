@@ -38,7 +38,7 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// Programs that read an address do not agree: each reading is one.
+// Programs disagree on how to parse an address, so each interpretation is returned.
 func TestReadings(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

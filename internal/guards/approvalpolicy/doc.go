@@ -1,6 +1,6 @@
-// Package approvalpolicy is the builtin approval-policy: an ordered list of rules
-// says which tool calls pass, which are denied, and which a person is asked about.
-// The first rule that matches decides; where none does a person is asked.
+// Package approvalpolicy is the builtin approval-policy: an ordered list of rules determines which
+// tool calls are allowed, which are denied, and which need approval. The first matching rule
+// decides; if none matches, a person is asked.
 //
 //	hooks:
 //	  - id: approval-policy
@@ -20,18 +20,16 @@
 //	            reason: servers of others are not used here
 //	        default: ask
 //
-// # What matches
+// # Matching
 //
-// Of a rule everything that it gives has to match: one of its tools, and one of its
-// commands, paths and urls each. A tool is a class (shell, file, web, mcp, agent,
-// todo, other) or a glob for its name.
+// All conditions of a rule must match: one of its tools, and one each of its commands, paths and
+// urls. A tool is a class (shell, file, web, mcp, agent, todo, other) or a glob for its name.
 //
-// A rule that allows has to account for all of the call: each command of a line, in
-// every word and variable; each path; each address. It doesn't hold for what can't be read, nor
-// by class for a tool whose name is not known. A rule that denies or asks holds where
-// one command, path or address may be meant.
+// A rule that allows must account for the whole call: each word and variable of each command, each
+// path, each address. It never matches a call that can't be read, nor, by class, a tool with an
+// unknown name. A rule that denies or asks matches if one command, path or address may match.
 //
-// Where it can't be known what a call does, as with $X or python3 -c, each rule with
-// commands that denies or asks may be meant: a person is asked, unless a later rule
-// that certainly matches denies the call.
+// If it is unknown what a call does, as with $X or python3 -c, every rule with commands that denies
+// or asks may apply. Then a person is asked, unless a later rule that certainly matches denies the
+// call.
 package approvalpolicy

@@ -50,14 +50,14 @@ type Rule struct {
 	Timeout float64 `json:"timeout"`
 }
 
-// maxRules bounds the list.
+// maxRules is the maximum number of rules.
 const maxRules = 1000
 
 // rule is a compiled Rule.
 type rule struct {
 	Rule
 	name     string
-	at       string // as [kind.Rule] writes it
+	at       string // in the form of [kind.Rule]
 	commands []shell.Pattern
 	paths    []paths.Pattern
 	urls     []urlPattern

@@ -16,11 +16,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Builtin is approval-policy.
+// Builtin is the builtin approval-policy.
 var Builtin = builtin.Of("Allows, denies or asks about tool calls by an ordered list of rules.",
 	chain.Registration{Events: []string{events.ToolPre}, Priority: 10, OnFailure: chain.FailClosed, Effect: chain.Validates, ReplaySafe: true}, New)
 
-// New builds the hook.
+// New creates the hook.
 func New(_ kind.Section, o Options) (kind.Hook, error) {
 	rules, err := compile(o)
 	if err != nil {
@@ -29,7 +29,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	return decision.Handler(func(_ events.Event, tool events.Tool) chain.Result { return decide(rules, callOf(tool)) }), nil
 }
 
-// decide finds the first rule that matches. Where one before it can't be decided, a
+// decide returns the result of the first rule that matches. If an earlier rule is undecided, a
 // person is asked, unless the call is denied anyway. The last rule matches every call.
 func decide(rules []rule, c call) chain.Result {
 	var open []rule
@@ -48,7 +48,7 @@ func decide(rules []rule, c call) chain.Result {
 	return chain.Result{}
 }
 
-// call is a tool call as rules look at it.
+// call is a tool call, parsed for the rules.
 type call struct {
 	tool   events.Tool
 	script shell.Script
@@ -63,16 +63,15 @@ func callOf(tool events.Tool) call {
 	return c
 }
 
-// matches says whether the rule decides about a call. One that allows has to account
-// for all of it; of one that denies or asks a part is enough, and what can't be read
-// may be one.
+// matches reports whether the rule applies to a call. A rule that allows must account for the whole
+// call. For a rule that denies or asks, a part is enough, and it may apply to what can't be read.
 func (r rule) matches(c call) shell.Found {
 	limited, all := len(r.commands)+len(r.paths)+len(r.urls) > 0, shell.Yes
 	if len(r.Tools) > 0 && !slices.ContainsFunc(r.Tools, func(t string) bool { return r.isTool(t, c.tool) }) {
 		if r.Decision == decision.Allow || !c.tool.Unread() {
 			return shell.No
 		}
-		all = shell.Maybe // it may be one of them
+		all = shell.Maybe // an unreadable tool may be one of them
 	}
 	if !limited {
 		return all
@@ -92,7 +91,8 @@ func (r rule) matches(c call) shell.Found {
 	return all
 }
 
-// unread is Maybe where a tool of the class was given what can't be read, or may have been.
+// unread returns Maybe if a tool of the class has input that can't be read, or if the tool itself
+// is unknown.
 func unread(c call, class events.ToolClass) shell.Found {
 	if c.tool.Unread() || c.tool.Partial && c.tool.Class == class {
 		return shell.Maybe
@@ -110,7 +110,8 @@ func (r rule) inURLs(c call) shell.Found {
 	return shell.FoundIf(slices.ContainsFunc(r.urls, func(p urlPattern) bool { return slices.ContainsFunc(c.tool.URLs, p.mayBe) }))
 }
 
-// isTool: a class that was only guessed allows nothing.
+// isTool reports whether a name or class of the rule matches a tool. A class that was only guessed
+// allows nothing.
 func (r rule) isTool(name string, tool events.Tool) bool {
 	if slices.Contains(events.ToolClasses(), events.ToolClass(name)) {
 		return string(tool.Class) == name && (tool.Known || r.Decision != decision.Allow)
@@ -121,8 +122,8 @@ func (r rule) isTool(name string, tool events.Tool) bool {
 	return approval.Glob(strings.ToLower(name), strings.ToLower(tool.Name))
 }
 
-// coversCommands: all that runs is accounted for. A rule that gives no commands lets
-// none pass beside what it gives.
+// coversCommands reports whether the rule accounts for all commands. A rule without commands allows
+// none.
 func (r rule) coversCommands(c call) bool {
 	if len(r.commands) == 0 {
 		return c.tool.Command == ""
@@ -151,8 +152,8 @@ func (r rule) coversURLs(c call) bool {
 	})
 }
 
-// inCommands: one command is enough. What runs something that can't be read may run
-// what the rule is about.
+// inCommands reports whether the rule applies to one of the commands. A command that can't be read
+// may be one.
 func (r rule) inCommands(c call) shell.Found {
 	doubts := len(c.script.Doubts) > 0
 	for _, cmd := range c.script.Commands {
@@ -167,7 +168,7 @@ func (r rule) inCommands(c call) shell.Found {
 	return unread(c, events.ClassShell)
 }
 
-// undecided is the rule where it can't be decided whether it matches: it asks.
+// undecided returns the rule to use if it is unknown whether it matches: one that asks.
 func (r rule) undecided() rule {
 	if r.Decision == decision.Deny {
 		reason := r.name + " of the approval policy denies"
@@ -179,7 +180,7 @@ func (r rule) undecided() rule {
 	return r
 }
 
-// result is what the rule decides.
+// result returns the decision of the rule.
 func (r rule) result(tool events.Tool) chain.Result {
 	reason := r.Reason
 	if reason == "" {
@@ -202,7 +203,7 @@ func (r rule) result(tool events.Tool) chain.Result {
 	return chain.Result{}
 }
 
-// prompt is what a person is asked, with the call's secrets masked.
+// prompt returns the question for a person, with the call's secrets masked.
 func prompt(tool events.Tool, reason string) string {
 	var b strings.Builder
 	line, whole := decision.Question(tool)
@@ -213,7 +214,7 @@ func prompt(tool events.Tool, reason string) string {
 	return b.String() + "\nAsked because: " + decision.Clip(reason, 1000)
 }
 
-// list names everything that a call is about.
+// list writes everything that a call is about.
 func list(b *strings.Builder, tool events.Tool) {
 	for _, part := range [...]struct {
 		name  string

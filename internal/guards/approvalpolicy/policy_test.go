@@ -69,7 +69,7 @@ func TestRules(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		rules []rule
 		data  string
-		want  chain.Action // of a policy whose default is deny for rules that allow, else allow
+		want  chain.Action // of a policy whose default is deny for allow rules, otherwise allow
 	}{
 		"a class":                           {[]rule{{Tools: list("shell"), Decision: allow}}, call("Bash", "command", "x"), ""},
 		"another class":                     {[]rule{{Tools: list("file"), Decision: allow}}, call("Bash", "command", "x"), chain.Deny},

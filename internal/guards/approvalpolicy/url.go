@@ -12,8 +12,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// urlPattern is a glob for addresses, part by part, so that a host can't be put into
-// a path.
+// urlPattern is a glob for URLs. Parts are matched separately, so that a path can't be mistaken for
+// a host.
 type urlPattern struct {
 	scheme, host, path string
 }
@@ -38,7 +38,7 @@ func parseURL(text string) (urlPattern, error) {
 	return p, nil
 }
 
-// is reports whether the pattern has the whole address, certainly.
+// is reports whether the pattern certainly matches the whole URL.
 func (p urlPattern) is(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || strings.ContainsAny(text, "\\\t\r\n ") {
@@ -55,8 +55,8 @@ func (p urlPattern) is(text string) bool {
 	return approval.Glob(p.scheme, u.Scheme) && approval.Glob(p.host, host) && approval.Glob(p.path, at)
 }
 
-// mayBe reports whether the address may be one of the pattern, however a program reads
-// it: what can't be read may be.
+// mayBe reports whether the pattern may match the URL in any way that programs parse it. An invalid
+// URL may match.
 func (p urlPattern) mayBe(text string) bool {
 	return slices.ContainsFunc(addresses.Readings(text), p.read)
 }
@@ -71,7 +71,7 @@ func (p urlPattern) read(text string) bool {
 	}
 	name := addresses.Canonical(u.Hostname())
 	host := p.host
-	if strings.Count(host, ":") == 1 { // else it is an address of IPv6
+	if strings.Count(host, ":") == 1 { // otherwise it is an IPv6 address
 		host, _, _ = strings.Cut(host, ":")
 	}
 	return approval.Glob(p.scheme, u.Scheme) && approval.Glob(host, name) &&

@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/code"
 )
 
-// TestWaysAround: code that comes by what reaches further in other ways than by its name is not read.
+// TestWaysAround checks that code which reaches effects other than by their names is rejected.
 func TestWaysAround(t *testing.T) {
 	t.Parallel()
 	for language, all := range map[string][]string{
@@ -128,7 +128,7 @@ func TestWaysAround(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := []string{"zipfile.ZipFile", "ElementTree", "pstats.Stats", "ConfigParser", "{mock}", "require('os')"} // the files that they name, or nothing
+	told := []string{"zipfile.ZipFile", "ElementTree", "pstats.Stats", "ConfigParser", "{mock}", "require('os')"} // code that names a file, or is harmless
 	for _, block := range strings.Split("\n"+string(blocks), "\n### ")[1:] {
 		language, text, _ := strings.Cut(block, "\n")
 		reach, ok := code.Read(strings.TrimSpace(text), language, false)

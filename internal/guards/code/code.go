@@ -7,33 +7,33 @@ import (
 	"unicode/utf8"
 )
 
-// MaxCode bounds the code that is read, in bytes.
+// MaxCode is the maximum length of the code that is analyzed, in bytes.
 const MaxCode = 4 << 10
 
-// Reach is what code does beyond computing and printing.
+// Reach contains the effects of code beyond computing and printing.
 type Reach struct {
-	Files    []File   // that it opens
-	Commands [][]Word // that it runs, or that do the same
-	Modules  []string // that are no part of the language, without the ends of their files' names
+	Files    []File   // files that it opens
+	Commands [][]Word // commands that it runs, or equivalent ones
+	Modules  []string // modules outside the language, without their file extensions
 }
 
-// File is one that code opens.
+// File is a file that code opens.
 type File struct {
 	Name    string
 	Write   bool
 	Glob    bool   // Name is a pattern
-	Pattern string // it stands below the directory Name, and its name has this pattern
+	Pattern string // if set, the files are below the directory Name and match this pattern
 }
 
-// Word is one of a command. Where it is not Known, Text has a variable in its place.
+// Word is a word of a command. If it is not Known, Text contains a variable.
 type Word struct {
 	Text  string
 	Known bool
 }
 
-// Read says what code reaches. It is false where that can't be told, and for languages that are
-// not read. A console, such as that of a web framework, has the project's data open: code for one
-// may ask for it, but not change it.
+// Read returns the effects of code. It returns false if these cannot be determined, or if the
+// language is not supported. A console, such as that of a web framework, has access to the
+// project's data: its code may read the data, but not change it.
 func Read(code, language string, console bool) (Reach, bool) {
 	l, known := languages[language]
 	if !known || len(code) > MaxCode || strings.ContainsFunc(code, hidden) || empties.MatchString(code) || l.unread != nil && l.unread.MatchString(code) {
@@ -43,7 +43,7 @@ func Read(code, language string, console bool) (Reach, bool) {
 	if !ok {
 		return Reach{}, false
 	}
-	for _, t := range tokens { // Python takes some letters for others
+	for _, t := range tokens { // Python normalizes some characters
 		if t.kind == 'n' && strings.ContainsFunc(t.value, func(c rune) bool { return c >= utf8.RuneSelf }) {
 			return Reach{}, false
 		}
@@ -62,10 +62,10 @@ func Read(code, language string, console bool) (Reach, bool) {
 	return r.reach, (!r.paths || r.joins <= 0) && (!r.setsEnv || len(r.reach.Commands) == 0)
 }
 
-// hidden are characters that end a line for some programs only, or that no one sees.
+// hidden reports whether a character is invisible, or ends a line in some programs only.
 func hidden(c rune) bool {
 	return c == '\u0085' || c == '\u2028' || c == '\u2029' || c == unicode.ReplacementChar || c < ' ' && c != '\n' && c != '\t' || c == 0x7f
 }
 
-// empties is code that leaves nothing in a file.
+// empties matches code that empties a file.
 var empties = regexp.MustCompile(`(write_text|write|writeFileSync)\(([^,()]*,)?\s*(''|"")\s*[,)]|\.truncate\(|\bopen\([^()]*,\s*(mode=)?['"]wb?['"]\)\.close\(\)|^\s*open\([^()]*,\s*(mode=)?['"]wb?['"]\)(\.close\(\))?[\s;]*$`)

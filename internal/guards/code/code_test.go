@@ -10,8 +10,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/code"
 )
 
-// TestRead: code that only computes, prints, or does what the project's own code does is read,
-// and no other.
+// TestRead checks that only code which computes, prints, or uses the project's own code is
+// accepted.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for language, cases := range map[string]map[string]bool{
@@ -164,7 +164,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestConsole: the console of a framework asks for data, and does not change it.
+// TestConsole checks that code for the console of a framework may read data but not change it.
 func TestConsole(t *testing.T) {
 	t.Parallel()
 	for language, cases := range map[string]map[string]bool{
@@ -202,7 +202,7 @@ func TestConsole(t *testing.T) {
 	}
 }
 
-// TestReach: the files, commands and modules of code are named.
+// TestReach checks the files, commands and modules that are returned for code.
 func TestReach(t *testing.T) {
 	t.Parallel()
 	read := func(name string) code.File { return code.File{Name: name} }
@@ -235,8 +235,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// FuzzRead: nothing panics, code is read the same twice, and what ends with what reaches further is
-// not read, however it begins.
+// FuzzRead checks that nothing panics, that the result is deterministic, and that code with effects
+// at its end is rejected whatever precedes it.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{"print(1)", "'''", "#", "f'{x!r:>{n}}'", "/'/", "`${`x`}`", "(1)/2", "//", "/*", "x = /[/'\"]/", "\"#{1}\"", "%w[a]", "'a' 'b'", "$x->y", "\"{$x['a']}\"", "?'", "{", "import (\n\"fmt\"\n)"} {
 		f.Add(text)

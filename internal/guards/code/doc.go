@@ -1,11 +1,11 @@
-// Package code says what a piece of code in a scripting language reaches, without running it.
+// Package code determines the effects of code in a scripting language, without running it.
 //
-// [Read] is given what agents write behind python -c, node -e and the like. Whatever reaches
-// further than the program itself has a name: eval, os.system, fs.rmSync, File.delete. Code that
-// has none of these names, and no way to come by one that it does not have, computes and prints;
-// it may also do what the code of the project and its libraries does. The files, addresses and
-// commands that it names in full are returned, so that they are judged as if a line of shell had
-// them. Code that can't be told from what reaches further is not read.
+// [Read] analyzes what agents pass to python -c, node -e and the like. Everything with effects
+// beyond the program itself has a name: eval, os.system, fs.rmSync, File.delete. Code that contains
+// none of these names, and no way to construct one, only computes and prints, or does what the
+// project's own code and its libraries do. The files, addresses and commands that it names
+// literally are returned, so that guards evaluate them like those of a shell command. Code that
+// cannot be distinguished from code with other effects is rejected.
 //
-// Everything here is a pure function of its arguments, bounded by [MaxCode].
+// All functions are pure, and bounded by [MaxCode].
 package code

@@ -17,26 +17,26 @@ var elixir = &language{
 }
 
 var (
-	// erlang are modules of Erlang that reach further.
+	// erlang are modules of Erlang with effects beyond the program.
 	erlang      = wordset.Of("os file erlang init inet gen_tcp gen_udp ssl httpc ssh rpc code application net_kernel prim_file filelib filename c shell io_lib ets dets disk_log erl_scan erl_parse erl_eval zip peer slave ct_slave beam_lib compile")
 	elixirTells = wordset.Of("halt stop version otp_release schedulers schedulers_online build_info monotonic_time system_time os_time unique_integer")
 	elixirReads = wordset.Of("read! read exists? stream! stat! regular? dir?")
 )
 
-// checkElixir looks for modules of Erlang: they are atoms.
+// checkElixir rejects such modules of Erlang, which are atoms.
 func (r *reader) checkElixir(i int) bool { return r.at(i-1).kind != ':' || !erlang[r.at(i).value] }
 
-// elixirSystem is what tells of the system, and no secret.
+// elixirSystem parses functions of System that reveal no secrets.
 func (r *reader) elixirSystem(i int) (more int, ok bool) {
 	return 2, r.at(i+1).kind == '.' && elixirTells[r.at(i+2).value]
 }
 
-// elixirImport is import Ecto.Query: of other modules, it is not known which functions there are then.
+// elixirImport parses import Ecto.Query. The functions of other modules are unknown.
 func (r *reader) elixirImport(i int) (more int, ok bool) {
 	return 3, r.is(i+1, "Ecto") && r.at(i+2).kind == '.' && r.is(i+3, "Query")
 }
 
-// elixirFile is File.read!("name"); what is put into a stream is written.
+// elixirFile parses File.read!("name"). A stream may be written to.
 func (r *reader) elixirFile(i int) (more int, ok bool) {
 	name, ok := r.text(i + 4)
 	r.opens(name, r.is(i+2, "stream!"))

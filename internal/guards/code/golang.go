@@ -15,7 +15,7 @@ var golang = &language{
 	forms: map[string]func(*reader, int) (int, bool){"import": (*reader).goImport, "os": (*reader).goOS},
 }
 
-// goTexts reads a text of Go.
+// goTexts lexes a string literal of Go.
 func goTexts(l *lexer) bool {
 	if l.code[l.pos] != '`' {
 		return l.text()
@@ -29,14 +29,14 @@ func goTexts(l *lexer) bool {
 }
 
 var (
-	// goReaching are packages that run programs, open connections or change files, and goStandard what
-	// other packages of the standard library begin with.
+	// goReaching are packages that run programs, open connections or change files. goStandard are
+	// the first path elements of other packages in the standard library.
 	goReaching = regexp.MustCompile(`^(C|os/exec|os/signal|os/user|syscall|unsafe|plugin|net|net/(http|rpc|smtp|mail|textproto).*|io/ioutil|io/fs|runtime/.*|debug/.*|testing/.*|database/.*|embed|go/.*|log/syslog|crypto/tls|golang\.org/x/(sys|net|crypto/ssh).*|github\.com/(docker|aws|nats-io|gorilla|jackc|lib/pq|go-redis|redis|mattn)/.*|k8s\.io/.*|cloud\.google\.com/.*)$`)
 	goStandard = wordset.Of("fmt strings strconv errors sort slices maps math time regexp encoding bytes unicode net text html sync context reflect path bufio log testing hash crypto container iter cmp image index archive compress io os unique weak")
 	goPackage  = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)*$`)
 )
 
-// goImport is import "name", or several in brackets.
+// goImport parses import "name", or several imports in parentheses.
 func (r *reader) goImport(i int) (more int, ok bool) {
 	j := i + 1
 	open := r.at(j).kind == '('
@@ -61,7 +61,8 @@ func (r *reader) goImport(i int) (more int, ok bool) {
 	}
 }
 
-// goPackage notes the package at j, of the import at i. One of the standard library keeps its name.
+// goPackage records the package at j, of the import at i. It rejects another name for a package of
+// the standard library.
 func (r *reader) goPackage(j, i int) bool {
 	t := r.at(j)
 	root, _, _ := strings.Cut(t.value, "/")
@@ -75,7 +76,7 @@ func (r *reader) goPackage(j, i int) bool {
 	return true
 }
 
-// goOS is what a program is given, and where it prints.
+// goOS parses the arguments and standard streams of the program, os.Exit and os.ReadFile.
 func (r *reader) goOS(i int) (more int, ok bool) {
 	name, plain := r.text(i + 4)
 	switch does := r.at(i + 2).value; does {

@@ -29,10 +29,11 @@ func init() {
 	}
 }
 
-// jsTells are what a process may be asked for.
+// jsTells are the harmless members of process.
 var jsTells = wordset.Of("argv version versions arch platform exit exitCode cwd memoryUsage hrtime uptime stdout stderr stdin nextTick pid release title")
 
-// jsSlash says whether a slash begins a pattern: where a value is expected.
+// jsSlash reports whether a slash begins a regular expression, as it does where a value is
+// expected.
 func jsSlash(l *lexer) slash {
 	before := token{kind: ends}
 	if n := len(l.all); n > 1 {
@@ -78,14 +79,14 @@ func jsSlash(l *lexer) slash {
 	return pattern
 }
 
-// prepareJS looks at what is called by a name that is known only when it runs, and finds names that are
-// one text, or hold what JSON does.
+// prepareJS rejects calls by computed names and redefinitions of special names. It finds the
+// constants, and the variables that contain parsed JSON.
 func (r *reader) prepareJS() bool {
 	for i, t := range r.tokens {
 		r.fs = r.fs || r.is(i, "fs") || t.kind == 't' && fsModule.MatchString(t.value)
 		switch {
 		case t.kind == 'n' && r.at(i+1).kind == '=' && r.at(i+2).kind != '=' && (t.value == "JSON" || t.value == "of" || t.value == "let" || t.value == "await" || t.value == "yield" || t.value == "async"):
-			return false // it would mean something else
+			return false // the name would have another meaning
 		case t.kind == '[' && r.indexes(i):
 			if !r.indexed(i) {
 				return false
@@ -115,7 +116,7 @@ func (r *reader) prepareJS() bool {
 				others++
 			}
 		}
-		if others != 1 { // where it is given its value
+		if others != 1 { // 1 is the assignment
 			delete(r.data, name)
 		}
 	}
@@ -130,13 +131,13 @@ func (r *reader) prepareJS() bool {
 	return true
 }
 
-// checkJS looks for functions of files that were taken out of their module.
+// checkJS rejects functions of fs that were extracted from the module.
 func (r *reader) checkJS(i int) bool {
 	name := r.at(i).value
 	return r.member(i) || !r.fs || r.allowed[name] || r.given[name] || !reaches.MatchString(name)
 }
 
-// parses reports whether a value is what JSON holds.
+// parses reports whether the value at i is parsed JSON.
 func (r *reader) parses(i int) bool {
 	if r.is(i, "await") {
 		i++
@@ -148,7 +149,7 @@ func (r *reader) parses(i int) bool {
 	return r.is(i, "require") && data.kind == 't' && jsData.MatchString(data.value) && r.at(i+3).kind == ')'
 }
 
-// jsProcess is what code asks of the process that it runs in.
+// jsProcess parses harmless members of process.
 func (r *reader) jsProcess(i int) (more int, ok bool) {
 	if r.member(i) || r.at(i+1).kind != '.' {
 		return 0, false
@@ -160,7 +161,7 @@ func (r *reader) jsProcess(i int) (more int, ok bool) {
 	return 2, jsTells[r.at(i+2).value]
 }
 
-// jsFetch is fetch('address').
+// jsFetch parses fetch('address').
 func (r *reader) jsFetch(i int) (more int, ok bool) {
 	address, ok := r.text(i + 2)
 	alone := r.at(i+3).kind == ')'
@@ -181,7 +182,8 @@ func (r *reader) jsFetch(i int) (more int, ok bool) {
 	return 2, true
 }
 
-// jsRuntime is Deno.readTextFileSync('name'), Bun.file('name'), and their versions.
+// jsRuntime parses Deno.readTextFileSync('name'), Bun.file('name') and the versions of the
+// runtimes.
 func (r *reader) jsRuntime(i int) (more int, ok bool) {
 	name, plain := r.text(i + 4)
 	switch does := r.at(i + 2).value; {
@@ -196,7 +198,7 @@ func (r *reader) jsRuntime(i int) (more int, ok bool) {
 	return 0, false
 }
 
-// jsThis is this.name: by itself, it is all that there is.
+// jsThis parses this.name. A lone this is the global object.
 func (r *reader) jsThis(i int) (more int, ok bool) {
 	class := slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 'n' && t.value == "class" })
 	name := r.at(i + 2).value
@@ -204,10 +206,10 @@ func (r *reader) jsThis(i int) (more int, ok bool) {
 	return 0, r.member(i) || class && r.at(i+1).kind == '.' && !builtin
 }
 
-// jsModules are modules that code behind an option has without loading them.
+// jsModules are modules that code in an argument can use without loading them.
 var jsModules = wordset.Of("path crypto util url assert os events querystring string_decoder perf_hooks timers timers/promises readline stream zlib buffer punycode test")
 
-// jsExport is what a module gives; not what it takes from another one.
+// jsExport parses an export of the module's own names, but no re-export.
 func (r *reader) jsExport(i int) (more int, ok bool) {
 	for j := i + 1; j < len(r.tokens) && r.at(j).kind != ends; j++ {
 		if r.is(j, "from") || r.at(j).kind == '*' {
@@ -217,7 +219,7 @@ func (r *reader) jsExport(i int) (more int, ok bool) {
 	return 0, r.at(i+1).kind == 'n'
 }
 
-// destructures reports whether names are taken out of values in braces.
+// destructures reports whether the code destructures objects.
 func (r *reader) destructures() bool {
 	for i, t := range r.tokens {
 		if t.kind == '}' && (r.at(i+1).kind == '=' && r.at(i+2).kind != '=' || r.at(i+1).kind == ']' || r.at(i+1).kind == ',' || r.at(i+1).kind == ')' && r.at(i+2).kind == '=' || r.at(i+1).kind == ')' && r.at(i+2).kind == '{' || r.is(i+1, "of") || r.is(i+1, "in")) {

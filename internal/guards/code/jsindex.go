@@ -20,8 +20,8 @@ func (r *reader) indexes(i int) bool {
 	return false
 }
 
-// indexed reports whether a member that is named by a value leads to data: it is not called, and no text
-// there is put together.
+// indexed reports whether access to a member with a computed name yields data: the member is not
+// called, and its name is not concatenated.
 func (r *reader) indexed(i int) bool {
 	if end := r.closing(i); !(end == i+2 && r.at(i+1).kind == '0') && !r.stays(i, end) {
 		return false
@@ -45,8 +45,8 @@ func (r *reader) indexed(i int) bool {
 	return false
 }
 
-// stays reports whether a member that is named by a value, between the brackets at i and end, is only
-// printed, compared, computed with or given a value: no name stands for it, and nothing calls it.
+// stays reports whether a member with a computed name, in the brackets from i to end, is only
+// printed, compared, computed with or assigned to. It is not called and gets no other name.
 func (r *reader) stays(i, end int) bool {
 	next := r.at(end + 1)
 	if r.data[r.at(i-1).value] && r.at(i-1).kind == 'n' && !r.member(i-1) {
@@ -79,19 +79,19 @@ func (r *reader) stays(i, end int) bool {
 }
 
 var (
-	// jsComputes are methods of texts, numbers and lists, and jsTaking functions that call nothing that
-	// they are given.
+	// jsComputes are methods of strings, numbers and arrays. jsTaking are functions that do not
+	// call their arguments.
 	jsComputes = wordset.Of("toFixed toString trim toLowerCase toUpperCase padEnd padStart slice split includes startsWith endsWith length toLocaleString charCodeAt substring join indexOf push has get add")
 	jsTaking   = wordset.Of("log table error warn info String Number parseInt parseFloat stringify abs max min round floor ceil isNaN isFinite")
 )
 
-// numbered reports whether [0] is at i, or the name of a counter.
+// numbered reports whether an index such as [0], or a one-letter counter, is at i.
 func (r *reader) numbered(i int) bool {
 	index := r.at(i + 1)
 	return r.at(i).kind == '[' && r.at(i+2).kind == ']' && r.at(i+3).kind != '(' && r.at(i+3).kind != '[' && (index.kind == '0' || index.kind == 'n' && len(index.value) == 1)
 }
 
-// keyed reports whether the bracket at i begins the name of a member in braces: {[k]: v}.
+// keyed reports whether the bracket at i begins a computed key of an object: {[k]: v}.
 func (r *reader) keyed(i int) bool {
 	if before := r.at(i - 1).kind; before != '{' && before != ',' {
 		return false

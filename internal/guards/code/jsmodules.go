@@ -8,30 +8,31 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
-// jsFiles are functions of the module fs, and whether they write.
+// jsFiles are functions of the module fs, with whether they write.
 var jsFiles = map[string]bool{
 	"readFileSync": false, "readFile": false, "existsSync": false, "statSync": false, "lstatSync": false, "readdirSync": false, "readdir": false, "stat": false, "createReadStream": false, "accessSync": false,
 	"writeFileSync": true, "writeFile": true, "appendFileSync": true, "appendFile": true, "createWriteStream": true,
 }
 
 var (
-	// jsReaching are modules that run programs, open connections or change files: of Node.js, and others.
+	// jsReaching are modules that run programs, open connections or change files, of Node.js and
+	// others.
 	jsReaching = wordset.Of(`child_process cluster dgram dns dns/promises http http2 https inspector module net process repl tls v8 vm worker_threads wasi sea sqlite trace_events
 		bun axios node-fetch undici got ky request superagent needle ws socket.io-client puppeteer puppeteer-core playwright playwright-core shelljs execa cross-spawn zx fs-extra graceful-fs rimraf del trash mkdirp dotenv pg mysql mysql2 mongodb mongoose redis ioredis
 		aws-sdk googleapis nodemailer ssh2 simple-git dockerode keytar node-pty sudo-prompt open vm2 tar unzipper adm-zip sqlite3 better-sqlite3 knex sequelize typeorm kafkajs amqplib nats stripe twilio openai clipboardy node-cmd`)
 	fsModule    = regexp.MustCompile(`^(node:)?fs(/promises)?$`)
 	jsProcesses = regexp.MustCompile(`^(node:)?child_process$`)
-	// jsStandard are libraries of Deno that compute.
+	// jsStandard matches libraries of Deno that only compute.
 	jsStandard = regexp.MustCompile(`^jsr:@std/(toml|yaml|csv|json|path|encoding|fmt|text|assert|collections|datetime|semver)(@[\w.^~-]+)?$`)
 	jsPackage  = regexp.MustCompile(`^@?[\w-][\w.-]*(/[\w-][\w.-]*)*$`)
 	jsProject  = regexp.MustCompile(`^(\.{1,2}|/(home|Users|repo|srv|workspaces?|app|code|work|usr/src)/[\w.-]+)(/[\w.-]+)*/?$`)
 	jsData     = regexp.MustCompile(`^\.[\w./-]*\.json$`)
 )
 
-// jsOwn reports whether a name may be one that the code takes out of the module fs.
+// jsOwn reports whether code may extract a function of this name from fs.
 func jsOwn(name string) bool { _, is := jsFiles[name]; return is }
 
-// jsModule reports whether a module may be loaded, and notes the file of one of the project.
+// jsModule reports whether a module may be loaded, and records a module of the project.
 func (r *reader) jsModule(name string) bool {
 	bare := strings.TrimPrefix(name, "node:")
 	switch {
@@ -57,7 +58,7 @@ func reachingPackage(name string) bool {
 	return jsReaching[name] || jsReaching[root] || strings.HasPrefix(name, "@aws-sdk/") || strings.HasPrefix(name, "@google-cloud/") || strings.HasPrefix(name, "@azure/") || strings.HasPrefix(name, "@octokit/") || strings.HasPrefix(name, "@kubernetes/")
 }
 
-// jsRequire is require('name'), and require('name').version of whatever it is.
+// jsRequire parses require('name'), and require('name').version for any package.
 func (r *reader) jsRequire(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
 	if r.member(i) || r.at(i+1).kind != '(' || !ok || r.at(i+3).kind != ')' {
@@ -69,7 +70,7 @@ func (r *reader) jsRequire(i int) (more int, ok bool) {
 	if jsData.MatchString(name) {
 		r.opens(name, false)
 		j := i + 4
-		for r.at(j).kind == '.' && r.at(j+1).kind == 'n' && r.at(j+2).kind != '(' { // of data, each member is data
+		for r.at(j).kind == '.' && r.at(j+1).kind == 'n' && r.at(j+2).kind != '(' { // members of data are data
 			j += 2
 		}
 		return j - 1 - i, r.at(j).kind != '.' || !r.refused[r.at(j+1).value]
@@ -81,7 +82,7 @@ func (r *reader) jsRequire(i int) (more int, ok bool) {
 	return 3, r.jsModule(name)
 }
 
-// jsImport is import … from 'name', import 'name' and import('name').
+// jsImport parses import … from 'name', import 'name' and import('name').
 func (r *reader) jsImport(i int) (more int, ok bool) {
 	if r.at(i+1).kind == '(' {
 		return r.jsRequire(i)
@@ -122,7 +123,8 @@ func (r *reader) jsImport(i int) (more int, ok bool) {
 	return j - i, r.jsModule(r.at(j).value)
 }
 
-// jsFile is fs.readFileSync('name') and the like; a name of it may be taken out of the module, too.
+// jsFile parses fs.readFileSync('name') and the like. Extracting such a function from the module is
+// allowed too.
 func (r *reader) jsFile(i int) (more int, ok bool) {
 	if r.at(i+1).kind != '(' {
 		inBraces := r.at(i-1).kind == '{' || r.at(i-1).kind == ','
@@ -131,7 +133,7 @@ func (r *reader) jsFile(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
 	end := r.at(i + 3).kind
 	if r.at(i+2).kind == '0' && r.at(i+2).value == "0" || ok && name == "/dev/stdin" {
-		return 2, true // what it reads
+		return 2, true // standard input
 	}
 	flagged := slices.ContainsFunc(r.tokens, func(t token) bool { return t.value == "flag" || t.value == "flags" })
 	writes := jsFiles[r.at(i).value]
@@ -139,7 +141,7 @@ func (r *reader) jsFile(i int) (more int, ok bool) {
 	return 2, ok && (end == ')' || end == ',' && (writes || r.readOptions(i+4)))
 }
 
-// readOptions reports whether what is at i only says how a file is read: a text, or names with texts.
+// readOptions reports whether the argument at i only sets harmless options for reading a file.
 func (r *reader) readOptions(i int) bool {
 	if r.at(i).kind != '{' {
 		next := r.at(i + 1).kind
@@ -156,7 +158,7 @@ func (r *reader) readOptions(i int) bool {
 
 var jsOptions = wordset.Of("encoding withFileTypes recursive throwIfNoEntry true false null flag highWaterMark")
 
-// taken reports whether a name in braces is taken out of the module fs.
+// taken reports whether a name in braces is extracted from a module.
 func (r *reader) taken(i int) bool {
 	for ; i < len(r.tokens); i++ {
 		switch t := r.at(i); {
@@ -169,11 +171,11 @@ func (r *reader) taken(i int) bool {
 	return false
 }
 
-// modulesOfFiles reports whether the module fs, by its name or another one, is only asked for what
-// [jsFiles] has.
+// modulesOfFiles reports whether the code uses only functions in [jsFiles] of the module fs, under
+// any name.
 func (r *reader) modulesOfFiles() bool {
 	names := map[string]bool{"fs": true}
-	asked := func(i int) bool { // what precedes i is the module
+	asked := func(i int) bool { // the module precedes i
 		if r.is(i+1, "promises") {
 			i += 2
 		}
@@ -214,7 +216,7 @@ func (r *reader) modulesOfFiles() bool {
 	return true
 }
 
-// takesFiles reports whether the braces that end at i take functions of [jsFiles] alone.
+// takesFiles reports whether the braces that end at i extract only functions in [jsFiles].
 func (r *reader) takesFiles(i int) bool {
 	for i--; r.at(i).kind != '{'; i-- {
 		if _, known := jsFiles[r.at(i).value]; r.at(i).kind != ',' && (r.at(i).kind != 'n' || !known) {

@@ -16,7 +16,7 @@ var julia = &language{
 	forms: map[string]func(*reader, int) (int, bool){"using": (*reader).juliaUsing, "import": (*reader).juliaUsing},
 }
 
-// juliaUsing is using A, B.
+// juliaUsing parses using A, B.
 func (r *reader) juliaUsing(i int) (more int, ok bool) {
 	r.loads(r.at(i + 1).value)
 	return 0, r.at(i+1).kind == 'n' || r.at(i+1).kind == '.' || r.at(i+1).kind == dots

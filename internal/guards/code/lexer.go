@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// token is an identifier (name), a string literal (text), a number or one other character.
+// token is an identifier (name), a string literal (text), a number, or another character.
 type token struct {
-	kind  byte // n, t, 0, or the character; . is that of a member, : one of two stands for ::
+	kind  byte // n, t, 0, or the character; . is that of a member, : is one half of ::
 	value string
-	plain bool // of a text: it has no escapes and no interpolation; of a name: a blank follows
+	plain bool // of a text: no escapes or interpolations; of a name: followed by a blank
 }
 
-// Kinds of tokens beside the characters: the end of a line or statement, the beginning of an
-// interpolation in a string literal, and two or three dots.
+// Kinds of tokens other than characters: the end of a line or statement, the beginning of an
+// interpolation in a string literal, and two or more dots.
 const (
 	ends  = ';'
 	field = 'f'
@@ -22,16 +22,16 @@ const (
 
 // syntax is the lexical grammar of a language.
 type syntax struct {
-	comments []string // what begins a comment that ends with the line
+	comments []string // beginnings of a comment up to the end of the line
 	blocks   bool     // /* … */ is a comment
 	quotes   string
 	lines    bool            // a string literal may span lines
-	fields   map[byte]string // what begins an interpolation, by the quote
+	fields   map[byte]string // beginning of an interpolation, by quote
 	slash    func(l *lexer) slash
-	special  func(l *lexer) bool // whether a special character is supported here; nil: it is
-	prefixes bool                // letters before a quote make it another kind of literal
+	special  func(l *lexer) bool // whether a special character is supported here; if nil, it is
+	prefixes bool                // letters before a quote make another kind of literal
 	names    *regexp.Regexp
-	texts    func(l *lexer) bool // reads a text in place of [lexer.text]
+	texts    func(l *lexer) bool // used instead of [lexer.text]
 }
 
 var (
@@ -54,7 +54,7 @@ func (s syntax) tokens(code string) ([]token, bool) {
 	return l.all, ok
 }
 
-// run lexes to the end of the code, or of an interpolation.
+// run lexes up to the end of the code, or of an interpolation.
 func (l *lexer) run(inField bool) bool {
 	braces := 0
 	if l.depth++; l.depth > 8 {
@@ -118,7 +118,7 @@ func (l *lexer) run(inField bool) bool {
 	return !inField
 }
 
-// add adds a token that is in the code as its value does.
+// add adds a token whose value is its source.
 func (l *lexer) add(t token) {
 	l.all = append(l.all, t)
 	l.pos += len(t.value)
@@ -154,7 +154,7 @@ func (l *lexer) comment(rest string) bool {
 	return true
 }
 
-// text lexes a string literal; the tokens of its interpolations follow it.
+// text lexes a string literal, followed by the tokens of its interpolations.
 func (l *lexer) text() bool {
 	quote := l.code[l.pos]
 	if before := l.last(); l.prefixes && before.kind == 'n' && !before.plain {
@@ -190,7 +190,7 @@ func (l *lexer) text() bool {
 	return false
 }
 
-// slash says what a slash is: a division, or the beginning of a regular expression.
+// slash is the meaning of a slash: a division, or the beginning of a regular expression.
 type slash int
 
 const (
@@ -199,7 +199,7 @@ const (
 	pattern
 )
 
-// divides lexes a division, or a regular expression.
+// divides lexes a division or a regular expression.
 func (l *lexer) divides() bool {
 	switch l.slash(l) {
 	case division:

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/code"
 )
 
-// fastest is the time that code of a length takes to read.
+// fastest returns the shortest time to analyze code of a length.
 func fastest(c [2]string, length int) time.Duration {
 	text, least := strings.Repeat(c[1], length/len(c[1])), time.Hour
 	for range 3 {
@@ -19,7 +19,7 @@ func fastest(c [2]string, length int) time.Duration {
 	return least
 }
 
-// TestLongCode: the time to read code grows with its length, whatever it repeats.
+// TestLongCode checks that the time to analyze code is linear in its length, whatever it repeats.
 func TestLongCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
@@ -39,9 +39,9 @@ func TestLongCode(t *testing.T) {
 		{"R", "sapply(a,"},
 		{"Go", "f(\"a.b\")\n"},
 	} {
-		for try := 1; ; try++ { // the machine may be busy during one
+		for try := 1; ; try++ { // the machine may be busy during one try
 			long, short := fastest(c, code.MaxCode), fastest(c, code.MaxCode/4)
-			if long <= 13*short || long <= 50*time.Millisecond { // in proportion it is 4 times, with the square 16
+			if long <= 13*short || long <= 50*time.Millisecond { // a factor of 4 is linear, 16 is quadratic
 				break
 			}
 			if try == 3 {

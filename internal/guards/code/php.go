@@ -9,7 +9,7 @@ import (
 
 var php = &language{
 	syntax: syntax{comments: []string{"//", "#"}, blocks: true, quotes: `'"`, lines: true, texts: phpTexts, names: regexp.MustCompile(`^\$?[A-Za-z_\\][\w\\]*`)},
-	unread: regexp.MustCompile("`|<<<|\\?>|#\\["), // other texts, and the end of the code
+	unread: regexp.MustCompile("`|<<<|\\?>|#\\["), // other literals, and the end of the code
 	fold:   true,
 	refused: wordset.Of(strings.ToLower("eval exec system shell_exec passthru popen proc_open assert create_function call_user_func call_user_func_array func_get_args extract parse_str unserialize goto declare Closure ReflectionFunction ReflectionMethod ReflectionClass" +
 		" SplFileObject SplTempFileObject PDO mysqli SQLite3 SoapClient DirectoryIterator RecursiveDirectoryIterator FilesystemIterator GlobIterator Phar PharData ZipArchive FFI COM putenv getenv ini_set phpinfo $_ENV $_SERVER $GLOBALS" +
@@ -34,14 +34,14 @@ var php = &language{
 // phpGlobals are variables that PHP sets.
 var phpGlobals = wordset.Of("$_env $_server $globals")
 
-// phpFields are variables in a text, with what they have: in braces, and without.
+// phpFields match interpolated variables and their members, in braces and without.
 var (
 	phpFields = regexp.MustCompile(`\{\$[A-Za-z_]\w*((->\w+)|(\[('\w*'|\d+|\$\w+)\]))*\}`)
 	phpField  = regexp.MustCompile(`\$[A-Za-z_]\w*(\[\w+\]|->\w+)?`)
 	phpUnread = regexp.MustCompile(`\{\$|\$\{`)
 )
 
-// phpCallbacks are functions and methods that call what they are given, by where it stands.
+// phpCallbacks are functions and methods that call an argument, with its index.
 var phpCallbacks = map[string]int{"array_map": 0, "array_filter": 1, "usort": 1, "uasort": 1, "uksort": 1, "array_walk": 1, "array_reduce": 1, "map": 0, "filter": 0, "each": 0, "reduce": 0, "sortby": 0, "groupby": 0, "tap": 0, "pipe": 0, "when": 1, "flatmap": 0, "transform": 0, "reject": 0, "every": 0, "first": 0, "last": 0, "contains": 0, "partition": 0, "mapwithkeys": 0, "sum": 0, "avg": 0, "keyby": 0, "unique": 0, "sortbydesc": 0}
 
 func init() {
@@ -50,7 +50,8 @@ func init() {
 	}
 }
 
-// preparePHP looks at what is called: not by a value, and no name that is a value.
+// preparePHP rejects calls, classes and members whose name is a value. It records the functions
+// that the code defines.
 func (r *reader) preparePHP() bool {
 	for i, t := range r.tokens {
 		before := r.at(i - 1)
@@ -68,7 +69,7 @@ func (r *reader) preparePHP() bool {
 	return true
 }
 
-// checkPHP looks at the name at i: each part of it, and what it is given to call.
+// checkPHP checks each part of the name at i, and the callback that it receives.
 func (r *reader) checkPHP(i int) bool {
 	name := r.folded(i)
 	for part := range strings.SplitSeq(name, `\`) {
@@ -88,8 +89,8 @@ func (r *reader) checkPHP(i int) bool {
 	return true
 }
 
-// callback reports whether an argument of the call whose bracket is at i is a function that is there,
-// the name of one as a text, or none.
+// callback reports whether an argument of the call with the bracket at i is an inline function, the
+// name of a known function, or absent.
 func (r *reader) callback(i, which int) bool {
 	at := r.argument(i, which)
 	end := r.at(at + 1).kind
@@ -97,7 +98,7 @@ func (r *reader) callback(i, which int) bool {
 	return at < 0 || r.at(at).kind == 't' && r.at(at).plain && (r.calls[r.at(at).value] || r.member(i-1)) && (end == ',' || end == ')') || r.at(at).kind == 'n' && (name == "fn" || name == "function" || name == "static")
 }
 
-// phpTexts reads a text of PHP. A text in double quotes may have variables, and nothing that is called.
+// phpTexts lexes a string literal of PHP. In double quotes it may contain variables, but no calls.
 func phpTexts(l *lexer) bool {
 	fielded := l.code[l.pos] == '"'
 	if !l.text() {
@@ -117,7 +118,7 @@ func phpTexts(l *lexer) bool {
 	return true
 }
 
-// phpRequire is require 'name', of a file of the project.
+// phpRequire parses require 'name' of a file of the project.
 func (r *reader) phpRequire(i int) (more int, ok bool) {
 	j := i + 1
 	if r.at(j).kind == '(' {
@@ -136,18 +137,19 @@ func (r *reader) phpRequire(i int) (more int, ok bool) {
 	return j - i, true
 }
 
-// phpFile is file_get_contents('name').
+// phpFile parses file_get_contents('name').
 func (r *reader) phpFile(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
 	r.opens(name, false)
 	return 2, ok && r.at(i+1).kind == '(' && r.at(i+3).kind == ')' && (!strings.Contains(name, "://") || name == "php://stdin")
 }
 
-// phpConfig is config('name'), of a setting that is no secret.
+// phpConfig parses config('name') of a setting that is not secret.
 func (r *reader) phpConfig(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
 	return 2, ok && !r.member(i) && r.follow(i+1, "(t)") && !secretName.MatchString(name)
 }
 
-// phpUse names a class, or the variables of a function.
+// phpUse parses use, which imports a class or captures variables. It rejects the import of a
+// function.
 func (r *reader) phpUse(i int) (more int, ok bool) { return 0, r.folded(i+1) != "function" }

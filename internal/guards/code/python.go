@@ -23,16 +23,17 @@ var python = &language{
 }
 
 var (
-	// pythonText is a text: of several lines, or of one; its content is the second group or a later one.
+	// pythonText matches a string literal of one or several lines. One of the groups is its
+	// content.
 	pythonText   = regexp.MustCompile(`^(?s:"""((?:\\.|[^\\])*?)"""|'''((?:\\.|[^\\])*?)''')|^(?:"((?:\\(?s:.)|[^"\\\n])*)"|'((?:\\(?s:.)|[^'\\\n])*)')`)
 	pythonPrefix = regexp.MustCompile(`^(?i:[rbuf]|rb|br|fr|rf)$`)
-	// pythonFormat is how a field of a text is printed: what is there may be fields of its own.
+	// pythonFormat matches the format of a field in an f-string. It must not contain fields.
 	pythonFormat = regexp.MustCompile(`(=?(![rsa])?(:[\w.,<>^%+= -]*)?)$`)
-	// frameMethods are names by which pandas calls methods that reach further.
+	// frameMethods match names by which pandas calls methods with effects beyond the program.
 	frameMethods = regexp.MustCompile(`^(to_\w+|eval|query|pipe|read_\w+)$|@|__`)
 )
 
-// pythonTexts reads a text of Python, with the letters before it.
+// pythonTexts lexes a string literal of Python, with its prefix.
 func pythonTexts(l *lexer) bool {
 	m := pythonText.FindStringSubmatch(l.code[l.pos:])
 	if m == nil {
@@ -55,7 +56,7 @@ func pythonTexts(l *lexer) bool {
 	return !strings.ContainsAny(prefix.value, "fF") || l.pythonFields(t.value)
 }
 
-// pythonFields reads the fields of a text.
+// pythonFields lexes the fields of an f-string.
 func (l *lexer) pythonFields(text string) bool {
 	for {
 		at := strings.IndexAny(text, "{}")
@@ -97,7 +98,7 @@ func (l *lexer) pythonFields(text string) bool {
 	}
 }
 
-// preparePython finds the names that the code gives a value: before =, and behind for, as, def and
+// preparePython finds the names that the code defines: before =, and after for, as, def, class and
 // lambda.
 func (r *reader) preparePython() bool {
 	importing := false
@@ -131,7 +132,7 @@ func (r *reader) preparePython() bool {
 			}
 		}
 	}
-	for i := range r.tokens { // the names under which modules are imported
+	for i := range r.tokens { // names under which modules are imported
 		if r.is(i, "as") && r.at(i+1).kind == 'n' {
 			r.given[r.at(i+1).value] = true
 		}
@@ -141,11 +142,11 @@ func (r *reader) preparePython() bool {
 	}
 	for name := range r.given {
 		if r.refused[name] || r.forms[name] != nil && name != "load" && name != "query" && name != "sql" && name != "reset" && name != "drop" && name != "execute" && name != "replace" && name != "format" && name != "write" && name != "Stats" && name != "ZipFile" || strings.HasPrefix(name, "__") {
-			return false // it would mean something else
+			return false // the name would have another meaning
 		}
 	}
 	if slices.ContainsFunc(r.tokens, func(t token) bool { return t.kind == 'n' && t.value == "case" }) {
-		return true // a pattern may give names values
+		return true // a match pattern may assign to names, so there are no constants
 	}
 	r.constants(wordset.Of("open Path print urlopen read_csv read_json read_parquet read_excel get"))
 	r.pythonGlobs()
@@ -153,19 +154,20 @@ func (r *reader) preparePython() bool {
 }
 
 var (
-	// pythonFrames leads from a function that runs to all that Python has.
+	// pythonFrames match attributes that lead from a running function to all other objects.
 	pythonFrames = regexp.MustCompile(`^(gi|cr|ag|tb|f|co)_[a-z]+$`)
-	// ownMembers begin with a line, and are not hidden.
+	// ownMembers begin with an underscore, but are not private.
 	ownMembers = wordset.Of("_ _asdict _fields _replace _make _meta _count")
-	// unsafeModules run what is in a file that they load: they are called by their own names alone.
+	// unsafeModules execute code in files that they load. They must be used under their own names.
 	unsafeModules = wordset.Of("torch tensorflow keras whisper")
-	// arguments are names by which functions are told to do more, where they are in a dictionary.
+	// arguments are names of parameters that extend what a function does, when passed in a
+	// dictionary.
 	arguments = wordset.Of("eval_str allow_pickle shell opener fromfile_prefix_chars style")
-	// memberOfText is a field of a text that format fills with what a value has.
+	// memberOfText matches a format field that reads a member of a value.
 	memberOfText = regexp.MustCompile(`\{\w*[.\[]`)
 )
 
-// checkPython looks at the name at i for a way to other names.
+// checkPython reports whether the name at i gives no access to other names.
 func (r *reader) checkPython(i int) bool {
 	name := r.at(i).value
 	if !r.member(i) {
@@ -201,18 +203,18 @@ func (r *reader) checkPython(i int) bool {
 	return !pythonFrames.MatchString(name)
 }
 
-// ofStandard reports whether the name at i is one of a module of Python itself.
+// ofStandard reports whether the name at i is a member of a module in [standard].
 func (r *reader) ofStandard(i int) bool {
 	return r.at(i-1).kind == '.' && r.at(i-2).kind == 'n' && !r.member(i-2) && standard[r.alias[r.at(i-2).value]] != nil
 }
 
-// offered reports whether it is one that the module may be asked for.
+// offered reports whether it is a harmless member of the module.
 func (r *reader) offered(i int) bool {
 	return r.ofStandard(i) && offers(r.alias[r.at(i-2).value], r.at(i).value)
 }
 
-// pythonType is type(x), printed, compared or asked for its name: what it returns makes another one, if it
-// is called.
+// pythonType parses type(x) if it is printed, compared or asked for its name. Calling its result
+// would create a class.
 func (r *reader) pythonType(i int) (more int, ok bool) {
 	if r.member(i) || r.at(i+1).kind != '(' {
 		return 0, r.member(i)
@@ -227,10 +229,10 @@ func (r *reader) pythonType(i int) (more int, ok bool) {
 	return 0, r.at(i-1).kind == field || telling[r.caller(i)]
 }
 
-// telling are functions that print what they are given, or compare it.
+// telling are functions that only print or compare their argument.
 var telling = wordset.Of("print repr str isinstance issubclass id")
 
-// pythonZip is ZipFile('name'), and Stats('name') of a profile.
+// pythonZip parses ZipFile('name').
 func (r *reader) pythonZip(i int) (more int, ok bool) {
 	name, ok := r.text(i + 2)
 	mode := r.at(i + 4)
@@ -245,7 +247,8 @@ func (r *reader) pythonStats(i int) (more int, ok bool) {
 	return 2, ok && r.follow(i+1, "(t)")
 }
 
-// pythonWrite is what a file that is open is given, or the name of one that XML goes to, or that is packed.
+// pythonWrite parses write, whose argument may be the name of an XML output file or of a file to
+// archive.
 func (r *reader) pythonWrite(i int) (more int, ok bool) {
 	if name, plain := r.text(i + 2); plain && r.alias["xml"] != "" && r.member(i) {
 		r.opens(name, true)
@@ -255,16 +258,16 @@ func (r *reader) pythonWrite(i int) (more int, ok bool) {
 	return 0, true
 }
 
-// pythonReplace: with one argument it is a path that takes another one's place.
+// pythonReplace parses replace. With one argument it may be the method of a path that moves a file.
 func (r *reader) pythonReplace(i int) (more int, ok bool) {
 	return 0, !r.paths || !r.member(i) || r.argument(i+1, 1) >= 0
 }
 
-// pythonFormatted is 'text'.format(x): a field may lead to all that x has.
+// pythonFormatted parses 'text'.format(x), in which a field must not read members of x.
 func (r *reader) pythonFormatted(i int) (more int, ok bool) {
 	text := r.at(i - 2)
 	return 0, !r.member(i) || text.kind == 't' && r.at(i-3).kind != '+' && r.at(i-3).kind != 't' && !memberOfText.MatchString(text.value) && !codedText.MatchString(text.value)
 }
 
-// codedText has characters by their numbers or names.
+// codedText matches an escape sequence that encodes a character.
 var codedText = regexp.MustCompile(`\\[xuUN0-7]`)

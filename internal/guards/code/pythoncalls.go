@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
-// pythonCalls is what code asks subprocess for: a command of words that are told.
+// pythonCalls parses calls of subprocess with a literal command.
 func (r *reader) pythonCalls(i int) (more int, ok bool) {
 	if r.at(i+1).kind != '.' {
 		return 0, false
@@ -44,7 +44,7 @@ func (r *reader) pythonCalls(i int) (more int, ok bool) {
 	}
 }
 
-// word is one of a command. What a name stands for is not known.
+// word returns the word of a command at i. The value of a variable is unknown.
 func (r *reader) word(i int) Word {
 	switch t := r.at(i); {
 	case t.kind == 't' && t.plain:
@@ -55,8 +55,8 @@ func (r *reader) word(i int) Word {
 	return Word{}
 }
 
-// options reports whether what follows the words of a command, up to the bracket that
-// closes, only says what becomes of its output.
+// options reports whether the arguments after a command, up to the closing bracket, only control
+// its output.
 func (r *reader) options(i int) bool {
 	for ; r.at(i).kind == ','; i += 4 {
 		name := r.at(i + 1).value
@@ -70,7 +70,7 @@ func (r *reader) options(i int) bool {
 	return r.at(i).kind == ')'
 }
 
-// pythonFetch is urllib.request.urlopen('address'), and what urllib.parse computes.
+// pythonFetch parses urllib.request.urlopen('address'), and the functions of urllib.parse.
 func (r *reader) pythonFetch(i int) (more int, ok bool) {
 	switch {
 	case r.at(i+1).kind == '.' && r.is(i+2, "parse"), r.follow(i+1, ".") && r.is(i+2, "error"):
@@ -91,7 +91,7 @@ var local = regexp.MustCompile(`^https?://(localhost|127\.0\.0\.1|\[::1\]|0\.0\.
 
 var requestArguments = wordset.Of("json data headers timeout params")
 
-// pythonGet is requests.get('address'); to a server of this machine, more than that.
+// pythonGet parses requests.get('address'), and other methods for a server on this machine.
 func (r *reader) pythonGet(i int) (more int, ok bool) {
 	method := r.at(i + 2).value
 	switch {
@@ -117,7 +117,7 @@ func (r *reader) pythonGet(i int) (more int, ok bool) {
 	return 4, true
 }
 
-// pythonBase is sqlite3.connect('file').
+// pythonBase parses sqlite3.connect('file').
 func (r *reader) pythonBase(i int) (more int, ok bool) {
 	switch {
 	case r.at(i+1).kind != '.':
@@ -134,7 +134,7 @@ func (r *reader) pythonBase(i int) (more int, ok bool) {
 	return 4, true
 }
 
-// pythonQuery is what a database is asked, judged as if sqlite3 were given it.
+// pythonQuery parses a database query, which is evaluated as one of the program sqlite3.
 func (r *reader) pythonQuery(i int) (more int, ok bool) {
 	t, end := r.at(i+2), r.at(i+3).kind
 	if r.base == "" || !r.member(i) || !r.follow(i+1, "(t") || !t.plain || strings.HasPrefix(t.value, ".") || end != ')' && end != ',' {

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
-// pythonOpen is open('name'), and how it is opened; gzip.open and the like read.
+// pythonOpen parses open('name') with its mode, also of gzip and the like.
 func (r *reader) pythonOpen(i int) (more int, ok bool) {
 	if r.member(i) && !slices.Contains([]string{"gzip", "bz2", "lzma", "io", "codecs", "Image"}, r.root(i)) {
 		return 0, false
@@ -27,7 +27,7 @@ func (r *reader) pythonOpen(i int) (more int, ok bool) {
 	return 2, end == ')' || end == ','
 }
 
-// pythonPath is Path('name') / 'name', or the files that are found below it.
+// pythonPath parses Path('name') / 'name', and the listing of files below it.
 func (r *reader) pythonPath(i int) (more int, ok bool) {
 	if r.member(i) && r.root(i) != "pathlib" || r.at(i+1).kind != '(' {
 		return 0, false
@@ -62,7 +62,8 @@ func (r *reader) pythonPath(i int) (more int, ok bool) {
 	return j + 1 - i, true
 }
 
-// pythonShutil is shutil.rmtree('name'), which is rm -rf, and what shutil tells.
+// pythonShutil parses shutil.rmtree('name'), which is rm -rf, and functions that only return
+// information.
 func (r *reader) pythonShutil(i int) (more int, ok bool) {
 	if r.at(i+1).kind != '.' {
 		return 0, false
@@ -77,10 +78,10 @@ func (r *reader) pythonShutil(i int) (more int, ok bool) {
 	return 4, plain && r.at(i+3).kind == '(' && (r.at(i+5).kind == ')' || ignores)
 }
 
-// leading are what a path leads to others by.
+// leading are methods of a path that return or create other paths.
 var leading = wordset.Of("joinpath with_name with_stem with_suffix parent parents move copy copy_into move_into with_segments walk rglob glob iterdir cwd readlink")
 
-// pythonGlobs finds the names that stand for each file of a pattern in turn: for f in glob.glob('*.json').
+// pythonGlobs finds the loop variables over the files of a pattern: for f in glob.glob('*.json').
 func (r *reader) pythonGlobs() {
 	for i := range r.tokens {
 		if !r.is(i, "for") || r.at(i+1).kind != 'n' || !r.is(i+2, "in") {
@@ -105,10 +106,11 @@ func (r *reader) pythonGlobs() {
 	}
 }
 
-// takers are functions that take the name of a file, and give none a value.
+// takers are functions that take the name of a file and assign nothing to it.
 var takers = wordset.Of("open print Path basename dirname getsize getmtime splitext exists isfile isdir join len str repr read_csv read_json read_parquet read_excel sorted")
 
-// handed reports whether the name at i is handed to one of [takers], printed, or asked for what it has.
+// handed reports whether the name at i is passed to one of [takers], interpolated, or used with a
+// member.
 func (r *reader) handed(i int) bool {
 	next := r.at(i + 1).kind
 	switch {
@@ -122,7 +124,7 @@ func (r *reader) handed(i int) bool {
 	return takers[r.caller(i)]
 }
 
-// pythonGlob is glob.glob('*.json'), which lists names.
+// pythonGlob parses glob.glob('*.json'), which lists names.
 func (r *reader) pythonGlob(i int) (more int, ok bool) {
 	if r.member(i) {
 		return 0, false

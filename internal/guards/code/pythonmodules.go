@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
-// reaching are modules of Python that run programs, open connections or change what is installed:
-// of Python itself, and of others. They may be asked for their version.
+// reaching are Python modules that run programs, open connections or change the installation, of
+// the standard library and others. Code may only ask for their version.
 var reaching = wordset.Of(`_thread antigravity this idlelib turtledemo atexit bdb builtins cProfile cgi cgitb code codeop compileall copyreg crypt ctypes dbm distutils doctest ensurepip fcntl ftplib gc getpass grp http idlelib imaplib imp
 	marshal mmap modulefinder aifc bz2 chunk cmd codecs filecmp genericpath lib2to3 linecache mailcap ntpath nturl2path optparse pickletools posixpath pyclbr sunau symtable tabnanny tempfile unittest uu wave multiprocessing netrc nntplib nt pdb pickle pkgutil poplib posix profile pty pwd py_compile pydoc readline resource rlcompleter runpy sched select selectors shelve signal site smtpd smtplib socket socketserver
 	spwd ssl syslog telnetlib termios test threading timeit curses bltns tarfile wave tkinter trace tty turtle types venv webbrowser winreg wsgiref xmlrpc zipapp zipimport pipes fileinput mailbox subprocess asyncore asynchat
@@ -18,13 +18,13 @@ var reaching = wordset.Of(`_thread antigravity this idlelib turtledemo atexit bd
 	sqlalchemy celery kafka pika nats ldap3 hvac keyring browser_cookie3 dotenv pyautogui pynput pyperclip selenium playwright scapy impacket pip setuptools conda huggingface_hub telegram discord github gitlab jenkins consul dns git pwn
 	cloudpickle dill joblib cffi psutil websocket websockets pycurl dulwich oss2 minio ansible salt nmap ptyprocess pyppeteer mechanize wget twisted gevent zmq grpc elasticsearch opensearchpy cassandra neo4j snowflake clickhouse_driver pyodbc oracledb cx_Oracle`)
 
-// shown is what any module may be asked for.
+// shown are members that code may read of any module.
 var shown = wordset.Of("__version__ __file__ __path__ __doc__ __name__ version")
 
-// formed are modules of which only some is read, by forms of their own.
+// formed are modules with forms of their own, which support only some of their functions.
 var formed = wordset.Of("os sys shutil subprocess urllib sqlite3 glob requests httpx importlib")
 
-// pythonImport is import a, b.c as d.
+// pythonImport parses import a, b.c as d.
 func (r *reader) pythonImport(i int) (more int, ok bool) {
 	if !r.begins(i) {
 		return 0, false
@@ -51,7 +51,7 @@ func (r *reader) pythonImport(i int) (more int, ok bool) {
 // begins reports whether a statement begins at i.
 func (r *reader) begins(i int) bool { return r.at(i-1).kind == ends || r.at(i-1).kind == ':' }
 
-// module reads the name of a module at i, and where it ends.
+// module parses the name of a module at i, and returns where it ends.
 func (r *reader) module(i int) (root string, next int, ok bool) {
 	root = r.at(i).value
 	for next = i; r.at(next).kind == 'n'; next++ {
@@ -86,7 +86,7 @@ func (r *reader) module(i int) (root string, next int, ok bool) {
 	return root, next, true
 }
 
-// versions allows what says which version of a module is installed, and nothing else of it.
+// versions records a module of which code may only read the version and the like.
 func (r *reader) versions(module string) {
 	if r.asked == nil {
 		r.asked = map[string]bool{}
@@ -94,7 +94,7 @@ func (r *reader) versions(module string) {
 	r.asked[module] = true
 }
 
-// pythonFrom is from a import b, c as d.
+// pythonFrom parses from a import b, c as d.
 func (r *reader) pythonFrom(i int) (more int, ok bool) {
 	if r.is(i-1, "yield") || !r.begins(i) && r.at(i-1).kind != 'n' && r.at(i-1).kind != ')' {
 		return 0, r.is(i-1, "yield")
@@ -143,7 +143,7 @@ func (r *reader) pythonFrom(i int) (more int, ok bool) {
 	return j - i, r.at(j).kind == ends
 }
 
-// imported reports whether a name may be taken out of a module.
+// imported reports whether a name may be imported from a module.
 func (r *reader) imported(module, name string) bool {
 	switch {
 	case r.refused[name] || strings.HasPrefix(name, "_"):
@@ -165,13 +165,14 @@ var (
 	pathTells = wordset.Of("exists isfile isdir join basename dirname splitext getsize getmtime abspath relpath normpath split isabs realpath commonpath")
 	osTells   = wordset.Of("getcwd cpu_count sep linesep name getpid uname pathsep")
 	ownDir    = regexp.MustCompile(`^\.?(/?[\w-][\w.-]*)*$`)
-	// secretName is in the names of variables that hold secrets; settable are those that lead to no code.
+	// secretName matches names of variables that contain secrets; settable those that don't make
+	// programs load code.
 	secretName = regexp.MustCompile(`(?i)key|token|secret|pass|cred|auth|_ur[il]$|dsn|cookie|session|_pat$|pwd|jwt|sign|priv|webhook|conn|bearer|salt`)
 	settable   = regexp.MustCompile(`^([A-Z_]*(SETTINGS_MODULE|DEVICES|THREADS|LEVEL|PARALLELISM|_DEBUG)|(NODE|FLASK|APP|RAILS|DJANGO)_ENV)$`)
 )
 
-// pythonSys is what code asks the module sys for, and sys.path.insert(0, 'src'): modules are of a directory
-// of the project, too.
+// pythonSys parses harmless members of sys, and sys.path.insert(0, 'src') of a directory in the
+// project.
 func (r *reader) pythonSys(i int) (more int, ok bool) {
 	if r.at(i+1).kind != '.' || r.at(i+2).kind != 'n' {
 		return 0, false
@@ -195,8 +196,8 @@ func (r *reader) pythonSys(i int) (more int, ok bool) {
 	return at - i, ok && r.at(i+5).kind == '(' && r.at(at+1).kind == ')' && ownDir.MatchString(dir) && !strings.HasPrefix(dir, "/") && !strings.Contains(dir, "..")
 }
 
-// pythonOS is what code asks the module os for: where it is, what is in a directory that is named
-// there, and a variable that is no secret.
+// pythonOS parses harmless functions of os, calls with a literal path or command, and access to
+// variables that are not secret.
 func (r *reader) pythonOS(i int) (more int, ok bool) {
 	if r.at(i+1).kind != '.' {
 		return 0, false
@@ -225,7 +226,7 @@ func (r *reader) pythonOS(i int) (more int, ok bool) {
 	return 2, osTells[name]
 }
 
-// assigned reports whether a statement gives what precedes i a value, or removes it.
+// assigned reports whether a statement assigns to or deletes the expression that ends before i.
 func (r *reader) assigned(i int) bool {
 	for j := i; r.at(j).kind != ends; j++ {
 		if next, before := r.at(j+1).kind, r.at(j-1).kind; r.at(j).kind == '=' && next != '=' && before != '=' && before != '!' && before != '<' && before != '>' {
@@ -240,7 +241,8 @@ func (r *reader) assigned(i int) bool {
 	return false
 }
 
-// environment is os.environ['NAME'], os.environ.get('NAME') and os.environ.setdefault('NAME', 'value').
+// environment parses os.environ['NAME'], os.environ.get('NAME') and os.environ.setdefault('NAME',
+// 'value').
 func (r *reader) environment(i int) (more int, ok bool) {
 	switch {
 	case r.at(i+3).kind == '[':
@@ -257,7 +259,7 @@ func (r *reader) environment(i int) (more int, ok bool) {
 	return 0, false
 }
 
-// pythonLoad: some libraries run what is in the file that they load.
+// pythonLoad parses load. Some libraries execute code in the file that they load.
 func (r *reader) pythonLoad(i int) (more int, ok bool) {
 	root := r.root(i)
 	if r.member(i) && r.at(i-2).kind != 'n' {
@@ -265,15 +267,15 @@ func (r *reader) pythonLoad(i int) (more int, ok bool) {
 	}
 	module := strings.TrimSuffix(cmp.Or(r.alias[root], root), ".")
 	if module == "numpy" && r.argument(i+1, 1) >= 0 {
-		return 0, false // a second argument may let it run what is in the file
+		return 0, false // it may allow pickled data, which executes code
 	}
 	return 0, !r.member(i) || !slices.Contains([]string{"torch", "keras", "tensorflow", "whisper", ""}, module)
 }
 
-// pythonDrop is what pandas does to a table that is in memory.
+// pythonDrop parses drop and reset, which only affect a data frame in memory.
 func (r *reader) pythonDrop(i int) (more int, ok bool) { return 0, r.frames && r.member(i) }
 
-// pythonFrameText: pandas evaluates a query.
+// pythonFrameText parses query. pandas evaluates it, so it must be a literal.
 func (r *reader) pythonFrameText(i int) (more int, ok bool) {
 	if slices.Contains(r.reach.Modules, "duckdb") {
 		return r.pythonDuck(i)
@@ -285,7 +287,8 @@ func (r *reader) pythonFrameText(i int) (more int, ok bool) {
 	return 0, ok
 }
 
-// pythonDuck is what DuckDB is asked, which names files: judged as if the program were given it.
+// pythonDuck parses a query of DuckDB, which can name files. It is evaluated as one of the program
+// duckdb.
 func (r *reader) pythonDuck(i int) (more int, ok bool) {
 	if !slices.Contains(r.reach.Modules, "duckdb") {
 		return 0, true
@@ -302,7 +305,7 @@ func (r *reader) pythonCompile(i int) (more int, ok bool) { return 0, r.member(i
 
 var metadata = wordset.Of("version PackageNotFoundError packages_distributions requires")
 
-// pythonMetadata is what importlib tells of what is installed.
+// pythonMetadata parses importlib.metadata, which describes installed packages.
 func (r *reader) pythonMetadata(i int) (more int, ok bool) {
 	return 4, !r.member(i) && r.at(i+1).kind == '.' && r.is(i+2, "metadata") && r.at(i+3).kind == '.' && metadata[r.at(i+4).value]
 }

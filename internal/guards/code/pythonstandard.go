@@ -6,8 +6,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
-// standard has what modules of Python itself, and a few others, may be asked for. A dot stands for all
-// that they have: none of it leads elsewhere.
+// standard are the harmless members of modules in the Python standard library, and of a few others.
+// A dot means all members.
 var standard = func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for line := range strings.Lines(standardNames) {
@@ -95,7 +95,7 @@ yaml: safe_load safe_load_all safe_dump safe_dump_all dump YAMLError SafeLoader 
 zipfile: ZipFile is_zipfile BadZipFile
 zoneinfo: ZoneInfo available_timezones`
 
-// offers reports whether a module of Python itself may be asked for a name.
+// offers reports whether a name is a harmless member of such a module.
 func offers(module, name string) bool {
 	names := standard[module]
 	return names["."] && !strings.HasPrefix(name, "_") || names[name] || shown[name] && name != "__path__"

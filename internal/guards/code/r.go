@@ -11,7 +11,7 @@ var rLang = &language{
 		comments: []string{"#"}, quotes: `'"`, lines: true, prefixes: true, names: regexp.MustCompile(`^[A-Za-z.][\w.]*`),
 		special: func(l *lexer) bool { return l.code[l.pos] != '%' || rOperators.MatchString(l.code[l.pos:]) },
 	},
-	unread: regexp.MustCompile("`|\\\\\\(|[\"']\\s*\\("), // a function that a text names
+	unread: regexp.MustCompile("`|\\\\\\(|[\"']\\s*\\("), // a lambda, or a call of a function that a string names
 	refused: wordset.Of(`system system2 shell shell.exec unlink eval evalq parse do.call get get0 mget match.fun getFunction Sys.getenv Sys.setenv source environment globalenv baseenv assign attach install.packages .Internal .Call .External .C
 		pipe fifo url socketConnection serverSocket file.remove file.rename file.copy file.create file.symlink file.append file.edit browseURL setwd make.socket download.file shell.exec eval.parent str2lang str2expression parent.frame sys.function sys.call emptyenv getNamespace getFromNamespace asNamespace processx callr reticulate httr httr2 RCurl curl sys`),
 	calls: wordset.Of(`print summary lm glm coef head tail str nrow ncol dim names colnames rownames read.csv read.csv2 read.table read.delim readRDS mean median sd var table aggregate merge subset with within c list data.frame matrix seq seq_len
@@ -28,28 +28,29 @@ var rLang = &language{
 }
 
 var (
-	// rOperators are those between percent signs that compute.
+	// rOperators matches operators between percent signs that only compute or call.
 	rOperators = regexp.MustCompile(`^%(in|%|/%|o%|>%|<>%|T>%)`)
-	// rCallers are functions that call another one, by the place where it stands.
+	// rCallers are functions that call an argument, with its index.
 	rCallers = map[string]int{"sapply": 1, "lapply": 1, "vapply": 1, "tapply": 2, "apply": 2, "Map": 0, "Filter": 0, "Reduce": 0}
 )
 
-// rLibrary is library(dplyr).
+// rLibrary parses library(dplyr).
 func (r *reader) rLibrary(i int) (more int, ok bool) {
 	name := r.at(i + 2)
 	r.loads(name.value)
 	return 2, r.at(i+1).kind == '(' && (name.kind == 'n' || name.kind == 't' && name.plain) && !r.refused[name.value]
 }
 
-// rFile is the argument of a function that writes: cat(x, file = "name"). A connection is not read.
+// rFile parses the argument file = "name" of a function that writes, as in cat(x, file = "name").
+// The function file, which opens a connection, is rejected.
 func (r *reader) rFile(i int) (more int, ok bool) {
 	name, plain := r.text(i + 2)
 	r.opens(name, true)
 	return 2, plain && r.at(i+1).kind == '=' && !r.member(i)
 }
 
-// checkR looks at what a function that calls others is given: one that is there, or the name of
-// one that is known.
+// checkR reports whether a function that calls an argument receives an inline function or the name
+// of a known one.
 func (r *reader) checkR(i int) bool {
 	which, calls := rCallers[r.at(i).value]
 	if !calls || r.at(i+1).kind != '(' {

@@ -8,31 +8,32 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/wordset"
 )
 
-// reader checks the tokens of one piece of code.
+// reader checks the tokens of a piece of code.
 type reader struct {
 	*language
 	console bool
 	tokens  []token
-	fixed   map[string]string // constants: variables that hold one string literal, and only reach functions that open files or print
+	fixed   map[string]string // constants: variables with one string literal that are only passed to functions that open files or print
 	given   map[string]bool   // variables and functions that the code defines
-	data    map[string]bool   // variables that hold parsed JSON
+	data    map[string]bool   // variables that contain parsed JSON
 	alias   map[string]string // modules by the names under which they are imported
 	globs   map[string]string // loop variables over the files of a pattern
-	library bool              // modules are loaded that are no part of the language
-	fs      bool              // functions of files may be taken out of their module
-	frames  bool              // pandas or numpy is one of them
-	setsEnv bool              // a variable of the environment is given a value
+	library bool              // modules outside the language are loaded
+	fs      bool              // functions of fs may be extracted from the module
+	frames  bool              // pandas, numpy or polars is loaded
+	setsEnv bool              // an environment variable is set
 	paths   bool              // pathlib is used
-	joins   int               // slashes by which paths may be joined, but for those that were read
-	writes  bool              // a path is written
+	joins   int               // slashes that may join paths and are not part of a form
+	writes  bool              // some path is written
 	zips    bool              // an archive is open
-	writer  *bool             // what [reader.writing] found; nil: not asked yet
-	asked   map[string]bool   // modules that may be asked for their version
-	base    string            // the file of a database that is open
+	writer  *bool             // cached result of [reader.writing]
+	asked   map[string]bool   // modules of which only the version may be read
+	base    string            // the open database file
 	reach   Reach
 }
 
-// text is the text that stands alone at i, or that the name there is.
+// text returns the literal at i, or the value of the constant there. It must not be part of a
+// larger expression.
 func (r *reader) text(i int) (string, bool) {
 	t := r.at(i)
 	if t.kind == 'n' {
@@ -56,13 +57,13 @@ func (r *reader) runs(words ...string) {
 	r.reach.Commands = append(r.reach.Commands, all)
 }
 
-// loads notes a module that is no part of the language.
+// loads records a module outside the language.
 func (r *reader) loads(module string) {
 	r.library = true
 	r.reach.Modules = append(r.reach.Modules, module)
 }
 
-// token checks the token at i, and returns how many more it took.
+// token checks the token at i, and returns the number of further tokens consumed.
 func (r *reader) token(i int) (more int, ok bool) {
 	switch t := r.at(i); t.kind {
 	case 't':
@@ -76,7 +77,7 @@ func (r *reader) token(i int) (more int, ok bool) {
 func (r *reader) name(i int) (more int, ok bool) {
 	name := r.folded(i)
 	if form := r.forms[name]; form != nil {
-		if r.member(i) && formed[name] { // random.os
+		if r.member(i) && formed[name] { // such as random.os
 			return 0, false
 		}
 		return form(r, i)
@@ -100,7 +101,7 @@ func (r *reader) name(i int) (more int, ok bool) {
 	return 0, true
 }
 
-// folded is the name at i as the language compares it.
+// folded returns the name at i as the language compares it.
 func (r *reader) folded(i int) string {
 	if r.fold {
 		return strings.TrimPrefix(strings.ToLower(r.at(i).value), `\`)
@@ -108,11 +109,11 @@ func (r *reader) folded(i int) string {
 	return r.at(i).value
 }
 
-// dunders are names of Python that tell, and lead nowhere.
+// dunders are special names that only give information.
 var dunders = wordset.Of("__name__ __version__ __file__ __doc__ __init__ __len__ __repr__ __str__ __eq__ __iter__ __main__ __annotations__ __all__ __dirname __filename __DIR__ __FILE__ __MODULE__")
 
-// harmless reports whether the member or function at i only computes, judged by its name. Members of
-// parsed JSON are data.
+// harmless reports whether the member or function at i only computes, judging by its name. Members
+// of parsed JSON are data.
 func (r *reader) harmless(i int) bool {
 	name := strings.TrimRight(r.folded(i), "!?")
 	called := r.at(i+1).kind == '('
@@ -120,23 +121,23 @@ func (r *reader) harmless(i int) bool {
 		return true
 	}
 	if r.console && r.bare && r.at(i+1).kind == '=' && r.at(i+2).kind != '=' && r.at(i+2).kind != '~' {
-		return false // it is given another value
+		return false // an assignment
 	}
 	return !reaches.MatchString(name) && !(r.console && (called || r.bare) && changes.MatchString(r.folded(i)))
 }
 
 var (
-	// fileName is a text that may name a file, and placed one outside of the project.
+	// fileName matches a string that may name a file, and placed one outside the project.
 	fileName = regexp.MustCompile(`^(~|\.{0,2}/|\.\w)[\w./@ -]*$|^[\w@-][\w./@ -]*(/[\w.@-]+|\.[a-zA-Z]\w{0,8})$`)
 	placed   = regexp.MustCompile(`^(~|/(home|root|Users|etc|proc|run|var/run)\b)`)
-	// writers are functions of libraries that write to the file that they are told.
+	// writers match functions of libraries that write to a file.
 	writers = regexp.MustCompile(`^(to_?(csv|json|parquet|excel|pickle|feather|hdf|html|markdown|latex|xml|file|string)|dump|save\w*|write[_.]\w+|imwrite|imsave|tofile|export\w*|dump_\w+|ggsave|pdf|png|svg|saveRDS|sink|write|file)$`)
-	// modes are those in which a file is opened to be written.
+	// modes match the modes that open a file for writing.
 	modes = regexp.MustCompile(`^([wax][bt+]*|r[bt]?\+[bt]?)$`)
 )
 
-// mentions checks a string literal that no form took: if libraries are imported, it may name a file that
-// they open.
+// mentions checks a string literal outside all forms. If libraries are loaded, it may name a file
+// that they open.
 func (r *reader) mentions(i int) bool {
 	t := r.at(i)
 	if r.named && naming.MatchString(t.value) && (reaches.MatchString(t.value) || r.refused[t.value]) {
@@ -146,7 +147,7 @@ func (r *reader) mentions(i int) bool {
 		return false // '{0.__class__}'.format(x), x['__globals__']
 	}
 	if strings.HasPrefix(t.value, "|") && r.listed {
-		return false // R runs what it opens by such a name
+		return false // R would run it as a command
 	}
 	if arguments[t.value] && r.at(i+1).kind == ':' {
 		return false // f(**{'shell': True})
@@ -172,7 +173,7 @@ func (r *reader) mentions(i int) bool {
 	return true
 }
 
-// writing reports whether the code has a function that writes to a file, or a mode for that.
+// writing reports whether the code contains a function that writes files, or a mode for writing.
 func (r *reader) writing() bool {
 	if r.writer == nil {
 		has := slices.ContainsFunc(r.tokens, func(t token) bool {
@@ -183,16 +184,16 @@ func (r *reader) writing() bool {
 	return *r.writer
 }
 
-// hiddenName is one by which Python and JavaScript lead to all that they have.
+// hiddenName matches names that give access to all other objects in Python and JavaScript.
 var hiddenName = regexp.MustCompile(`^__\w+__$|^(constructor|prototype)$`)
 
-// naming is a text that may name a function.
+// naming matches a string that may name a function.
 var naming = regexp.MustCompile(`^:?[A-Za-z_][\w.\\:]*$`)
 
-// constants finds the names that are given one text, and then are only handed to what opens files or
-// prints; opening are the names of that.
+// constants finds the names that are set once to a literal and are otherwise only passed to
+// functions that open files or print. opening are the names of these functions.
 func (r *reader) constants(opening map[string]bool) {
-	others := map[string]int{} // where a name stands otherwise
+	others := map[string]int{} // other uses of a name
 	for i, t := range r.tokens {
 		if t.kind == 'n' && !r.isHanded(i, opening) {
 			others[t.value]++
@@ -206,7 +207,7 @@ func (r *reader) constants(opening map[string]bool) {
 	}
 }
 
-// isHanded reports whether the name at i is handed to one of some functions, or printed in a text.
+// isHanded reports whether the name at i is passed to one of these functions, or is interpolated.
 func (r *reader) isHanded(i int, opening map[string]bool) bool {
 	if r.at(i-1).kind == field {
 		return r.at(i+1).kind != '='
@@ -216,5 +217,5 @@ func (r *reader) isHanded(i int, opening map[string]bool) bool {
 		return false
 	}
 	defined := r.is(i-3, "def") || r.is(i-3, "function") || r.is(i-3, "set") || r.at(i-3).kind == '*' || to.value == "log" && !r.member(i-2)
-	return !defined && r.at(r.closing(i-1)+1).kind != '{' // of a function that has the name for an argument
+	return !defined && r.at(r.closing(i-1)+1).kind != '{' // not a parameter in the definition of such a function
 }

@@ -9,7 +9,7 @@ import (
 
 var ruby = &language{
 	syntax: syntax{comments: []string{"#"}, quotes: `'"`, lines: true, fields: map[byte]string{'"': "#{"}, slash: rubySlash, special: rubySpecial, names: regexp.MustCompile(`^(@{0,2}|\$)[A-Za-z_]\w*[?!]?`)},
-	// here-documents, symbols in quotes, comments of several lines and what follows the end
+	// Here-documents, quoted symbols, block comments and the text after __END__.
 	unread:  regexp.MustCompile("(?m)`|<<[~-]?['\"A-Z_a-z]|^=begin|__END__|:\"|:'"),
 	symbols: true,
 	check:   (*reader).checkRuby,
@@ -23,7 +23,7 @@ var ruby = &language{
 }
 
 var (
-	// rubyReaching are libraries that run programs, open connections or change files.
+	// rubyReaching matches libraries that run programs, open connections or change files.
 	rubyReaching  = regexp.MustCompile(`^(open3|open-uri|net/|net-|socket|fileutils|pty|etc|drb|webrick|fiddle|win32|pathname|tempfile|tmpdir|shell|rake|bundler|rubygems|erb|psych|objspace|ripper|debug|irb|pry|faraday|httparty|rest-client|typhoeus|excon|aws|google|octokit|mysql2|pg|sqlite3|redis|mongo|sinatra|dotenv|expect|io/|readline|reline|resolv|syslog|rinda|mkmf|pstore|logger)|^un$`)
 	rubyLibrary   = regexp.MustCompile(`^(\.{0,2}/)?[\w-]+(/[\w-]+)*(\.rb)?$`)
 	rubyComputing = wordset.Of("json yaml set date time csv bigdecimal securerandom digest benchmark pp ostruct singleton stringio")
@@ -32,7 +32,8 @@ var (
 	rubyReads     = wordset.Of("read readlines foreach exist? size mtime file? directory? basename extname dirname join zero? stat")
 )
 
-// rubySlash says whether a slash begins a pattern. A method may be given one without brackets.
+// rubySlash reports whether a slash begins a regular expression. A method may take one without
+// parentheses.
 func rubySlash(l *lexer) slash {
 	next := byte(' ')
 	if l.pos+1 < len(l.code) {
@@ -55,7 +56,7 @@ func rubySlash(l *lexer) slash {
 	return pattern
 }
 
-// rubyRequire is require 'name'.
+// rubyRequire parses require 'name'.
 func (r *reader) rubyRequire(i int) (more int, ok bool) {
 	j := i + 1
 	if r.at(j).kind == '(' {
@@ -71,7 +72,7 @@ func (r *reader) rubyRequire(i int) (more int, ok bool) {
 	return j - i, true
 }
 
-// rubyFile is File.read('name') and the like.
+// rubyFile parses File.read('name') and the like.
 func (r *reader) rubyFile(i int) (more int, ok bool) {
 	does, at := r.at(i+2).value, i+3
 	if r.at(at).kind == '(' {
@@ -98,7 +99,7 @@ func (r *reader) rubyFile(i int) (more int, ok bool) {
 	return at - i, plain
 }
 
-// rubyFolds is inject(:+) and inject(0) { … }: a text would name a method.
+// rubyFolds parses inject(:+) and inject(0) { … }. A string argument would name a method.
 func (r *reader) rubyFolds(i int) (more int, ok bool) {
 	switch next := r.at(i + 1); next.kind {
 	case '{', '.', ends:
@@ -111,7 +112,8 @@ func (r *reader) rubyFolds(i int) (more int, ok bool) {
 	return 0, r.is(i+1, "do")
 }
 
-// prepareRuby finds names of files. A console appends to no list: it may be one of the project's data.
+// prepareRuby finds names of files. In a console it rejects <<, which may append to the project's
+// data.
 func (r *reader) prepareRuby() bool {
 	for i := range r.tokens {
 		if r.console && r.follow(i, "<<") {
@@ -121,7 +123,7 @@ func (r *reader) prepareRuby() bool {
 	return r.rubyGlobs()
 }
 
-// rubyGlobs finds the names that stand for each file of a pattern in turn: Dir["*.rb"].each { |f| … }.
+// rubyGlobs finds the block parameters over the files of a pattern: Dir["*.rb"].each { |f| … }.
 func (r *reader) rubyGlobs() bool {
 	for i := range r.tokens {
 		open := r.at(i + 1)
@@ -149,7 +151,7 @@ func (r *reader) rubyGlobs() bool {
 	return true
 }
 
-// setOnce reports whether a name is that of one block's argument, and gets no other value.
+// setOnce reports whether a name is the parameter of one block and is not assigned elsewhere.
 func (r *reader) setOnce(name string) bool {
 	set := 0
 	for i := range r.tokens {
@@ -164,7 +166,7 @@ func (r *reader) setOnce(name string) bool {
 	return set == 1
 }
 
-// rubyYAML is YAML.load_file('name'), CSV.read('name') and what they do to texts.
+// rubyYAML parses YAML.load_file('name'), CSV.read('name') and functions that convert data.
 func (r *reader) rubyYAML(i int) (more int, ok bool) {
 	name, plain := r.text(i + 4)
 	switch does := r.at(i + 2).value; does {
@@ -177,7 +179,7 @@ func (r *reader) rubyYAML(i int) (more int, ok bool) {
 	return 0, r.at(i+1).kind == ':' && r.at(i+2).kind == ':' && r.at(i+3).kind == 'n' && r.at(i + 3).value[0] <= 'Z'
 }
 
-// rubyDir lists files.
+// rubyDir parses functions that list files.
 func (r *reader) rubyDir(i int) (more int, ok bool) {
 	switch {
 	case r.at(i+1).kind == '[':
@@ -188,13 +190,13 @@ func (r *reader) rubyDir(i int) (more int, ok bool) {
 	return 0, false
 }
 
-// rubyRails is what an application says of itself.
+// rubyRails parses information about the application.
 func (r *reader) rubyRails(i int) (more int, ok bool) {
 	return 2, r.at(i+1).kind == '.' && (r.is(i+2, "env") || r.is(i+2, "version") || r.is(i+2, "root") && r.at(i+3).kind != '.') || r.at(i+1).kind == ':' && r.is(i+3, "VERSION")
 }
 
-// rubySpecial reports whether what begins with a character is read: texts of other forms, and
-// characters that stand for themselves, are not.
+// rubySpecial reports whether a special character is supported: other forms of literals, including
+// those of single characters, are not.
 func rubySpecial(l *lexer) bool {
 	next := byte(' ')
 	if l.pos+1 < len(l.code) {
@@ -221,7 +223,7 @@ func letterAlone(text string) bool { return !oneWord.MatchString(text) }
 
 var oneWord = regexp.MustCompile(`^\w\w`)
 
-// checkRuby looks at the class of an object, which leads to what the class can do.
+// checkRuby rejects access to the class of an object, except for its name.
 func (r *reader) checkRuby(i int) bool {
 	return !r.is(i, "class") || !r.member(i) || r.at(i+1).kind != '.' || r.is(i+2, "name")
 }

@@ -1,6 +1,6 @@
 package code
 
-// at is a token, or the end of a line beyond the code.
+// at returns the token at i, or the end of a line outside the code.
 func (r *reader) at(i int) token {
 	if i < 0 || i >= len(r.tokens) {
 		return token{kind: ends}
@@ -20,20 +20,20 @@ func (r *reader) follow(i int, kinds string) bool {
 	return true
 }
 
-// member reports whether the name at i is one of an object: x.i, x?.i, x->i, x::i.
+// member reports whether the name at i is a member of an object: x.i, x?.i, x->i, x::i.
 func (r *reader) member(i int) bool {
 	switch before := r.at(i - 1).kind; before {
 	case '.', '$':
 		return true
 	case '>':
-		return r.fold && r.at(i-2).kind == '-' // of PHP
+		return r.fold && r.at(i-2).kind == '-' // PHP
 	case ':':
 		return r.symbols || r.at(i-2).kind == ':'
 	}
 	return false
 }
 
-// root is the name that a row of members begins with.
+// root returns the name at the beginning of a chain of members.
 func (r *reader) root(i int) string {
 	for r.member(i) {
 		i -= 2
@@ -55,7 +55,7 @@ func (r *reader) root(i int) string {
 	return r.at(i).value
 }
 
-// closing is where the bracket at i closes.
+// closing returns the index of the bracket that closes the one at i.
 func (r *reader) closing(i int) int {
 	depth := 0
 	for j := i; j < len(r.tokens); j++ {
@@ -71,7 +71,7 @@ func (r *reader) closing(i int) int {
 	return len(r.tokens)
 }
 
-// caller is the function whose argument, or a part of one, begins at i; empty if none is named there.
+// caller returns the name of the function whose argument contains i, or "".
 func (r *reader) caller(i int) string {
 	depth := 0
 	for j := i - 1; j >= 0; j-- {
@@ -98,8 +98,8 @@ func (r *reader) caller(i int) string {
 	return ""
 }
 
-// argument is where an argument, counted from 0, of the call begins whose bracket is at i; -1 if
-// there is none.
+// argument returns the index at which an argument begins, counting arguments from 0, for the call
+// whose bracket is at i. It returns -1 if there is no such argument.
 func (r *reader) argument(i, which int) int {
 	depth := 0
 	for j := i; j < len(r.tokens); j++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestProgramsThatAreAsked: what only asks passes, and what the same program changes does not.
+// TestProgramsThatAreAsked checks that queries pass and that changes by the same program do not.
 func TestProgramsThatAreAsked(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

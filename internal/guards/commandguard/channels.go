@@ -9,24 +9,24 @@ import (
 )
 
 var (
-	// channels are those of conda that many use.
+	// channels are popular channels of conda.
 	channels   = regexp.MustCompile(`^(conda-forge|defaults|main|anaconda|bioconda|pytorch|nvidia|rapidsai|fastai|huggingface|intel|msys2|r)(/(linux|osx|win)-\w+)?$`)
 	ofChannel  = strings.Fields("conda mamba micromamba pixi")
 	inChannel  = regexp.MustCompile(`^([\w./-]+)::`)
 	fromOption = regexp.MustCompile(`(?i)^(-[a-z]|--[\w-]+=)(git\+|git@|[a-z]+://)`)
-	// adding are verbs behind which an address in an option says where packages come from.
+	// adding are verbs of commands in which an option with an address names a package source.
 	adding = strings.Fields("add install i download wheel create init sync lock update upgrade")
-	// condaOptions name a channel.
+	// condaOptions are options that name a channel.
 	condaOptions = shell.Options{Flags: "yqvkdCOm", Values: "c", Long: "--channel="}
 )
 
-// addsByOption reports whether an option of a program that adds packages has an address.
+// addsByOption reports whether a command adds packages from an address in one of its options.
 func addsByOption(c shell.Command) bool {
 	return c.Does(2, adding) && c.AnyArg(fromOption.MatchString)
 }
 
-// addsFromRegistry reports whether the packages of a project come from the usual registry or channel,
-// if the program is not told to run something.
+// addsFromRegistry reports whether the packages of a project come from the usual registry or
+// channel. Commands that run something in the project pass too.
 func addsFromRegistry(c shell.Command) bool {
 	switch verbs := c.Verbs(1); {
 	case len(verbs) > 0 && slices.Contains([]string{"run", "shell", "task"}, verbs[0]):

@@ -8,7 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestWhatSettingsDo: each is asked about for its form, by whichever program nobody has listed.
+// TestWhatSettingsDo checks that a setting is asked about because of its form, also for unknown
+// programs.
 func TestWhatSettingsDo(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -65,8 +66,8 @@ func TestWhatSettingsDo(t *testing.T) {
 	}
 }
 
-// TestWhatRunsByAnOption: what a program runs, serves or fetches by an option or a verb that looks
-// like any other.
+// TestWhatRunsByAnOption checks options and verbs that make a program run, serve or fetch something
+// although they look ordinary.
 func TestWhatRunsByAnOption(t *testing.T) {
 	t.Parallel()
 	for want, lines := range map[chain.Action][]string{

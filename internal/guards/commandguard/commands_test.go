@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// judge is what the guard makes of a command of a tool.
+// judge returns the guard's result for a command of a tool.
 func judge(t testing.TB, o commandguard.Options, tool, command string) chain.Result {
 	t.Helper()
 	hook, err := commandguard.New(kind.Section{}, o)
@@ -41,8 +41,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestCommandsStrictly: where what is not known to be harmless is asked about, what
-// was denied or asked about without that still is.
+// TestCommandsStrictly checks that asking about everything that is not known to be harmless does
+// not weaken other decisions.
 func TestCommandsStrictly(t *testing.T) {
 	for action, lines := range commands {
 		for _, line := range lines {
@@ -62,7 +62,7 @@ func FuzzGuard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		if strings.ContainsRune(line, '\ufffd') {
-			return // what is no UTF-8 can't be in the data
+			return // event data can't contain invalid UTF-8
 		}
 		alone := judge(t, commandguard.Options{}, "Bash", line)
 		if alone.Action != chain.Deny && alone.Action != chain.AskUser && alone.Action != "" {
@@ -71,14 +71,14 @@ func FuzzGuard(f *testing.F) {
 		if alone.Action == chain.AskUser && (alone.ApprovalPrompt == "" || alone.ApprovalDefault != "") {
 			t.Errorf("asked %+v", alone)
 		}
-		// What goes before never makes it better.
+		// A preceding command must not weaken the result.
 		if longer := judge(t, commandguard.Options{}, "Bash", "ls\n"+line); alone.Action == chain.Deny && longer.Action == "" {
 			t.Errorf("%q is denied, and passes behind another line", line)
 		}
 	})
 }
 
-// commands by what becomes of them.
+// commands are test commands by expected result.
 var commands = map[string][]string{
 	"pass": {
 		"alias ll='ls -l'\nll $X", "alias ls='ls --color'; ls x", "alias a='b | c'\na", "echo \"${x@Q}\"", "make 2> >(grep -v warning >&2)", "make > >(tee log)", "tee >(wc -l) < x",

@@ -16,19 +16,19 @@ var (
 	ownNetwork       = regexp.MustCompile(`^(none|bridge|[a-z0-9_-]*(net|network|default)[a-z0-9_-]*)$`)
 )
 
-// safeContainerCommand reports whether docker shows no variables, removes only stopped containers that are
-// named, and leaves those of the router and of NATS alone.
+// safeContainerCommand reports whether a command prints no environment variables, removes only
+// containers and images that it names, and leaves those of the router and of NATS alone.
 func safeContainerCommand(c shell.Command) bool {
 	if elsewhereRuns(c) || namesGuards(c) || ends(c) && aimsAt(c, routerName) || reaches(c) || endsUnknown(c) || shell.Option(c, "--push") != shell.No {
 		return false
 	}
 	switch verbs := c.Verbs(2); {
-	case slices.Contains(verbs, "inspect"): // variables are there, too
+	case slices.Contains(verbs, "inspect"): // the output may include environment variables
 		at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == "-f" || strings.HasPrefix(w.Text, "--format") })
 		return at >= 0 && !slices.ContainsFunc(c.Args()[at:min(at+2, len(c.Args()))], func(w shell.Word) bool {
 			return !w.Known || tellsEnvironment.MatchString(stateOfContainer.ReplaceAllString(w.Text, ""))
 		})
-	case len(verbs) == 2 && verbs[0] == "volume" && verbs[1] == "create": // an option may name a directory of the machine
+	case len(verbs) == 2 && verbs[0] == "volume" && verbs[1] == "create": // an option may name a directory of the host
 		return !c.MayHave("-o", "--opt", "-d", "--driver")
 	case len(verbs) == 2 && verbs[1] == "config":
 		return c.Has("--services", "--images", "--volumes", "--quiet", "-q", "--profiles")
@@ -38,7 +38,7 @@ func safeContainerCommand(c shell.Command) bool {
 	})
 }
 
-// elsewhereRuns reports whether docker is told, before its verb, to speak to another machine.
+// elsewhereRuns reports whether an option before the verb makes docker connect to another machine.
 func elsewhereRuns(c shell.Command) bool {
 	for a := range (shell.Options{Long: "--host= -c= --context="}).Each(c.Args()) {
 		switch {
@@ -51,15 +51,16 @@ func elsewhereRuns(c shell.Command) bool {
 	return false
 }
 
-// ownContext is one of docker on this machine.
+// ownContext matches a context of docker on this machine.
 var ownContext = regexp.MustCompile(`^(default|desktop-linux|rootless|orbstack|colima[\w-]*|rancher-desktop)$`)
 
-// ends reports whether a command stops containers.
+// ends reports whether a command stops or removes containers.
 func ends(c shell.Command) bool {
 	return c.Does(2, strings.Fields("stop kill down rm restart pause"))
 }
 
-// reaches reports whether a container is given the machine's network, where the router is.
+// reaches reports whether a container joins a network that may include the router, such as the
+// host's.
 func reaches(c shell.Command) bool {
 	for a := range (shell.Options{Long: "--network= --net="}).Each(c.Args()) {
 		if a.Takes && !ownNetwork.MatchString(a.Value.Text) {
@@ -69,7 +70,8 @@ func reaches(c shell.Command) bool {
 	return false
 }
 
-// ofCluster: what is applied changes a cluster, unless it is one of this machine or nothing happens.
+// ofCluster reports whether kubectl prints no secrets, and applies changes only to a cluster on
+// this machine or as a dry run.
 func ofCluster(c shell.Command) bool {
 	if slices.Contains(c.Verbs(1), "apply") && !ofOwnCluster(c) && !c.AnyArg(dryRun.MatchString) {
 		return false
@@ -77,7 +79,7 @@ func ofCluster(c shell.Command) bool {
 	return !aimsAt(c, clusterSecret) && shell.Option(c, "--raw*") != shell.Yes && (!slices.Contains(c.Verbs(1), "config") || shell.Option(c, "--flatten") == shell.No)
 }
 
-// ofOwnCluster reports whether kubectl is told to use a cluster that runs on this machine.
+// ofOwnCluster reports whether kubectl explicitly uses a cluster on this machine.
 func ofOwnCluster(c shell.Command) bool {
 	own := false
 	for a := range (shell.Options{Long: "--context="}).Each(c.Args()) {

@@ -11,31 +11,31 @@ import (
 )
 
 var (
-	// grave are targets of a project that reach further than the project.
+	// grave matches targets of a project with effects beyond the project.
 	grave = regexp.MustCompile(`(?i)(^|[:_./-])(destroy|drop|wipe|nuke|purge|deploy|publish|release|teardown|rollback|downgrade|undeploy|uninstall|reset|prod|production|flyway:?clean)([:_./-]|$)`)
-	// ships are words by which a program that builds also publishes.
+	// ships matches arguments that make a build tool publish.
 	ships = regexp.MustCompile(`(?i)(^|:)(publish|publishSigned|release|deploy|gh-deploy|upload|submit|destroy|hex\.publish|apply|unpublish)$|(?-i:\b(publish|upload|release|deploy)[A-Z]\w*$)`)
-	// shippers are such programs.
+	// shippers are build tools that can publish.
 	shippers = strings.Fields("setup.py gradle gradlew sbt lein mill ant goreleaser lerna nx turbo expo eas-cli mkdocs hugo cabal stack rebar3 ko jekyll xmake ng astro remix serverless")
 	// runsTargets are programs whose arguments name targets of a project.
 	runsTargets = strings.Fields("npm-run-all run-s run-p make gmake just task rake invoke npm pnpm yarn bun gradle gradlew mvn mvnw composer flask mvnd")
 )
 
-// crossTool is a tool of another machine's toolchain: arm-none-eabi-size.
+// crossTool matches a tool of a cross toolchain, such as arm-none-eabi-size.
 var crossTool = regexp.MustCompile(`^[a-z0-9_]+(?:-[a-z0-9_]+){1,3}-(size|nm|objdump|readelf|addr2line|strip|objcopy|ar|ranlib|gcc|g\+\+|ld|as|strings|c\+\+filt)$`)
 
-// develops reports whether a command is one of everyday development: a program that is
-// known with this verb, or one of the project's own.
+// develops reports whether a command belongs to everyday development: a program known for this
+// verb, or a program of the project.
 func develops(c shell.Command) bool {
 	if loadsForeign(c) || takesCode(c) || fetchesCodeOrPrintsSecrets(c) {
 		return false
 	}
 	if len(c.Words) == 0 {
-		return !c.Writes() // a redirection alone empties a file
+		return !c.Writes() // a lone redirection empties a file
 	}
 	given := len(c.Words)
 	c = module(c)
-	ran := len(c.Words) < given // as a module of Python, most probably of the project
+	ran := len(c.Words) < given // run as a Python module, probably of the project
 	if c.Name() == "" || usesSecret(c) || c.Connects() || addressTells(c) {
 		return false
 	}
@@ -62,13 +62,14 @@ var (
 	ofPackages      = strings.Fields("install i add require uninstall remove rm un view info show list ls why explain outdated search update up")
 )
 
-// script is one of a project that packages it for somewhere, as npm run build.
+// script matches common build and development scripts of a package, as in npm run build.
 var script = regexp.MustCompile(`^(build|test|lint|check|type-?check|dev|start|format)\b[\w:-]*$`)
 
-// targeted is a command without what a script that builds is given behind a --: in
-// npm run build -- --mode production, production is no target.
+// targeted returns a command without the arguments after -- that a script receives: in npm run
+// build -- --mode production, production is not a target.
 //
-// Behind verbs such as install stand packages, and make -n only prints what it would run.
+// The words after verbs such as install are packages, and make -n only prints what it would run.
+// Such commands have no targets.
 func targeted(c shell.Command) shell.Command {
 	args := c.Args()
 	if slices.Contains(packageManagers, c.Name()) && slices.Contains(ofPackages, c.Verb()) ||
@@ -83,18 +84,18 @@ func targeted(c shell.Command) shell.Command {
 	return c
 }
 
-// rehearses reports whether a program only does as if it published.
+// rehearses reports whether a program only simulates publishing, or publishes locally.
 func rehearses(c shell.Command) bool {
 	return c.Has("--snapshot", "publishToMavenLocal", "--dry-run", "--skip=publish")
 }
 
-// own reports whether a program is in the project, where it is named by its path.
+// own reports whether a program is named by a path in the project.
 func own(c shell.Command) bool {
 	file := c.Words[0].Text
 	return strings.Contains(file, "/") && ownFile(file, c.Dirs)
 }
 
-// ownFile reports whether a file is in the project, by its path in one of some directories.
+// ownFile reports whether a path, relative to some directories, is in the project.
 func ownFile(file string, dirs []string) bool {
 	if strings.HasPrefix(file, "/") {
 		return slices.ContainsFunc(dirs, func(dir string) bool { return len(dir) > 1 && strings.HasPrefix(path.Clean(file), dir+"/") })
@@ -103,20 +104,19 @@ func ownFile(file string, dirs []string) bool {
 	return !strings.ContainsAny(file, ":@") && !strings.HasPrefix(file, "~") && clean != ".." && !strings.HasPrefix(clean, "../")
 }
 
-// Unknown programs stay in a project if they have these names or verbs.
+// Unknown programs are taken to stay in the project if they have these names or verbs.
 var (
 	checks  = regexp.MustCompile(`^[a-z0-9_-]*(lint|fmt|test|check|docs?)$`)
 	checked = strings.Fields("version help lint test tests check fmt format build docs validate typecheck status members doctor list synth plan compile outdated")
-	// keeper is in names of programs that keep secrets, whose lists have some.
+	// keeper matches the names of programs that store secrets, which their lists may reveal.
 	keeper = regexp.MustCompile(`secret|token|env|key|cred|vault|pass|doppler|infisical|chamber|^(op|bw|rbw|age|security|teller|keeper)$|sops|gpg|berglas`)
-	// lists are verbs behind a noun, as in kind get clusters the other way around: clusters list.
+	// lists are verbs after a noun, as in clusters list.
 	lists   = strings.Fields("list ls status lint validate version clusters nodes")
 	noun    = regexp.MustCompile(`^[a-z][a-z-]+$`)
 	telling = regexp.MustCompile(`secret|token|env|key|cred|vault|item|config|var|password|auth|account`)
 )
 
-// stays reports whether a program that is not known is one that builds or checks, by its
-// name or what it is told.
+// stays reports whether an unknown program only builds or checks, judging by its name or arguments.
 func stays(c shell.Command) bool {
 	args := c.Args()
 	if strings.ContainsAny(c.Words[0].Text, "/:") {
@@ -135,8 +135,8 @@ func asks(c shell.Command) bool {
 	return len(args) == 1 && slices.Contains([]string{"--version", "-version", "-V", "--help"}, args[0].Text) && !c.Writes()
 }
 
-// does reports whether what a program is told to do is among some verbs, or is not among
-// those behind a !: a verb, or two with a / between them.
+// does reports whether the verb of a command is in verbs, or not in verbs if these begin with "!".
+// An entry is one verb, or two separated by a slash.
 func does(c shell.Command, verbs []string) bool {
 	told := c.Verbs(2)
 	if len(told) == 0 {
@@ -153,7 +153,7 @@ func does(c shell.Command, verbs []string) bool {
 	})
 }
 
-// doesEach reports whether all tasks of mix do pass: a comma or a + parts them.
+// doesEach reports whether all tasks of mix do are allowed. They are separated by a comma or a +.
 func doesEach(args []shell.Word, verbs []string) bool {
 	first := true
 	for _, w := range args {
@@ -170,8 +170,8 @@ func aimsAt(c shell.Command, names *regexp.Regexp) bool {
 	return c.AnyArg(func(text string) bool { return !strings.HasPrefix(text, "-") && names.MatchString(text) })
 }
 
-// module is the command that an interpreter is: python -m pytest is pytest, and
-// php artisan is artisan.
+// module returns the command that an interpreter runs: python -m pytest is pytest, and php artisan
+// is artisan.
 func module(c shell.Command) shell.Command {
 	if !interpreter.MatchString(c.Name()) || c.Name() == "php" && len(c.Args()) == 1 && listsModules.MatchString(c.Args()[0].Text) {
 		return c
@@ -198,18 +198,18 @@ func module(c shell.Command) shell.Command {
 
 var (
 	modular = regexp.MustCompile(`^[a-z_][\w.]*$`)
-	// foreignModules reach further than the project.
+	// foreignModules have effects beyond the project.
 	foreignModules = strings.Fields("twine keyring dotenv awscli ansible nats smtpd smtplib ftplib telnetlib xmlrpc.server wsgiref webbrowser code ensurepip zipapp torch.distributed.run pyftpdlib netrc httpx websockets aiosmtpd paramiko fabric idlelib idlelib.idle")
 )
 
-// listsModules is an option of PHP that prints what it is made of.
+// listsModules matches an option of PHP that prints its modules or version.
 var listsModules = regexp.MustCompile(`^-[mv]$`)
 
 var interpreter = regexp.MustCompile(`^(py|python|pypy)[\d.]*$|^php[\d.]*$|^ruby$`)
 
 var (
-	// testEnvironment is a variable by which a framework uses the data of its tests, and inTests are the
-	// tasks that may make it anew then.
+	// testEnvironment matches a variable that makes a framework use its test data. inTests are the
+	// tasks that may then recreate that data.
 	testEnvironment = regexp.MustCompile(`^(RAILS_ENV|RACK_ENV|MIX_ENV|APP_ENV|NODE_ENV)$`)
 	inTests         = map[string][]string{
 		"rails":     strings.Fields("db:drop db:create db:schema:load db:structure:load db:reset db:setup db:migrate db:seed db:prepare db:test:prepare db:rollback"),
@@ -219,7 +219,7 @@ var (
 	}
 )
 
-// ofTests reports whether a framework is told to make the data of its tests anew.
+// ofTests reports whether a framework only recreates its test data.
 func ofTests(c shell.Command) bool {
 	name := strings.TrimSuffix(c.Name(), "-cli")
 	if name == "rake" {

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestDevelopment: a program passes with the verbs that are known to stay in the project,
-// and what is not known is asked about.
+// TestDevelopment checks that a program passes with verbs that are known to stay in the project,
+// and that unknown verbs are asked about.
 func TestDevelopment(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -177,7 +177,7 @@ func TestDevelopment(t *testing.T) {
 	}
 }
 
-// TestDevelopmentWeakensNothing: what is denied or asked about without it still is.
+// TestDevelopmentWeakensNothing checks that development mode does not weaken other decisions.
 func TestDevelopmentWeakensNothing(t *testing.T) {
 	t.Parallel()
 	for action, lines := range commands {

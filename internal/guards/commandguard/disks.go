@@ -9,24 +9,24 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// disk is a device that holds a file system.
+// disk matches a device with a file system, or the memory of the machine.
 var disk = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|md|dm-|mapper/|loop|sr|nbd|zd|mem|kmem|port)`)
 
-// formatters make file systems and partitions. With one of their options they only
-// look, all of them with --help and --version.
+// formatters create file systems and partitions. With one of these options they only print, as all
+// of them do with --help and --version.
 var formatters = map[string][]string{
 	"mkdosfs": nil, "mkntfs": nil, "mke2fs": {"-n", "-V"}, "mkfs.ext2": {"-n", "-V"}, "mkfs.ext3": {"-n", "-V"}, "mkfs.ext4": {"-n", "-V"}, "mkfs.xfs": {"-N", "-V"}, "mkfs.btrfs": {"-V"}, "mkfs.f2fs": {"-V"},
 	"mkswap": {"-V", "-h"}, "newfs": {"-N"}, "blkdiscard": {"-V", "-h"}, "cfdisk": {"-V", "-h"}, "gdisk": {"-l"}, "sgdisk": {"-V"}, "parted": {"-l", "--list", "-v", "-h"},
 	"fdisk": {"-l", "--list", "-V", "-h"}, "sfdisk": {"-l", "--list", "-n", "--no-act", "-d", "--dump", "-J", "--json", "-v", "-h"}, "wipefs": {"-n", "--no-act", "-V", "-h"},
 }
 
-// overwriters are programs that write to a disk which they name only with one of the options.
+// overwriters are programs that write to a disk only with one of these options.
 var overwriters = map[string][]string{
 	"badblocks": {"-w"},
 	"hdparm":    {"--yes-i-know-what-i-am-doing", "--please-destroy-my-drive", "--security-erase*", "--sanitize*", "--trim-sector*", "--write-sector", "--repair-sector", "--make-bad-sector", "--fwdownload*"},
 }
 
-// output is what precedes a file, in one word, that dd or a download is written to.
+// output matches the part of a word before the name of an output file, as of dd or a download.
 var output = regexp.MustCompile(`^(h?of=|--?[a-z-]*=|-\w*[oO])`)
 
 func writesDisk(c shell.Command) shell.Found {
@@ -53,7 +53,7 @@ func writesDisk(c shell.Command) shell.Found {
 		return written(c)
 	case "curl", "wget", "fetch", "aria2c", "http", "https", "xh":
 		return shell.FoundIf(written(c) == shell.Yes || slices.ContainsFunc(c.Args(), isDisk))
-	case "cp", "install", "ddrescue", "dd_rescue": // the first is read
+	case "cp", "install", "ddrescue", "dd_rescue": // the first operand is only read
 		words := operands(c)
 		return shell.FoundIf(slices.ContainsFunc(words[min(1, len(words)):], isDisk))
 	case "mv", "tee", "shred", "truncate", "sponge":
@@ -64,13 +64,13 @@ func writesDisk(c shell.Command) shell.Found {
 
 func isDisk(w shell.Word) bool { return disk.MatchString(path.Clean(w.Text)) }
 
-// formatted lets a tool for disks look at them.
+// formatted returns Yes unless a formatter only prints.
 func formatted(c shell.Command) shell.Found {
 	looks := append([]string{"--help", "--version"}, formatters[c.Name()]...)
 	return shell.FoundIf(!c.Has(looks...))
 }
 
-// written looks for the file that dd writes.
+// written finds a disk that dd writes.
 func written(c shell.Command) shell.Found {
 	found := shell.No
 	for _, w := range c.Args() {

@@ -1,6 +1,6 @@
-// Package commandguard is the builtin command-guard: it judges what a shell is about
-// to run. Known harm is denied, what may be meant so is asked about, and so is what
-// can't be decided; all else passes.
+// Package commandguard is the builtin command-guard: it evaluates shell commands before they run.
+// It denies known harmful commands, asks about possibly harmful ones and about those that it can't
+// decide, and allows all others.
 //
 //	hooks:
 //	  - id: command-guard
@@ -11,22 +11,22 @@
 //	        allow: ["git push origin feature/*", "python3 -c *"]
 //	        undecidable: ask
 //
-// # What it looks at
+// # Scope
 //
-// Every command of the line, as package shell finds them: within pipes, $(…) and
-// sh -c, behind sudo, env and xargs. One that is denied denies the line; else one
-// that is asked about asks about it.
+// Every command of the line, as package shell finds them: in pipes, $(…) and sh -c, and after sudo,
+// env and xargs. One denied command denies the line; otherwise one that needs approval makes the
+// guard ask about the line.
 //
 // # Order
 //
-// For each command the file goes before what is built in, and deny before ask before
-// allow. A pattern of deny and ask is found wherever it may be meant: its options in
-// any order, joined or shortened, its other words in their order. One of allow has
-// to account for the whole command, word by word; a * at its end stands for any more.
-// So "git push --force" finds git -C x push origin -f only with another pattern for
-// -f, and "git status" doesn't allow git -c core.pager=sh status.
+// For each command, the configuration takes precedence over the built-in rules, and deny over ask
+// over allow. A pattern of deny and ask applies to all spellings of a command: its options in any
+// order, combined or abbreviated, its other words in order. A pattern of allow must account for the
+// whole command, word by word; a * at its end matches any further words. So "git push --force" does
+// not match git -C x push origin -f, which needs another pattern for -f, and "git status" doesn't
+// allow git -c core.pager=sh status.
 //
-// # What it can't know
+// # Limits
 //
-// It is no sandbox. A script in a file, a Makefile or a program may do anything.
+// It is not a sandbox. A script file, a Makefile or a program may do anything.
 package commandguard

@@ -9,10 +9,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// requester has the options of a program that sends requests: those that any request may have, those
-// with which it asks a server for a page and sends no more than that, and those that leave a request where its
-// address says. An option that is not among them may send a file, use another protocol, or name a proxy,
-// another address for a name, or a file with more options.
+// requester contains the options of an HTTP client: those of any request, those of a request that
+// only reads, and those that still send the request to its address only. Any other option may send
+// a file, use another protocol, or name a proxy, another address for a host, or a file with more
+// options.
 type requester struct{ all, reading, staying shell.Options }
 
 var requesters = map[string]requester{
@@ -36,21 +36,21 @@ var requesters = map[string]requester{
 }
 
 var (
-	// methods only read.
+	// methods are those that only read.
 	methods = strings.Fields("GET HEAD OPTIONS")
-	// scheme is what an address begins with, and schemes those by which pages are read.
+	// scheme matches the beginning of a URL, and schemes those that the guard allows.
 	scheme  = regexp.MustCompile(`^[^/?#]*:/`)
 	schemes = regexp.MustCompile(`^(https?|ftps?)://|^file://[^\[{]*$|^[\w.-]+(:\d+)?/`)
-	// cookieFile is a file of cookies.
+	// cookieFile matches the name of a cookie file.
 	cookieFile = regexp.MustCompile(`(?i)(cookie|jar|\.txt$)`)
-	// hostPattern is the host of an address that curl fills in: it may be any.
+	// hostPattern matches an address in which curl expands the host, which may then be any.
 	hostPattern = regexp.MustCompile(`^[a-zA-Z]+:/+([^/?#]*\{|[^/?#\[]+\[|\[\w-)|^[\d.]*\.[{\[]|^[{\[][\w,-]+[}\]]\.`)
-	// guessedProtocol are names of hosts by which curl takes a protocol that mail and directories speak.
+	// guessedProtocol matches host names from which curl infers a mail or directory protocol.
 	guessedProtocol = regexp.MustCompile(`(?i)^(dict|ldap|imap|smtp|pop3)\.`)
 )
 
-// fetchesOnly reports whether curl or wget only read, or speak to this machine alone, by the protocols
-// of pages.
+// fetchesOnly reports whether curl or wget only read, or connect to this machine only, with the
+// usual protocols.
 func fetchesOnly(c shell.Command) bool {
 	return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		address := strings.TrimPrefix(w.Text, "--url=")
@@ -64,8 +64,8 @@ func fetchesOnly(c shell.Command) bool {
 	}) && (!sendsData(c) || speaksToItself(c))
 }
 
-// sendsData reports whether curl or wget send more than a request for a page. What is not known
-// may be anything that the line has read.
+// sendsData reports whether curl or wget send more than a request for a page. An unknown value may
+// be any data that the line has read.
 func sendsData(c shell.Command) bool {
 	known := requesters[c.Name()]
 	for a := range known.all.With(known.reading).In(c.Args()) {
@@ -86,9 +86,8 @@ func sendsData(c shell.Command) bool {
 	return false
 }
 
-// speaksToItself reports whether each address that curl or wget are given is certainly of
-// this machine, and no option leads elsewhere: one local address does not make up for
-// another one.
+// speaksToItself reports whether every address given to curl or wget is certainly on this machine,
+// and no option redirects the request. One local address does not make up for another one.
 func speaksToItself(c shell.Command) bool {
 	known, asked := requesters[c.Name()], false
 	for a := range known.all.With(known.staying).In(c.Args()) {
@@ -113,7 +112,7 @@ const othersPorts = "22|53|80|443|2375|2376|2379|3306|4222|5432|5672|5984|6222|6
 var othersServer = regexp.MustCompile(`^(https?://)?[^/]*:(2375|2376|2379|5984|6443|8086|8200|8500|9200|10250)(/|$)`)
 
 var (
-	// Options of HTTPie and xh, and of grpcurl, that lead nowhere else, the last with values.
+	// Harmless options of HTTPie and xh, and of grpcurl; grpcValues take a value.
 	httpOptions = regexp.MustCompile(`^(-[jfhbvFISd]+|--(json|form|headers|body|verbose|follow|check-status|ignore-stdin|stream|download|offline|(pretty|print|style|timeout)=\w+))$`)
 	grpcOptions = regexp.MustCompile(`^--?(plaintext|v|vv|emit-defaults|allow-unknown-fields|use-reflection|format=\w+|max-time=\d+)$`)
 	grpcValues  = shell.Options{Long: "-d= -H= -rpc-header= -max-time= -format= -proto= -import-path="}
@@ -122,8 +121,8 @@ var (
 	ownPort  = regexp.MustCompile(`^:\d*(/|$)`)
 )
 
-// speaksHere reports of a program whose first operand is the address, behind a method at the
-// most, whether that is of this machine, and every option known.
+// speaksHere returns a check for programs whose first operand, or second after an HTTP method, is
+// the address. The check passes if that is on this machine and every option is known.
 func speaksHere(options *regexp.Regexp, valued shell.Options) func(shell.Command) bool {
 	return func(c shell.Command) bool {
 		var operands []shell.Word

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestForeignCode: what a line fetches may be read, and is asked about where it is run.
+// TestForeignCode checks that code which a line fetches may be read, but running it is asked about.
 func TestForeignCode(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -53,7 +53,8 @@ func TestForeignCode(t *testing.T) {
 	}
 }
 
-// TestFurtherPackages: what is fetched beside a program that many use runs with its rights.
+// TestFurtherPackages checks packages that are fetched in addition to a popular program, because
+// they run with its permissions.
 func TestFurtherPackages(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

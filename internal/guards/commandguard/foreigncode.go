@@ -10,30 +10,30 @@ import (
 )
 
 var (
-	// foreignWords are words by which a program runs or brings code from an address.
+	// foreignWords match arguments that make a program fetch or run code from an address.
 	foreignWords = map[string]*regexp.Regexp{
 		"mlflow": namedURL, "task": namedURL, "nix": regexp.MustCompile(`^(github|gitlab|sourcehut|tarball|git(\+\w+)?|https?)(\+\w+)?:|^--expr$`), "brew": regexp.MustCompile(`://|\.rb$|^[\w-]+/[\w-]+(/[\w@.+-]+)?$`), "streamlit": namedURL, "shadcn": namedURL, "docker": fetchedContext, "podman": fetchedContext,
 		"mvn": mavenElsewhere, "mvnw": mavenElsewhere, "mvnd": mavenElsewhere,
 		"degit": regexp.MustCompile(`^(https?://|git@|[\w-]+:)`),
 	}
-	// builders fetch what a build runs, from where an option says.
+	// builders fetch code for a build, from an address that an option may name.
 	builders = strings.Fields("mvn mvnw mvnd gradle gradlew sbt dotnet composer bundle conda mamba corepack asdf deno")
-	// loadsAgent is an option that has the JVM, or a build of .NET, run something else.
+	// loadsAgent matches an option that makes the JVM or a .NET build run other code.
 	loadsAgent     = regexp.MustCompile(`(?i)-(javaagent|agentpath):|(^|[:-])groovy[\w-]*:(.*:)?execute$|^[-/]+p(roperty)?:((pre|post)build|custom(before|after))`)
 	fetchedContext = regexp.MustCompile(`^(https?|git|ssh)://|^git@|^github\.com/`)
 	mavenElsewhere = regexp.MustCompile(`^-D(remoteRepositories|altDeploymentRepository|sonar\.host\.url|showPasswords|maven\.ext\.class\.path|exec\.executable)\b|[:.-]dependency-plugin:.*:get$|^dependency:get$|^help:system$`)
 
-	// secretWords are words by which a program prints what it keeps secret, by the program.
+	// secretWords match arguments that make a program print secrets, by program.
 	secretWords = map[string]*regexp.Regexp{
 		"npm": ranEnv, "pnpm": ranEnv, "yarn": ranEnv, "bun": ranEnv, "opa": regexp.MustCompile(`opa\.runtime`), "php": regexp.MustCompile(`^(-i|--info|--ri)$|phpinfo`),
 		"gradle": regexp.MustCompile(`^(:?[\w:]*:)?properties$`), "gradlew": regexp.MustCompile(`^(:?[\w:]*:)?properties$`),
 		"gcloud": regexp.MustCompile(`^(activate|auth/.*token.*)$`), "aws": awsSecret, "py-spy": regexp.MustCompile(`^(--locals|-\w*l\w*)$`),
 	}
-	// mavenPlugin is a goal of a plugin by its full name, and usualPlugin one of those that many use.
+	// mavenPlugin matches a plugin goal by its full name, and usualPlugin those of popular plugins.
 	mavenPlugin = regexp.MustCompile(`^[\w-]+(\.[\w-]+)+:[\w.-]+(:[\w.-]+)?:[\w.@-]+$`)
 	usualPlugin = regexp.MustCompile(`^(org\.(apache|codehaus|mojohaus|springframework|owasp|jacoco|sonarsource|pitest|flywaydb|liquibase|openrewrite|cyclonedx|openapitools|jetbrains|eclipse|graalvm|hibernate|jooq|antlr|openjfx|archunit|wildfly|mybatis|asciidoctor)|io\.(quarkus|micronaut|fabric8|swagger)` +
 		`|com\.(diffplug|spotify|coveo|google|puppycrawl|github\.(spotbugs|eirslett))|net\.(revelc|alchim31))[.:]`)
-	// tellsFound are options of gitleaks that print what it finds, and masksFound one that masks it.
+	// tellsFound are options of gitleaks that print its findings, and masksFound masks them.
 	tellsFound = regexp.MustCompile(`^(-v|--verbose|-r|--report-path(=.*)?)$`)
 	masksFound = regexp.MustCompile(`^--redact(=.*)?$`)
 	unverified = regexp.MustCompile(`^--(no-verification|help|version)$`)
@@ -41,14 +41,15 @@ var (
 	awsSecret  = regexp.MustCompile(`^(describe-user-pool-client|list-api-keys|list-functions|get-function.*|describe-launch-template-versions|describe-configuration-settings|describe-vpn-connections|list-access-keys|describe-launch-configurations|list-service-specific-credentials)$`)
 )
 
-// fetchesCodeOrPrintsSecrets reports whether a program that is known brings code from elsewhere, or prints secrets.
+// fetchesCodeOrPrintsSecrets reports whether a known program fetches code from elsewhere or prints
+// secrets.
 func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 	name := c.Name()
 	has := func(p *regexp.Regexp) bool {
 		return p != nil && c.AnyArg(p.MatchString)
 	}
 	told := c.Verbs(2)
-	if name == "php" { // what follows is a script's
+	if name == "php" { // the rest are the arguments of a script
 		c.Words = c.Words[:min(2, len(c.Words))]
 	}
 	switch {
@@ -75,15 +76,15 @@ func fetchesCodeOrPrintsSecrets(c shell.Command) bool {
 	case "gitleaks":
 		return has(tellsFound) && !has(masksFound)
 	case "trufflehog":
-		return !has(unverified) // else it sends what it finds
+		return !has(unverified) // otherwise it sends its findings for verification
 	default:
 		return has(foreignWords[name])
 	}
 	return false
 }
 
-// fetchesElsewhere reports whether a build takes packages from an address that is not the usual one, or
-// an agent. What follows a -- is the program's.
+// fetchesElsewhere reports whether a build loads an agent, or fetches packages from an unusual
+// address. Arguments after -- belong to the program and are ignored.
 func fetchesElsewhere(c shell.Command) bool {
 	for _, w := range c.Args() {
 		if w.Text == "--" {
@@ -96,7 +97,7 @@ func fetchesElsewhere(c shell.Command) bool {
 	return false
 }
 
-// fromInput reports whether containers are described by what a program reads.
+// fromInput reports whether a program reads its container definitions from standard input.
 func fromInput(c shell.Command) bool {
 	for i, w := range c.Args() {
 		if w.Text == "-f-" || w.Text == "--file=-" || w.Text == "-" && i > 0 && (c.Args()[i-1].Text == "-f" || c.Args()[i-1].Text == "--file") {

@@ -9,20 +9,22 @@ import (
 )
 
 var (
-	// A branch whose name begins with + is pushed by force when it is the current one.
+	// naming are verbs that may name a branch. If the current branch's name begins with +, pushing
+	// it is a forced push.
 	naming  = strings.Fields("branch switch worktree fetch checkout pull")
 	forcing = regexp.MustCompile(`^\+|:\+|refs/heads/\+`)
 	unnamed = regexp.MustCompile("^[$`]")
 
 	gitSecret = regexp.MustCompile(`(?i)extraheader|credential|token|passw|insteadof`)
-	// remoteName is of a remote that git knows; an address may be anybody's.
+	// remoteName matches the name of a configured remote. A URL may lead to anyone.
 	remoteName = regexp.MustCompile(`^[\w][\w.-]*(/[\w.-]+)*$`)
-	// pushing are options of git push that say nothing of where to, and break nothing there.
+	// pushing are options of git push that neither select the destination nor harm it.
 	pushing = regexp.MustCompile(`^(-[unvq46d]+|--(set-upstream|(no-)?follow-tags|tags|all|branches|dry-run|verbose|quiet|porcelain|progress|no-progress|atomic|no-verify|verify|no-signed|signed|thin|no-thin|ipv4|ipv6|delete|force-with-lease(=.*)?|force-if-includes|recurse-submodules=.*|push-option=.*))$`)
 )
 
-// safeGitCommand reports whether git loses nothing, and speaks to the usual remote: one that is given by its
-// address or by another name may be anybody's, and what git keeps for it may hold a token.
+// safeGitCommand reports whether git loses no work and pushes to the usual remote only. A remote
+// with another name or a URL may belong to anyone, and the settings of a remote may contain a
+// token.
 func safeGitCommand(c shell.Command) bool {
 	verb := c.Verb()
 	has := func(options ...string) bool {
@@ -30,7 +32,7 @@ func safeGitCommand(c shell.Command) bool {
 	}
 	words := operands(behind(c, verb))
 	if slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return strings.HasPrefix(w.Text, "--git-dir") && !ownRepository(c, w) }) {
-		return false // its settings may run a program
+		return false // settings in it may run a program
 	}
 	if slices.Contains(naming, verb) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		return forcing.MatchString(w.Text) || !w.Known && unnamed.MatchString(w.Text)
@@ -45,7 +47,7 @@ func safeGitCommand(c shell.Command) bool {
 	case "config":
 		everywhere := has("--global", "--system")
 		return !aimsAt(c, gitSecret) && (!everywhere || shell.Option(c, "--get") == shell.Yes || shell.Option(c, "--list") == shell.Yes || shell.Option(c, "-l") == shell.Yes)
-	case "update-index": // else a file is checked out later that was never written
+	case "update-index": // otherwise a later checkout writes a file that no tool has written
 		return !slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 			return strings.HasPrefix(w.Text, "--cache") || strings.HasPrefix(w.Text, "--index-i") || !w.Known && w.Many
 		})
@@ -71,7 +73,7 @@ func safeGitCommand(c shell.Command) bool {
 	return movesNothing(verb, words, has)
 }
 
-// gitDirectory is where git keeps a repository of a project, and path-guard its settings.
+// gitDirectory matches the git directory of a project, whose settings path-guard protects.
 var gitDirectory = regexp.MustCompile(`(^|/)\.git(/(worktrees|modules)/[\w./-]+)?/?$`)
 
 // ownRepository reports whether the option --git-dir names such a directory.
@@ -83,8 +85,7 @@ func ownRepository(c shell.Command, option shell.Word) bool {
 	return strings.Trim(option.Text, "-") == "git-dir" && c.Verb() == "rev-parse" || gitDirectory.MatchString(dir) && !strings.Contains(dir, "/../")
 }
 
-// movesNothing reports whether branches stay where they are, and what is fetched comes from a remote
-// that git knows.
+// movesNothing reports whether branches keep their commits, and fetches use a configured remote.
 func movesNothing(verb string, words []shell.Word, has func(...string) bool) bool {
 	switch verb {
 	case "branch":
@@ -95,7 +96,7 @@ func movesNothing(verb string, words []shell.Word, has func(...string) bool) boo
 	case "fetch", "pull":
 		refspec := slices.ContainsFunc(words, func(w shell.Word) bool { return strings.Contains(w.Text, ":") })
 		return !(refspec && has("-f", "--force")) && (len(words) == 0 || !words[0].Known || remoteName.MatchString(words[0].Text) || words[0].Text == ".")
-	case "rebase": // without a branch, it is the present one that loses its beginning
+	case "rebase": // without a branch operand, the current branch loses commits
 		return !has("--onto") || len(words) > 2
 	case "remote":
 		return len(words) == 0 || !slices.Contains(strings.Fields("rename remove rm set-url"), words[0].Text) || len(words) > 1 && words[0].Text != "set-url" && words[1].Known && words[1].Text != "origin" && (len(words) == 2 || words[2].Text != "origin")
@@ -103,14 +104,14 @@ func movesNothing(verb string, words []shell.Word, has func(...string) bool) boo
 	return true
 }
 
-// behind is a command with the words behind its verb.
+// behind returns a command with only the words after its verb.
 func behind(c shell.Command, verb string) shell.Command {
 	at := slices.IndexFunc(c.Args(), func(w shell.Word) bool { return w.Text == verb })
 	c.Words = append(c.Words[:1:1], c.Args()[at+1:]...)
 	return c
 }
 
-// pushesHere reports of what follows git push whether it goes to the usual remote.
+// pushesHere reports whether a git push with these words goes to the usual remote.
 func pushesHere(c shell.Command) bool {
 	var words []shell.Word
 	for a := range (shell.Options{Long: "-o= --push-option="}).In(c.Args()) {

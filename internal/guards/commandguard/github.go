@@ -14,20 +14,21 @@ var (
 	mutation  = regexp.MustCompile(`(?i)\bmutation\b`)
 )
 
-// cloneOption is an option of git clone that runs a program, or sets what git runs.
+// cloneOption matches an option of git clone that runs a program or sets git's configuration.
 var cloneOption = regexp.MustCompile(`^(-[a-zA-Z]*[uc]|--(u|co|te))`)
 
-// clonesOtherwise reports whether gh gives git such an option, behind a --.
+// clonesOtherwise reports whether gh passes such an option to git, after a --.
 func clonesOtherwise(c shell.Command) bool {
 	args := c.Args()
 	at := slices.IndexFunc(args, func(w shell.Word) bool { return w.Text == "--" })
 	return at >= 0 && c.Verb() == "repo" && slices.ContainsFunc(args[at:], func(w shell.Word) bool { return !w.Known || cloneOption.MatchString(w.Text) })
 }
 
-// asksGitHub reports whether gh api only reads: by GET, or a query of GraphQL that is there.
-// What gh is told to send from a file leaves the machine.
+// asksGitHub reports whether gh api only reads: by GET, or by a literal GraphQL query. Sending the
+// contents of a file is not reading. It also rejects the rerun of a whole workflow run, and clones
+// with options that run a program.
 func asksGitHub(c shell.Command) bool {
-	if slices.Contains(c.Verbs(2), "rerun") { // a whole run may deploy what it did once
+	if slices.Contains(c.Verbs(2), "rerun") { // rerunning a whole run may repeat a deployment
 		return shell.Option(c, "--failed") == shell.Yes
 	}
 	if c.Verb() != "api" {

@@ -14,11 +14,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Builtin is command-guard.
+// Builtin is the builtin command-guard.
 var Builtin = builtin.Of("Denies harmful shell commands, and asks about those that can't be decided.",
 	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, Effect: chain.Validates, ReplaySafe: true}, New)
 
-// New builds the hook.
+// New creates the hook.
 func New(_ kind.Section, o Options) (kind.Hook, error) {
 	p, err := compile(o)
 	if err != nil {
@@ -27,7 +27,7 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	return decision.Handler(p.result), nil
 }
 
-// result judges a tool call.
+// result evaluates a tool call.
 func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 	worst := p.removal(tool)
 	if tool.Class == events.ClassShell || tool.Command != "" || tool.Unread() {
@@ -47,8 +47,8 @@ func (p policy) result(ev events.Event, tool events.Tool) chain.Result {
 	return chain.Result{}
 }
 
-// inAgentDir judges a line as if it ran in the agent's directory: a model may name a directory that
-// its tool ignores.
+// inAgentDir evaluates a line as if it ran in the agent's directory, because a model may name a
+// directory that its tool ignores.
 func (p policy) inAgentDir(ev events.Event, tool events.Tool) decision.Finding {
 	cwd := decision.Root(ev)
 	if cwd == "" || cwd == tool.Cwd {
@@ -63,7 +63,7 @@ func (p policy) inAgentDir(ev events.Event, tool events.Tool) decision.Finding {
 	return p.undecided("if its tool ignores the directory " + decision.Clip(there, 80) + ", " + f.Reason)
 }
 
-// judge finds what weighs most.
+// judge returns the gravest finding about a tool call's command line.
 func (p policy) judge(tool events.Tool) decision.Finding {
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
@@ -85,10 +85,10 @@ func (p policy) judge(tool events.Tool) decision.Finding {
 	return worst
 }
 
-// doubts are those about the whole line.
+// doubts returns the doubts about the line as a whole.
 func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
 	doubts := script.Doubts
-	if p.development { // which runs the project's programs by their paths, too
+	if p.development { // it allows the project's programs by their paths, too
 		doubts = slices.DeleteFunc(slices.Clone(doubts), func(d shell.Doubt) bool { return d == shell.OwnPath })
 	}
 	switch name := strings.ToLower(tool.Name); {
@@ -104,7 +104,7 @@ func (p policy) doubts(tool events.Tool, script shell.Script) []shell.Doubt {
 	return doubts
 }
 
-// command judges one command.
+// command evaluates one command.
 func (p policy) command(c shell.Command) decision.Finding {
 	maybe := ""
 	for _, list := range [...]struct {
@@ -115,7 +115,7 @@ func (p policy) command(c shell.Command) decision.Finding {
 			switch pattern.In(c) {
 			case shell.Yes:
 				if r, found := builtIn(c); p.defaults && found == shell.Yes && r.decision == decision.Deny {
-					return decision.Finding{Decision: decision.Deny, Reason: r.reason, Rule: decision.BuiltIn(r.reason)} // an approval request does not weaken it
+					return decision.Finding{Decision: decision.Deny, Reason: r.reason, Rule: decision.BuiltIn(r.reason)} // an approval must not weaken a built-in denial
 				}
 				return decision.Finding{Decision: list.decision, Reason: fmt.Sprintf("%q is in the %s list of this guard", pattern, list.decision), Rule: decision.Listed(string(list.decision), i, pattern)}
 			case shell.Maybe:
@@ -149,16 +149,16 @@ func (p policy) command(c shell.Command) decision.Finding {
 	return decision.Finding{Decision: p.otherwise, Reason: fmt.Sprintf("nothing allows %q", decision.Clip(c.String(), 80)), Rule: decision.Option("otherwise")}
 }
 
-// undecided is what happens to a line that can't be decided.
+// undecided returns the finding for a line that can't be decided.
 func (p policy) undecided(why string) decision.Finding {
 	return decision.Finding{Decision: p.undecidable, Reason: "cannot decide: " + why, Rule: decision.Option("undecidable")}
 }
 
-// maxShown bounds the command in an approval request, in characters: webhooks pass on so much,
-// and the reason.
+// maxShown is the maximum length of the command in an approval request, in characters: webhooks
+// pass on that much, plus the reason.
 const maxShown = 1500
 
-// prompt is what a person is asked, with the command's secrets masked.
+// prompt returns the question for a person, with the command's secrets masked.
 func prompt(command, reason string) string {
 	shown, _ := redact.Text(command)
 	return "Run this command?\n\n" + decision.Excerpt(shown, maxShown) + "\n\nAsked because: " + reason

@@ -154,8 +154,8 @@ func TestBadOptionsAreRefused(t *testing.T) {
 	}
 }
 
-// What is typed later is not seen: a program that runs it can't be decided. Nor can a line whose
-// directory its tool may take no notice of.
+// Input that is typed later is not visible to the guard, so a program that runs it can't be
+// decided. Neither can a line with a directory that its tool may ignore.
 func TestWhatIsTypedLater(t *testing.T) {
 	t.Parallel()
 	hook, err := commandguard.New(kind.Section{}, commandguard.Options{})

@@ -12,12 +12,12 @@ var (
 	// loads are options of java that name compiled code.
 	loads = shell.Options{Long: "-jar= -cp= -classpath= --class-path= -p= --module-path= --upgrade-module-path="}
 	agent = regexp.MustCompile(`^(-javaagent:|-agentpath:|-Xbootclasspath/?[ap]?:|@)(.*)$`)
-	// repositories are where build tools keep what a project depends on.
+	// repositories match the directories where build tools store dependencies.
 	repositories = regexp.MustCompile(`^(~|/home/[^/]+|/root|/Users/[^/]+)/\.(m2/repository|gradle/caches|ivy2/cache|cache/coursier)/|^/usr/(share|lib)/`)
 )
 
-// runsOwn reports whether the compiled code that java loads is in the project, or where
-// build tools keep what it depends on: what is in it can't be read.
+// runsOwn reports whether the compiled code that java loads is in the project, or in a directory of
+// dependencies. The code itself can't be read.
 func runsOwn(c shell.Command) bool {
 	var all []string
 	for a := range loads.Each(c.Args()) {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestJoinedOptions: an option counts the same behind the letters of others.
+// TestJoinedOptions checks that an option is recognized among other combined letters.
 func TestJoinedOptions(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -26,7 +26,8 @@ func TestJoinedOptions(t *testing.T) {
 	}
 }
 
-// TestHiddenOptions: an option is found where it follows one that may have a value, and may be one.
+// TestHiddenOptions checks that a word after an option that may take a value is still recognized as
+// an option.
 func TestHiddenOptions(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{

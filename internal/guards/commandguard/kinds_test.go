@@ -8,7 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestWholeKinds: all files of a kind are as good as the project, but for what programs make again.
+// TestWholeKinds checks that removing all files of a kind counts as removing the project, unless
+// they are generated.
 func TestWholeKinds(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -32,7 +33,8 @@ func TestWholeKinds(t *testing.T) {
 	}
 }
 
-// TestNumbersOfProcesses: ps takes them from what prints nothing else.
+// TestNumbersOfProcesses checks that ps accepts process IDs only from commands that print nothing
+// else.
 func TestNumbersOfProcesses(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

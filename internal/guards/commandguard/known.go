@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// known are the programs of everyday development, by what they may touch: a line for each
-// program that has verbs, with those that pass, or behind a ! those that don't; the others
-// pass whatever they are given.
-// What they do to which files is the matter of path-guard.
+// known lists the programs of everyday development. A program with verbs has its own line, with the
+// verbs that are allowed or, after a !, those that are not. The other programs are allowed with any
+// arguments. path-guard controls which files they may access.
 const known = `
 # read and print
 java_home printenv ls dir pwd echo printf true false : test [ cat head tail wc grep egrep fgrep rg ag ack cut paste tr nl tac rev column fold expand fmt basename dirname realpath readlink stat file du df
@@ -210,7 +209,7 @@ sdk: list current use version
 hookctl: why handlers explain validate test watch scan trace doctor audit/tail audit/query audit/show audit/stats audit/verify audit/check audit/replay
 `
 
-// programs is known, by name; nil verbs mean all.
+// programs returns the allowed verbs of known programs, by name. Nil means all.
 var programs = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(known) {

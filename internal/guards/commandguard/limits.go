@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// What arguments of these look like that are asked about.
+// Patterns of arguments that the limits below check for.
 var (
 	showsEnvironment  = regexp.MustCompile(`^[a-zA-Z]*[eE]`)
 	nullDevice        = regexp.MustCompile(`^/dev/(null|zero|u?random)$`)
@@ -39,7 +39,7 @@ var (
 	everyProcess      = regexp.MustCompile(`^1$|^[.^$*]+$`)
 )
 
-// limits say of programs of everyday development when they pass.
+// limits are further conditions for known programs. A program passes if its function returns true.
 var limits = map[string]func(shell.Command) bool{
 	"curl": fetchesOnly, "wget": fetchesOnly,
 	"psql": queriesOnly, "mysql": queriesOnly, "mariadb": queriesOnly, "sqlite3": queriesOnly, "duckdb": queriesOnly,

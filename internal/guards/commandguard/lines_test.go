@@ -11,7 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// TestWhatCodeRuns: what code runs is judged as if the line did, and so are functions of the line.
+// TestWhatCodeRuns checks that commands run by code or by functions of the line are evaluated like
+// those of the line.
 func TestWhatCodeRuns(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -79,7 +80,7 @@ func TestWhatCodeRuns(t *testing.T) {
 	}
 }
 
-// TestToolsThatRemove: a tool that deletes or moves files is judged as rm and mv are.
+// TestToolsThatRemove checks that a tool that deletes or moves files is evaluated like rm and mv.
 func TestToolsThatRemove(t *testing.T) {
 	t.Parallel()
 	hook, err := commandguard.New(kind.Section{}, commandguard.Options{Otherwise: decision.Ask, Development: true})

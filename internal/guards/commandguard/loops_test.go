@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestToolsOfShells: loops over the project's files, what sets up a shell, and programs that run another
-// one are judged by what they run.
+// TestToolsOfShells checks loops over the project's files, programs that set up a shell, and
+// wrappers. They are evaluated by the commands that they run.
 func TestToolsOfShells(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -57,8 +57,8 @@ func TestToolsOfShells(t *testing.T) {
 	}
 }
 
-// TestWhatControlsTheMachine: the router's containers are left alone, as are ports of this machine at
-// which containers are started and secrets handed out; an address holds no data.
+// TestWhatControlsTheMachine checks the router's containers, ports of this machine that control
+// containers or hold secrets, and addresses that contain data.
 func TestWhatControlsTheMachine(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

@@ -9,24 +9,24 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// makePrograms run commands that variables hold, which a line may set.
+// makePrograms run commands from variables, which a line may set.
 var makePrograms = strings.Fields("make gmake just task")
 
-// toolVariable is a variable that make itself has for a program.
+// toolVariable matches the variables of make that name a program.
 var toolVariable = regexp.MustCompile(`^(CC|CXX|CPP|LD|AR|AS|FC|MAKE)$`)
 
-// Bounds of what is read of variables, for a line.
+// Limits on reading variables, per line.
 const (
-	maxVariableDepth = 3         // commands within variables within commands
+	maxVariableDepth = 3         // commands in variables in commands
 	maxVariableBytes = 128 << 10 // bytes
 )
 
-// variableCommands judges the values that the commands of a line give to variables of make as the commands that
-// they may be: make CC='ccache gcc'. Other values are texts and options, so a name that is not known is one
-// of a program only in a variable for programs.
+// variableCommands evaluates the values that a line assigns to variables of make as commands, as in
+// make CC='ccache gcc'. Other values are texts or options, so an unknown name counts as a program
+// only in a variable for programs.
 type variableCommands struct {
 	policy
-	left int // of maxVariableBytes
+	left int // unused part of maxVariableBytes
 }
 
 func (h *variableCommands) judge(c shell.Command, depth int) decision.Finding {
@@ -53,7 +53,8 @@ func (h *variableCommands) judge(c shell.Command, depth int) decision.Finding {
 	return worst
 }
 
-// commandVariables are the variables that a command sets, and that may hold a command with arguments.
+// commandVariables returns the variables that a command sets and whose value may be a command with
+// arguments.
 func commandVariables(c shell.Command) []shell.Assign {
 	set := slices.Clone(c.Assigns)
 	for _, w := range c.Args() {

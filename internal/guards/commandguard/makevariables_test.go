@@ -21,7 +21,8 @@ func developing(t *testing.T, lines map[string]chain.Action) {
 	}
 }
 
-// TestCommandsThatAreHandedOn: what a program is given to run is judged as if the line ran it.
+// TestCommandsThatAreHandedOn checks that a command passed to a program is evaluated as if the line
+// ran it.
 func TestCommandsThatAreHandedOn(t *testing.T) {
 	t.Parallel()
 	developing(t, map[string]chain.Action{
@@ -53,7 +54,7 @@ func TestCommandsThatAreHandedOn(t *testing.T) {
 	})
 }
 
-// TestPackagesFromElsewhere: packages come from the usual registry and channels.
+// TestPackagesFromElsewhere checks that packages come from the usual registry and channels.
 func TestPackagesFromElsewhere(t *testing.T) {
 	t.Parallel()
 	developing(t, map[string]chain.Action{
@@ -77,7 +78,8 @@ func TestPackagesFromElsewhere(t *testing.T) {
 	})
 }
 
-// TestWhatTellsOthers: what others see is the project's, and is what the line says.
+// TestWhatTellsOthers checks that data for others goes to the project's own repository and is
+// literal.
 func TestWhatTellsOthers(t *testing.T) {
 	t.Parallel()
 	developing(t, map[string]chain.Action{
@@ -101,8 +103,8 @@ func TestWhatTellsOthers(t *testing.T) {
 	})
 }
 
-// TestPathOfTheProject: with development the project's installed programs may stand first; without,
-// a PATH would change what the names in allow mean.
+// TestPathOfTheProject checks that only with development the project's installed programs may be
+// first in PATH. Otherwise, PATH would change the meaning of names in allow.
 func TestPathOfTheProject(t *testing.T) {
 	t.Parallel()
 	developing(t, map[string]chain.Action{
@@ -129,7 +131,7 @@ func TestPathOfTheProject(t *testing.T) {
 	}
 }
 
-// soon is how long the longest line may take to judge; the race detector makes it slower.
+// soon is the time limit for evaluating the longest line. The race detector makes it slower.
 func soon() time.Duration {
 	if testkit.RaceFlags != nil {
 		return 20 * time.Second
@@ -137,7 +139,8 @@ func soon() time.Duration {
 	return 5 * time.Second
 }
 
-// TestLongHandedOn: the longest line of these programs is judged soon, whatever it repeats.
+// TestLongHandedOn checks that the longest line of these programs is evaluated in time, whatever it
+// repeats.
 func TestLongHandedOn(t *testing.T) {
 	t.Parallel()
 	parts := []string{"A='make B=\"c d\"' ", "A='b c' ", `A="make `, "A=';;' ", "-c x ", "'a b' ", "t=$(mktemp); "}
@@ -153,7 +156,8 @@ func TestLongHandedOn(t *testing.T) {
 	}
 }
 
-// TestLongVariablesInLoops: a value that a loop gives to make again and again is judged soon.
+// TestLongVariablesInLoops checks that a value passed to make repeatedly in a loop is evaluated in
+// time.
 func TestLongVariablesInLoops(t *testing.T) {
 	t.Parallel()
 	loop := func(name, body string) string { return "for " + name + " in 1 2 3 4 5 6 7 8; do " + body + "; done" }

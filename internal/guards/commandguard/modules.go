@@ -8,18 +8,19 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// moduleDirectories are variables by which programs find code before what is installed. A line may
-// set them without export: the agent's own environment often has them.
+// moduleDirectories are variables with directories in which programs look for code first. A line
+// may change their effect even without export, because the agent's environment often contains them.
 var moduleDirectories = strings.Fields("PYTHONPATH NODE_PATH RUBYLIB PERL5LIB PERLLIB CLASSPATH LUA_PATH LUA_CPATH GEM_PATH GEM_HOME BUNDLE_GEMFILE JULIA_LOAD_PATH GOPATH GOMODCACHE GUILE_LOAD_PATH OCAMLPATH ERL_LIBS PHPRC PHP_INI_SCAN_DIR")
 
-// Commands whose arguments set variables, for what they run or for all that follows.
+// Commands whose arguments set variables, for the command that they run or for the rest of the
+// line.
 var (
 	setting   = strings.Fields("env export declare typeset readonly local cross-env")
 	exporting = strings.Fields("env export cross-env")
 )
 
-// loadsForeign reports whether a variable leads a program to code, settings or a server that are
-// not the project's: nothing has judged what is in /tmp.
+// loadsForeign reports whether a variable makes a program use code, settings or a server outside
+// the project: nothing has checked the contents of /tmp.
 func loadsForeign(c shell.Command) bool {
 	exported := len(c.Words) > 0 && !slices.Contains(setting, c.Name()) || slices.Contains(exporting, c.Name())
 	if !exported && slices.Contains(setting, c.Name()) { // declare -x
@@ -31,10 +32,11 @@ func loadsForeign(c shell.Command) bool {
 	return slices.ContainsFunc(c.Assigns, foreign) || slices.ContainsFunc(set(c), foreign)
 }
 
-// exports are options of declare by which a variable is exported.
+// exports matches options of declare that export a variable.
 var exports = regexp.MustCompile(`^-[a-zA-Z]*x`)
 
-// set are the variables that the arguments of a command set: those of env precede what it runs.
+// set returns the variables that the arguments of a command set. Those of env precede the command
+// that it runs.
 func set(c shell.Command) (all []shell.Assign) {
 	if !slices.Contains(setting, c.Name()) {
 		return nil
@@ -53,14 +55,14 @@ func set(c shell.Command) (all []shell.Assign) {
 
 var (
 	variableName = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	// project is the beginning of a directory of the project that a shell fills in.
+	// project matches the beginning of a path in the project that a shell expands.
 	project = regexp.MustCompile(`^(\$\{?PWD\}?|\$\(pwd\))(/|$)`)
-	// kept are directories into which an agent may not write unasked.
+	// kept matches directories in which an agent may not write without approval.
 	kept = regexp.MustCompile(`^((/usr|/opt)/|(~|\$HOME|\$\{HOME\})/go(/pkg/mod)?$)`)
 )
 
-// leadsOut reports whether a value has a directory outside of the project, or one that is not known;
-// the variable's own value, as in src:$PYTHONPATH, was judged before.
+// leadsOut reports whether a value contains a directory that is unknown or outside the project. The
+// variable's own value, as in src:$PYTHONPATH, is skipped.
 func leadsOut(c shell.Command, name, value string) bool {
 	for dir := range strings.FieldsFuncSeq(withoutItself(name, value), func(r rune) bool { return r == ':' || r == ';' }) {
 		rest := project.ReplaceAllString(dir, "./")
@@ -72,7 +74,7 @@ func leadsOut(c shell.Command, name, value string) bool {
 	return false
 }
 
-// withoutItself is a value without the one that the variable had.
+// withoutItself returns a value without references to the variable's old value.
 func withoutItself(name, value string) string {
 	for _, again := range []string{"${" + name + ":+:$" + name + "}", "${" + name + ":+:${" + name + "}}", "${" + name + ":-}", "${" + name + "}"} {
 		value = strings.ReplaceAll(value, again, "")
@@ -80,8 +82,8 @@ func withoutItself(name, value string) string {
 	return value
 }
 
-// exported are the commands of a line, where one that only sets variables is an export if the line
-// exports them elsewhere: X=/tmp/x; export X.
+// exported returns the commands of a line. Assignments without a command become an export if the
+// line exports the variable elsewhere: X=/tmp/x; export X.
 func exported(all []shell.Command) []shell.Command {
 	names, every := map[string]bool{}, false
 	for _, c := range all {
@@ -101,5 +103,5 @@ func exported(all []shell.Command) []shell.Command {
 	return all
 }
 
-// exportsAll are options of set by which all variables are exported.
+// exportsAll matches options of set that export all variables.
 var exportsAll = regexp.MustCompile(`^-[a-zA-Z]*a`)

@@ -36,7 +36,7 @@ type Options struct {
 	Timeout float64 `json:"timeout"`
 }
 
-// policy is compiled Options.
+// policy is the compiled form of Options.
 type policy struct {
 	deny, ask, allow       []shell.Pattern
 	defaults, development  bool

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestWhatRunsInPlaceOfAFile: some programs run what follows a |, and others run a command, take foreign
-// code or print secrets by an option that their known ones resemble.
+// TestWhatRunsInPlaceOfAFile checks programs that run the text after a |, and options that run a
+// command, load foreign code or print secrets but resemble harmless ones.
 func TestWhatRunsInPlaceOfAFile(t *testing.T) {
 	t.Parallel()
 	for want, lines := range map[chain.Action][]string{

@@ -8,15 +8,16 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// showsProcesses: the environment of a process is shown by e, and elsewhere by -E.
+// showsProcesses reports whether ps prints no environment variables, as it does with e, or with -E
+// on some systems.
 func showsProcesses(c shell.Command) bool {
 	return !aimsAt(withoutValues(c), showsEnvironment) && shell.Option(withoutNumbers(c), "-E") == shell.No
 }
 
-// valuedOfPS are options of ps that a value follows in a word of its own.
+// valuedOfPS matches options of ps whose value is the next word.
 var valuedOfPS = regexp.MustCompile(`^-[a-zA-Z]*[oCuUpgGst]$`)
 
-// withoutValues is ps without what its options are told: vite of -C vite.
+// withoutValues returns ps without the values of its options, such as vite in -C vite.
 func withoutValues(c shell.Command) shell.Command {
 	words := c.Words
 	c.Words = nil
@@ -28,10 +29,10 @@ func withoutValues(c shell.Command) shell.Command {
 	return c
 }
 
-// numbers is what prints the numbers of processes, and nothing else.
+// numbers matches a substitution that prints only process IDs.
 var numbers = regexp.MustCompile(`^\$\((lsof -t\w*|pidof|pgrep)( -[dfnoxuPi]+,?| [\w:.,/@'"][\w:.,/@'"-]*)*\)$`)
 
-// withoutNumbers is a command without the words that are numbers of processes.
+// withoutNumbers returns a command without the words that are process IDs.
 func withoutNumbers(c shell.Command) shell.Command {
 	c.Words = slices.DeleteFunc(slices.Clone(c.Words), func(w shell.Word) bool {
 		return !w.Known && numbers.MatchString(w.Text)
@@ -42,7 +43,8 @@ func withoutNumbers(c shell.Command) shell.Command {
 const stopsGuardsReason = "it may stop what guards the agent"
 
 var (
-	// quoting is what a pattern or a shell does not see in a name: [h]ook-router.
+	// quoting removes the characters with which a pattern or a shell can disguise a name:
+	// [h]ook-router.
 	quoting     = strings.NewReplacer("[", "", "]", "", `\`, "", "'", "", `"`, "")
 	ownPrograms = regexp.MustCompile(`(?i)hook-?(router|worker|agent|ctl)`)
 	natsServer  = regexp.MustCompile(`(?i)\bnats\b|:(4222|8222|6222)\b`)
@@ -50,8 +52,8 @@ var (
 	stoppers    = strings.Fields("kill pkill killall skill fuser")
 )
 
-// stopsGuards reports whether a line names what guards the agent, in whatever part, and stops
-// processes: those of NATS where they are found by a pipe or $(…), and not by a variable.
+// stopsGuards reports whether a line names a component that guards the agent anywhere, and stops
+// processes. For NATS, the processes must come from a pipe or $(…), not from a variable.
 func stopsGuards(line string, commands []shell.Command) bool {
 	line = quoting.Replace(line)
 	own := ownPrograms.MatchString(line)

@@ -15,25 +15,25 @@ var (
 )
 
 var (
-	// rolledBack is a transaction of which nothing stays.
+	// rolledBack matches a transaction that ends with a rollback.
 	rolledBack = regexp.MustCompile(`(?is)^(?:begin|start\s+transaction)\s*;(.*;)\s*rollback\s*;\s*$`)
-	// outlasts is what stays when a transaction does not.
+	// outlasts matches statements whose effect may survive a rollback.
 	outlasts = regexp.MustCompile(`(?i)\\|\b(commit|end|rollback|copy|call|do|vacuum|drop|truncate|grant|revoke|setval|nextval|listen|notify|set|reset|load|pg_\w+|lo_\w+|dblink\w*|prepare|execute)\b`)
 )
 
-// setsRows is how a change of rows begins: its set sets no variable.
+// setsRows matches the beginning of an UPDATE, whose SET does not set a variable.
 var setsRows = regexp.MustCompile(`(?i)\bupdate\s+[\w."]+\s+set\b`)
 
-// listsDatabases is psql -l, and -lqt.
+// listsDatabases matches psql -l, and -lqt.
 var listsDatabases = regexp.MustCompile(`^(-[qtAX]*l[qtAX]*|--list)$`)
 
 var showsCreate = regexp.MustCompile(`(?i)\bshow\s+create\s`)
 
-// sqlComment is a line that says nothing to a database.
+// sqlComment matches a comment line.
 var sqlComment = regexp.MustCompile(`(?m)^\s*--.*$`)
 
-// queriesOnly reports whether a database is only asked: one text is a query, and none changes
-// anything. A script of the project is run where the database is of this machine, as others are.
+// queriesOnly reports whether a database is only queried: at least one text is a query, and none
+// changes anything. A script of the project may run if the database is on this machine.
 func queriesOnly(c shell.Command) bool {
 	if c.Name() == "sqlite3" && ofScratch(c) {
 		return true
@@ -68,10 +68,10 @@ func queriesOnly(c shell.Command) bool {
 	return asked
 }
 
-// scratchFile is a database that a line makes for itself.
+// scratchFile matches a temporary database.
 var scratchFile = regexp.MustCompile(`^(/tmp/[\w-][\w.-]*\.(db|sqlite3?)|:memory:)$`)
 
-// ofScratch reports whether a database is in /tmp, and the texts stay in it.
+// ofScratch reports whether a command uses a temporary database only.
 func ofScratch(c shell.Command) bool {
 	words := operands(c)
 	return len(words) > 1 && words[0].Known && scratchFile.MatchString(words[0].Text) && !slices.ContainsFunc(words[1:], func(w shell.Word) bool {
@@ -83,8 +83,8 @@ var leavesScratch = regexp.MustCompile(`(?i)\b(attach|vacuum|load_extension|read
 
 var harsh = regexp.MustCompile(`(?i)drop|wipe|trunc|delete|purge|destroy|clean|reset|nuke|prod|rollback|down\b|/dev/`)
 
-// runsScript reports whether a script is in the project and has no name that tells of harm, and
-// the database is one of this machine.
+// runsScript reports whether a script is in the project, its name does not suggest harm, and the
+// database is on this machine.
 func runsScript(c shell.Command, file shell.Word) bool {
 	if !file.Known || !strings.HasSuffix(file.Text, ".sql") || !ownFile(file.Text, c.Dirs) || harsh.MatchString(file.Text) {
 		return false

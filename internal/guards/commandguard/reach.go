@@ -9,14 +9,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// secret is a variable whose name says that it holds one.
+// secret matches a variable whose name suggests a secret.
 var secret = regexp.MustCompile(`(?i)\$\{?[!#]?\w*(secret|token|passw|api_?key|private|credential|access_?key|auth)\w*|\$\{!`)
 
-// address is a variable whose name says that it holds where a server is, most often with a password.
+// address matches a variable whose name suggests the address of a server, often with a password.
 var address = regexp.MustCompile(`(?i)\$\{?(database|db|postgres|pg|mysql|mongo|redis|amqp|rabbitmq|sentry|webhook)\w*_(url|uri|dsn)\b`)
 
-// usesSecret reports whether a command is given a variable that holds a secret; a test
-// only looks whether it is there.
+// usesSecret reports whether a command uses a variable that contains a secret. A test only checks
+// its presence.
 func usesSecret(c shell.Command) bool {
 	if name := c.Name(); name == "test" || name == "[" {
 		return false
@@ -28,14 +28,14 @@ func usesSecret(c shell.Command) bool {
 		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return !r.Here.Known && secret.MatchString(r.Here.Text) })
 }
 
-// asksMetadata looks for the addresses at which clouds hand out keys.
+// asksMetadata finds the addresses of cloud metadata services, which return credentials.
 func asksMetadata(c shell.Command) shell.Found {
 	return shell.FoundIf(c.AnyArg(addresses.Metadata) ||
 		slices.ContainsFunc(c.Redirects, func(r shell.Redirect) bool { return addresses.Metadata(r.File.Text) || addresses.Metadata(r.Here.Text) }))
 }
 
-// router is what only the router answers: its approval requests, its table, its log level, and
-// the ports of NATS on this machine.
+// router matches paths that only the router serves, such as those of approval requests, the
+// registry and the log level, and further paths at its default port.
 var router = regexp.MustCompile(`(?i)/v1/+approvals|/v1/+(registry|freeze)\b|/loglevel\b|:8080/+(v1/+(events|execute|emit|collect|agents|session|why|link|audit|history|recent)|why|denied|approvals)\b`)
 
 func answersItself(c shell.Command) shell.Found {
@@ -51,10 +51,11 @@ func answersItself(c shell.Command) shell.Found {
 		}))
 }
 
-// routerPath is what the router answers, at the ports that others have too.
+// routerPath matches paths of the router at any port; other servers may have them too.
 var routerPath = regexp.MustCompile(`(?i):\d+/+v1/+(execute|emit|collect|why|audit|agents)\b|:\d+/+(api/+)?(v\d+/+)?(approvals/+[\w-]+|(approval|pending|questions?)/+[^/\s]+/+(answer|approve|allow|decision|decide|resolve))\b`)
 
-// mayReachRouter: the router may listen at any port of this machine.
+// mayReachRouter finds requests to this machine that may be for the router, which may listen on any
+// port.
 func mayReachRouter(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.Contains(downloads, c.Name()) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		return routerPath.MatchString(w.Text) && addresses.Loopback(w.Text)

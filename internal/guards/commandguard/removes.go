@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// operands are the arguments that are no options.
+// operands returns the arguments that are not options.
 func operands(c shell.Command) []shell.Word {
 	var all []shell.Word
 	options := true
@@ -25,8 +25,7 @@ func operands(c shell.Command) []shell.Word {
 	return all
 }
 
-// empties says whether a command names all that is in a directory of the system, as in
-// rm -f /etc/*.
+// empties reports whether a command names everything in a system directory, as in rm -f /etc/*.
 func empties(c shell.Command) shell.Found {
 	found, places := shell.No, places(c.Dirs)
 	for _, w := range operands(c) {
@@ -71,7 +70,7 @@ func removesRoot(c shell.Command) shell.Found {
 	return shell.No
 }
 
-// mirrored is rsync with only the directory where it removes files.
+// mirrored returns rsync with only the directory in which it deletes files.
 func mirrored(c shell.Command) shell.Command {
 	words := operands(c)
 	removes := max(shell.Option(c, "--delete*"), shell.Option(c, "--del")) != shell.No
@@ -82,22 +81,22 @@ func mirrored(c shell.Command) shell.Command {
 	return c
 }
 
-// moved is mv with only what it moves.
+// moved returns mv with only its sources.
 func moved(c shell.Command) shell.Command {
 	words := operands(c)
 	c.Words = append(c.Words[:1:1], words[:max(len(words)-1, 0)]...)
 	return c
 }
 
-// sureRoots is roots where what isn't known is taken for harmless.
+// sureRoots is like roots, but treats unknown words as harmless.
 func sureRoots(c shell.Command) shell.Found { return shell.FoundIf(roots(c) == shell.Yes) }
 
-// deletes reports whether find removes what it finds.
+// deletes reports whether find deletes files.
 func deletes(c shell.Command) bool {
 	return c.Has("-delete") || c.Has("-exec", "-execdir", "-ok", "-okdir") && c.Has("rm", "/bin/rm", "shred", "unlink")
 }
 
-// start is find with only the directories that it begins at.
+// start returns find with only its start directories.
 func start(c shell.Command) shell.Command {
 	dirs, _ := shell.Starts(c)
 	c.Words = append(slices.Clone(c.Words[:1]), dirs...)
@@ -128,8 +127,7 @@ func removesHere(c shell.Command) shell.Found {
 	return shell.No
 }
 
-// here says whether a command names all that is in the directory where it runs, or in
-// one above.
+// here reports whether a command names everything in its directory or in a parent of it.
 func here(c shell.Command) shell.Found {
 	return shell.FoundIf(slices.ContainsFunc(operands(c), func(w shell.Word) bool {
 		dir := path.Clean(located(w.Text))
@@ -143,11 +141,12 @@ func here(c shell.Command) shell.Found {
 	}))
 }
 
-// tests are those of find that leave some files out, unless their value stands for all files or
-// all of a kind. Most files of a project are old, or small, or have the same owner.
+// tests matches tests of find that select only some files, unless their value matches all files or
+// all of one kind. Most files of a project are old, small, or of the same owner, so tests of those
+// don't count.
 var tests = regexp.MustCompile(`^-(i?name|i?path|i?wholename|i?regex|i?lname|empty|inum|samefile)$`)
 
-// limited reports whether find leaves some files out: each of its alternatives has a test.
+// limited reports whether find selects only some files: each of its alternatives has a test.
 func limited(c shell.Command) bool {
 	limits, alternatives := 0, 1
 	for i, w := range c.Args() {
@@ -163,20 +162,20 @@ func limited(c shell.Command) bool {
 }
 
 var (
-	// ofKind is a pattern for the names of all files of a kind.
+	// ofKind matches a pattern for the names of all files of a kind.
 	ofKind = regexp.MustCompile(`^(\./)?(\*\*?/)*\*(\.[\w{},\[\]?*]+)+$`)
-	// kindOf is such a pattern of find -regex.
+	// kindOf matches such a pattern of find -regex.
 	kindOf = regexp.MustCompile(`^\^?(\.\*|\\?\./\.\*)\\?\.[\w\\()|]+\$?$`)
-	// leftover is in the names of files that programs make, and make again.
+	// leftover matches the names of generated files.
 	leftover = regexp.MustCompile(`(?i)\.(py[cod]|log|te?mp|bak|backup|old|orig|rej|sw[nopx]|o|l?a|l?o|so|obj|class|d|dep|gc(da|no|ov)|prof(raw|data)?|out|test|exe|dll|dylib|cover(age)?|tsbuildinfo|map|cache|pid|pb|gen|g|freezed|generated|mocks?|min|bundle|snap|new|hi|beam|elc|fasl|aux|toc|fls|fdb_latexmk|stackdump|core|dmp|retry|part|crdownload|egg-info|rs\.bk|un~|lock)\b`)
 )
 
-// wholeKind reports whether a pattern stands for all files of a kind that nothing makes again.
+// wholeKind reports whether a pattern matches all files of a kind that is not generated.
 func wholeKind(pattern string) bool {
 	return ofKind.MatchString(pattern) && !leftover.MatchString(pattern)
 }
 
-// everyOfKind reports whether a word is all files of a kind, from the directory of the command down.
+// everyOfKind reports whether a word matches all files of a kind in the directory and below.
 func everyOfKind(w shell.Word) bool {
 	return w.Glob && (w.Deep || strings.Contains(w.Text, "**/")) && wholeKind(w.Text)
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// system are directories without which a machine is lost, and where homes are.
+// system are directories that a machine cannot work without, or that contain homes.
 var system = strings.Fields("/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /private /proc /root /run /sbin /srv /sys /usr /var" +
 	" /applications /library /system /users /volumes /usr/bin /usr/lib /usr/lib64 /usr/local /usr/sbin /usr/share /var/lib /var/log /private/etc /private/var")
 
 var (
-	// drive is one of Windows, as its programs and those of Linux name it.
+	// drive matches a drive of Windows, as written in Windows and in WSL.
 	drive = regexp.MustCompile(`^(/mnt/)?/?[a-z]:?$`)
-	// home is the directory of a user.
+	// home matches the home directory of a user.
 	home = regexp.MustCompile(`^~[a-z0-9_+-]*(/|$)`)
-	// every is a name that each file has, or each that begins with a dot.
+	// every matches a pattern for all names, or for all names that begin with a dot.
 	every = regexp.MustCompile(`^\.{0,2}[*?]*\*[*?]*$`)
-	// brackets are those of a pattern: they are taken for any character.
+	// brackets match a bracket expression, which is treated as any character.
 	brackets = regexp.MustCompile(`\[[!^]?\]?(\[:\w*:\]|[^]/])*\]`)
 )
 
-// roots says whether a command names a directory of the system, or all that is in
-// one, wherever it may run.
+// roots reports whether a command names a system directory, or everything in one, in any directory
+// where it may run.
 func roots(c shell.Command) shell.Found {
 	found, places := shell.No, places(c.Dirs)
 	for _, w := range targets(c) {
@@ -33,14 +33,14 @@ func roots(c shell.Command) shell.Found {
 		case isRoot(w.Text, places):
 			return shell.Yes
 		case !w.Known || len(c.Dirs) == 0 && !strings.HasPrefix(w.Text, "/"):
-			found = shell.Maybe // who knows where it is
+			found = shell.Maybe // its location is unknown
 		}
 	}
 	return found
 }
 
-// isRoot reports whether a path, in one of the places, is a directory of the system or
-// all that is in one, or a pattern that finds one.
+// isRoot reports whether a path, relative to one of the places, is a system directory or everything
+// in one, or is a pattern that matches one.
 func isRoot(text string, places []string) bool {
 	text = located(text)
 	if absolute(text) {
@@ -49,7 +49,7 @@ func isRoot(text string, places []string) bool {
 	return slices.ContainsFunc(places, func(dir string) bool { return isSystem(whose(path.Join(dir, text))) })
 }
 
-// places are the directories of which it is known where they are.
+// places returns the directories whose absolute location is known.
 func places(dirs []string) (all []string) {
 	for _, dir := range dirs {
 		if dir = located(dir); absolute(dir) {
@@ -59,8 +59,8 @@ func places(dirs []string) (all []string) {
 	return all
 }
 
-// located is a path or pattern in one form, with homes where they are, so that what is
-// above them is known.
+// located returns a path or pattern in a canonical form. Homes are below /home, so that their
+// parents are known.
 func located(text string) string {
 	text = brackets.ReplaceAllString(strings.ToLower(strings.ReplaceAll(text, `\`, "/")), "?")
 	if home.MatchString(text) {
@@ -73,7 +73,7 @@ func absolute(text string) bool {
 	return strings.HasPrefix(text, "/") || len(text) > 1 && text[1] == ':'
 }
 
-// whose is the directory all whose files a pattern finds, or else the path as it is.
+// whose returns the directory whose files a pattern matches completely, or the path itself.
 func whose(text string) string {
 	for every.MatchString(path.Base(text)) {
 		text = path.Dir(text)
@@ -81,7 +81,7 @@ func whose(text string) string {
 	return text
 }
 
-// anyDepth is what stands for directories at any depth in some shells, and for one in others.
+// anyDepth matches **, which some shells expand to directories at any depth and others to one.
 var anyDepth = regexp.MustCompile(`/(\*\*/)+`)
 
 func isSystem(text string) bool {
@@ -107,14 +107,14 @@ func finds(pattern, dir string) bool {
 }
 
 var (
-	// modes are options that are a mode, or stand for one.
+	// modes match options that are a mode or replace one.
 	modes = regexp.MustCompile(`^(-[^-RvcfhHLP]|--ref)`)
-	// someone is an owner that is one word without quotes too.
+	// someone matches an owner that expands to one word even without quotes.
 	someone = regexp.MustCompile(`^([\w.:-]|\$\{?(E?UID|USER|LOGNAME|SUDO_USER|SUDO_[UG]ID)\}?|\$\((id -\w+|id -\w -\w|whoami|logname)\))+$`)
 )
 
-// targets are the operands that a command works on: those of chmod and the like stand
-// behind a mode or an owner.
+// targets returns the operands that a command works on. Those of chmod and the like follow a mode
+// or an owner.
 func targets(c shell.Command) []shell.Word {
 	words := operands(c)
 	if !slices.Contains([]string{"chmod", "chown", "chgrp"}, c.Name()) || len(words) == 0 || absolute(located(words[0].Text)) {
@@ -126,16 +126,16 @@ func targets(c shell.Command) []shell.Word {
 	return words[1:]
 }
 
-// recursive says whether a command goes down directories.
+// recursive reports whether a command descends into directories.
 func recursive(c shell.Command) shell.Found {
 	return max(shell.Option(c, "-r"), shell.Option(c, "-R"), shell.Option(c, "--recursive"))
 }
 
-// below is a file in a directory that is not known: no option.
+// below matches a file in an unknown directory, which can't be an option.
 var below = regexp.MustCompile(`^\$(\w+|\{\w+\})/`)
 
-// rootsBelow is roots for a command that goes down directories only if it is told to.
-// One word that is not known may be the option or a directory, but not both.
+// rootsBelow is like roots, for a command that needs an option to descend into directories. One
+// unknown word may be the option or a directory, but not both.
 func rootsBelow(c shell.Command) shell.Found {
 	found := min(recursive(c), roots(c))
 	if found == shell.No || recursive(c) == shell.Yes {

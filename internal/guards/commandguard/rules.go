@@ -10,14 +10,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// rule is one that is built in.
+// rule is a built-in rule.
 type rule struct {
 	decision decision.Decision
 	reason   string // follows "denied: " and "it may be that "
 	holds    func(c shell.Command) shell.Found
 }
 
-// builtIn is the rule that a command breaks: one that certainly does goes first.
+// builtIn returns the rule that a command matches. A certain match takes precedence.
 func builtIn(c shell.Command) (rule, shell.Found) {
 	var worst rule
 	found := shell.No
@@ -61,10 +61,10 @@ var rules = sync.OnceValue(func() []rule {
 	return all
 })
 
-// publishing are programs that tell what they would publish with --dry-run.
+// publishing are programs that support publish --dry-run.
 var publishing = strings.Fields("npm pnpm yarn cargo uv poetry")
 
-// unlessRehearsed is a rule that does not hold where a program only tells what it would publish.
+// unlessRehearsed returns a rule that does not apply to a dry run.
 func unlessRehearsed(holds func(shell.Command) shell.Found) func(shell.Command) shell.Found {
 	return func(c shell.Command) shell.Found {
 		if publishesNothing(c) {
@@ -81,7 +81,7 @@ func publishesNothing(c shell.Command) bool {
 		})
 }
 
-// askedAbout is what a person decides, by the reason.
+// askedAbout are the commands that need approval, by reason.
 var askedAbout = map[string][]string{
 	"it throws changes away that git can't bring back": {
 		"git reset --hard", "git reset --merge", "git clean -f", "git clean --force", "git checkout .", "git stash clear", "git stash drop", "git branch -D",
@@ -109,7 +109,8 @@ var askedAbout = map[string][]string{
 	"it mounts or unmounts a file system": {"mount", "umount", "swapoff", "losetup", "cryptsetup"},
 }
 
-// harmless is what passes where nothing else does: commands that read and print.
+// harmless are the commands that pass if nothing else is allowed: those that read and print, and
+// wrappers whose command is evaluated itself.
 var harmless = sync.OnceValue(func() []shell.Pattern {
 	return decision.MustPatterns(shell.ParsePattern,
 		"ls *", "pwd", "echo *", "printf *", "true", "false", ": *", "test *", "[ *", "cat *", "head *", "tail *", "wc *", "grep *", "egrep *", "fgrep *", "cut *",
@@ -128,10 +129,11 @@ func changesRoot(c shell.Command) shell.Found {
 	return shell.No
 }
 
-// everyNumber prints the numbers of all processes.
+// everyNumber matches a substitution that prints the IDs of all processes.
 var everyNumber = regexp.MustCompile(`^\$\(\s*ps( +(-[eAaxo]+|[aux]+|-o *\w+=?|\w+=))*\s*(\|\s*awk\s+'\{\s*print \$\d+;?\s*\}'\s*)?\)$`)
 
-// killsAll: the process -1 is every one; as the first argument it is a signal.
+// killsAll finds a kill of all processes. -1 means all processes, except as the first argument,
+// where it is a signal.
 func killsAll(c shell.Command) shell.Found {
 	args := c.Args()
 	if c.Name() == "kill" && c.AnyArg(everyNumber.MatchString) {
@@ -142,7 +144,8 @@ func killsAll(c shell.Command) shell.Found {
 
 var restore = decision.MustPatterns(shell.ParsePattern, "git restore .")[0]
 
-// restoresAll: what is only taken back from the index stays in the files.
+// restoresAll finds a git restore of the whole working tree. Restoring only the index keeps the
+// files.
 func restoresAll(c shell.Command) shell.Found {
 	staged := c.Has("--staged", "-S")
 	if staged && !c.MayHave("--worktree", "-W") {
@@ -153,7 +156,7 @@ func restoresAll(c shell.Command) shell.Found {
 
 var twine = decision.MustPatterns(shell.ParsePattern, "twine upload")[0]
 
-// runsTwine: python -m twine is twine.
+// runsTwine finds twine upload run as a module: python -m twine upload.
 func runsTwine(c shell.Command) shell.Found {
 	if inner := module(c); len(inner.Words) < len(c.Words) {
 		return twine.In(inner)

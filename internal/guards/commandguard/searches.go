@@ -8,11 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// keyText is in what looks for the keys of clouds and services by the form that they have.
+// keyText matches patterns that search for API keys by their form.
 var keyText = regexp.MustCompile(`AKIA|ASIA[A-Z0-9\[]|\bgh[pousr]_|github_pat_|\bsk[-_](live|ant|proj)|\bxox[abprs\[]|glpat-|PRIVATE.KEY|\bAIza`)
 
-// searchesKeys says whether a command prints keys wherever they stand: it looks for their form, or
-// in all files of the project, those that git leaves out too.
+// searchesKeys reports whether a command prints keys wherever they are: it searches for their form,
+// or searches all files of the project including those that git ignores.
 func searchesKeys(c shell.Command) shell.Found {
 	name := c.Name()
 	counts := func(letter string) int {

@@ -9,11 +9,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// sources are names of directories that hold what people wrote, where they are in the directory
-// of the project: not what a build makes again.
+// sources are the names of top-level project directories that contain hand-written files, not build
+// output.
 var sources = strings.Fields("src app apps packages pkg cmd internal tests test spec specs server client backend frontend source sources modules migrations services components crates")
 
-// removesSources says whether a command removes such a directory as a whole.
+// removesSources reports whether a command removes or moves away such a directory as a whole.
 func removesSources(c shell.Command) shell.Found {
 	switch name := c.Name(); {
 	case name == "rsync":
@@ -45,19 +45,19 @@ func removesSources(c shell.Command) shell.Found {
 	}))
 }
 
-// erasing is a script of sed or Perl after which nothing is left of a file.
+// erasing matches a script of sed or Perl that empties a file.
 var erasing = regexp.MustCompile(`^\s*((1,\$|1,\d{3,}|/\^?(\.\*)?\$?/|/\./)?\s*d|s(/\^?\.\*?(\\n)?\$?//|\|\.\*\||#\.\*##)[gmsI]*)\s*;?\s*$`)
 
-// mute is a script of awk that prints nothing.
+// mute matches a script of awk that prints nothing.
 var mute = regexp.MustCompile(`^\s*(BEGIN\s*\{\s*(exit\s*\d*\s*;?)?\s*\}|\{\s*(next|exit)?\s*;?\s*\}|0|)\s*$`)
 
-// blanks says whether a command leaves nothing in files that it is given.
+// blanks reports whether a command empties files.
 func blanks(c shell.Command) shell.Found {
 	null := func(w shell.Word) bool { return w.Text == "/dev/null" }
 	switch c.Name() {
 	case "cat":
 		return shell.FoundIf(c.Writes() && len(operands(c)) > 0 && !slices.ContainsFunc(operands(c), func(w shell.Word) bool { return !null(w) }))
-	case "echo", "printf": // not a line end, which may be added
+	case "echo", "printf": // echo prints at least a line end, which is harmless
 		return shell.FoundIf(c.Writes() && (c.Name() == "echo") == (len(c.Args()) == 1 && c.Args()[0].Text == "-n") && len(c.Args()) == 1 && slices.Contains([]string{"", "-n"}, c.Args()[0].Text))
 	case "awk", "gawk", "mawk", "nawk":
 		return shell.FoundIf(c.Writes() && slices.ContainsFunc(operands(c), func(w shell.Word) bool { return w.Known && mute.MatchString(w.Text) }))
@@ -72,7 +72,7 @@ func blanks(c shell.Command) shell.Found {
 		return shell.FoundIf(len(words) > 1 && null(words[0]))
 	case "sed", "gsed", "perl", "ruby":
 		if strings.HasSuffix(c.Name(), "sed") && inPlace(c) && shell.Option(c, "-n") == shell.Yes {
-			return shell.Yes // only what it prints stays
+			return shell.Yes // the file keeps only what the script prints
 		}
 		return shell.FoundIf(inPlace(c) && c.AnyArg(func(text string) bool { return erasing.MatchString(text) || c.Name() == "perl" && text == "" }))
 	}

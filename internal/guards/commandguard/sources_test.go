@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestWhatAProjectIsMadeOf: what a build makes again goes unasked, and so does a single file; not
-// what people wrote.
+// TestWhatAProjectIsMadeOf checks that removing build output or a single file passes, but removing
+// hand-written files does not.
 func TestWhatAProjectIsMadeOf(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -78,8 +78,8 @@ func TestWhatAProjectIsMadeOf(t *testing.T) {
 	}
 }
 
-// TestQueriesAndPatches: what stands in the line is read, and what comes from elsewhere is asked
-// about.
+// TestQueriesAndPatches checks that literal queries and patches are read, and those from elsewhere
+// are asked about.
 func TestQueriesAndPatches(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -109,7 +109,8 @@ func TestQueriesAndPatches(t *testing.T) {
 	}
 }
 
-// TestCodeOfTheProject: code may use what the project has, and reaches no further.
+// TestCodeOfTheProject checks that code may use the project's own code, but has no effects beyond
+// it.
 func TestCodeOfTheProject(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

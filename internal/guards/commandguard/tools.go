@@ -6,8 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// removal is what is built in about a tool that deletes or moves files: it is judged as rm and mv
-// are.
+// removal applies the built-in rules to a tool that deletes or moves files, as if it were rm or mv.
 func (p policy) removal(tool events.Tool) decision.Finding {
 	allow := decision.Finding{Decision: decision.Allow}
 	if !p.defaults || tool.Class != events.ClassFile {

@@ -9,10 +9,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// plainVariable reports whether what a variable is given can neither make the program that sees it
-// load something from outside the project, nor send anything to another machine, nor do something
-// else than it is told: programs have more such variables than anybody can list, so the value
-// decides.
+// plainVariable reports whether a variable cannot make a program load code from outside the
+// project, send data to another machine, or do anything else than asked. Programs have more such
+// variables than can be listed, so the value decides.
 func plainVariable(c shell.Command, a shell.Assign) bool {
 	if a.Harmless() || a.Name == "PATH" || slices.Contains(moduleDirectories, a.Name) || inPages.MatchString(a.Name) {
 		return true
@@ -51,26 +50,28 @@ func leaves(piece string, dirs []string) bool {
 
 var (
 	namedURL = regexp.MustCompile(`[A-Za-z][\w+.-]*://[^\s,;'"]*`)
-	// fileURL is the database of SQLite, whose address has a path of the project behind three slashes.
+	// fileURL matches the URL of an SQLite database, whose path follows three slashes.
 	fileURL = regexp.MustCompile(`(^|[\s'"])(?:sqlite|file)[\w+]*://(?:localhost)?/([^/\s]|/)`)
-	// usualHost is a public registry from which programs fetch.
+	// usualHost matches a public registry from which programs fetch packages.
 	usualHost = regexp.MustCompile(`^https://(pypi\.org|files\.pythonhosted\.org|download\.pytorch\.org|registry\.(npmjs\.org|yarnpkg\.com)|(proxy|sum)\.golang\.org|index\.crates\.io|rubygems\.org|repo1?\.maven\.(apache\.)?org)(/[\w./+-]*)?$`)
-	// inPages are variables that bundlers put into pages.
+	// inPages matches variables that bundlers embed in pages, and those with the author of a
+	// commit.
 	inPages = regexp.MustCompile(`^(VITE|NEXT_PUBLIC|NUXT_PUBLIC|REACT_APP|VUE_APP|EXPO_PUBLIC|GATSBY|PUBLIC|SITE)_\w+$|^GIT_(AUTHOR|COMMITTER)_(NAME|EMAIL|DATE)$`)
-	// hostName is of variables that say with which machine a program speaks.
+	// hostName matches variables that name the machine to which a program connects.
 	hostName  = regexp.MustCompile(`(HOST|HOSTADDR|HOSTNAME|ADDR|ADDRESS|ENDPOINT|SERVERS?|REGISTRY|MIRROR|BROKERS?|INDEX|URL|URI)$`)
 	otherHost = regexp.MustCompile(`(?i)^([^@\s]*@)?[\w-]+(\.[\w-]+)+(:\d+)?(/|,|$)`)
-	// webPath is of variables that hold the path of an address.
+	// webPath matches variables that contain the path of a URL.
 	webPath = regexp.MustCompile(`(^|_)(BASE|PUBLIC|ROUTE|CONTEXT|URL|API|ASSETS?)_?(PATH|PREFIX|ROOT)$|^(BASE|PUBLIC)_URL$`)
-	// scratchName is of variables that say where a program writes, or keeps what it can make again.
+	// scratchName matches variables with directories for output, caches and temporary files.
 	scratchName = regexp.MustCompile(`(^|_)(CACHE|OUT|OUTPUT|DIST|BUILD|TARGET|LOG|LOGS|DATA|TMP|TEMP|DEST|INSTALL|STORAGE|UPLOADS?|REPORTS?|COVERAGE|ARTIFACTS?|RESULTS?|SCREENSHOTS?|WORK)(_?(DIR|PATH|FILE|ROOT))?$|(CACHE|TMP|COVER|OUT)DIR$|^(GOCACHE|GOBIN|GOTMPDIR|PREFIX|DESTDIR|GIT_INDEX_FILE|XDG_(CACHE_HOME|RUNTIME_DIR)|HF_HOME|TORCH_HOME|DB(_PATH|_FILE)?|DATABASE_(URL|PATH|FILE)|SQLITE_\w+|npm_config_cache)$`)
 	scratch     = regexp.MustCompile(`^(/tmp|/var/tmp|/dev/shm|/run/user/\d+|~/(\.cache|Library/Caches|go/bin|\.local/bin))(/|$)`)
-	// installedAt are places of what is installed, where an agent may not write unasked.
+	// installedAt matches the locations of installed software, where an agent may not write without
+	// approval.
 	installedAt = regexp.MustCompile(`^(/(usr|opt|bin|lib|lib64|nix|snap|Library|Applications|System)(/|$)|/etc/(ssl|pki)/|~/(\.(nvm|pyenv|rbenv|nodenv|bun|deno|cargo|rustup|volta|sdkman|asdf|jenv|nodebrew|fnm|pub-cache|local/share/(pnpm|mise|fnm|uv))|go|Android|Library/(Android|pnpm)|miniconda3|anaconda3)(/|$))`)
-	// pathOption is an option with its path in one word.
+	// pathOption matches an option that is joined to its path.
 	pathOption = regexp.MustCompile(`^-(I|L|isystem|isysroot)`)
-	// plainOptions are options of compilers, linkers, test runners and the JVM that load nothing and
-	// run nothing, and their values.
+	// plainOptions matches options of compilers, linkers, test runners and the JVM that load
+	// nothing and run nothing, with their values.
 	plainOptions = regexp.MustCompile(`^(` +
 		`(-[OgqsvwxWnXkmDAF]|-O[0-3sgz]|-g\d|-vv+|-W[a-zA-Z][\w=+-]*|-std=[\w+]+|-m[\w.=+-]+|-f(no-)?(PI[CE]|pi[ce]|sanitize|omit|stack|lto|exceptions|rtti|strict|profile|coverage|test|debug|diagnostics|color|visibility|openmp|common|inline|permissive|wrapv)[\w=,+-]*` +
 		`|-D[\w.]+(=[\w./:"\\-]*)?|-U\w+|-[IL]\S+|-isystem|-isysroot|-l\w+|-pthread|-pipe|-j ?\d*|-p no:\w+|-n ?\w+` +

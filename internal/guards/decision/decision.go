@@ -1,6 +1,5 @@
-// Package decision is what the guards among the builtins have in common: what may
-// happen to a tool call, which of two decisions is the graver one, and how a text of
-// an agent is shown to a person.
+// Package decision contains what the builtin guards share: the possible decisions on a tool call,
+// their order, and how text of an agent is shown to a person.
 package decision
 
 import (
@@ -20,15 +19,15 @@ import (
 // Decision is what happens to a tool call.
 type Decision string
 
-// The decisions, the gravest last.
+// The decisions, by ascending gravity.
 const (
 	Allow Decision = "allow"
 	Ask   Decision = "ask"
 	Deny  Decision = "deny"
 )
 
-// Or is the decision, or byDefault where none was given. The error names the option
-// that has another.
+// Or returns the decision, or byDefault if it is empty. For an invalid decision, the error names
+// the option.
 func (d Decision) Or(byDefault Decision, option jsontext.Pointer) (Decision, error) {
 	switch d {
 	case "":
@@ -39,25 +38,25 @@ func (d Decision) Or(byDefault Decision, option jsontext.Pointer) (Decision, err
 	return "", kind.At(option, "must be allow, ask or deny, not %q", d)
 }
 
-// Finding is a decision, and why. The zero Finding decides nothing.
+// Finding is a decision and its reason. The zero Finding decides nothing.
 type Finding struct {
 	Decision Decision
 	Reason   string
-	Rule     string // that decided, as [kind.Rule] writes it
+	Rule     string // that decided, in the form of [kind.Rule]
 }
 
-// Listed is the rule that a pattern is, by its place in a list of the options.
+// Listed returns the rule of a pattern at index i of an option's list.
 func Listed(list string, i int, pattern fmt.Stringer) string {
 	return kind.Rule(jsontext.Pointer("").AppendToken(list).AppendToken(strconv.Itoa(i)), strconv.Quote(pattern.String()))
 }
 
-// Option is the rule that an option is, such as what happens to all else.
+// Option returns the rule of an option, such as the one for everything else.
 func Option(name string) string { return kind.Rule(jsontext.Pointer("").AppendToken(name), "") }
 
-// BuiltIn is a rule that comes with the guard.
+// BuiltIn returns the rule of a built-in part of the guard.
 func BuiltIn(name string) string { return "built in: " + name }
 
-// Graver is the one of two findings that decides; f where they weigh the same.
+// Graver returns the graver one of two findings, or f if they are equal.
 func (f Finding) Graver(other Finding) Finding {
 	if other.weight() > f.weight() {
 		return other
@@ -67,8 +66,8 @@ func (f Finding) Graver(other Finding) Finding {
 
 func (f Finding) weight() int { return slices.Index([]Decision{Allow, Ask, Deny}, f.Decision) }
 
-// Timeout is an option of how long a person is waited for, in seconds; nil for 0, the
-// router's default.
+// Timeout checks an option for the time to wait for a person, in seconds. It returns nil for 0,
+// which means the router's default.
 func Timeout(seconds float64) (*float64, error) {
 	if seconds < 0 {
 		return nil, kind.At("/timeout", "must be a number of seconds above 0, not %v", seconds)
@@ -79,7 +78,7 @@ func Timeout(seconds float64) (*float64, error) {
 	return &seconds, nil
 }
 
-// Tool is a tool's name as a person is shown it, where the event has one.
+// Tool returns a tool's name as it is shown to people.
 func Tool(name string) string {
 	if strings.TrimSpace(name) == "" {
 		return "a tool that the event doesn't name"
@@ -87,11 +86,12 @@ func Tool(name string) string {
 	return Clip(name, 100)
 }
 
-// maxHeadline is how many characters of a command are in a question.
+// maxHeadline is the maximum number of characters of a command in a question.
 const maxHeadline = 200
 
-// Question is a line that asks whether a call may be made, with the command, path or address
-// that it is about, its secrets masked. whole reports whether that is all of what it is about.
+// Question returns a line that asks whether a call may be made, with its command, path or address,
+// in which secrets are masked. whole reports whether the line shows everything that the call is
+// about.
 func Question(tool events.Tool) (line string, whole bool) {
 	subject := strings.TrimSpace(tool.Subject())
 	if subject == "" {
@@ -102,7 +102,7 @@ func Question(tool events.Tool) (line string, whole bool) {
 	return "Allow " + Tool(tool.Name) + ": " + line + "?", line == shown && one(tool)
 }
 
-// one reports whether a call is about one thing.
+// one reports whether a call is about a single thing.
 func one(tool events.Tool) bool {
 	n := len(tool.Paths) + len(tool.URLs)
 	if tool.Command != "" {
@@ -111,7 +111,8 @@ func one(tool events.Tool) bool {
 	return n == 1
 }
 
-// Clip is at most so many characters of a text, with what can't be seen made visible.
+// Clip returns at most the given number of characters of a text, with invisible characters made
+// visible.
 func Clip(text string, most int) string {
 	runes := []rune(approval.Visible(text))
 	if len(runes) > most {
@@ -120,8 +121,9 @@ func Clip(text string, most int) string {
 	return string(runes)
 }
 
-// Excerpt is Clip for what a person judges: of a text that is longer, its beginning and its
-// end, and a digest in between, so that no other text has the same excerpt.
+// Excerpt is like Clip, for text that a person must evaluate. Of a longer text it returns the
+// beginning and the end with a digest of the whole in between, so that no other text has the same
+// excerpt.
 func Excerpt(text string, most int) string {
 	runes := []rune(approval.Visible(text))
 	if len(runes) <= most {
@@ -131,7 +133,7 @@ func Excerpt(text string, most int) string {
 	return string(begin) + fmt.Sprintf("… (%d more characters, SHA-256 %s) …", len(runes)-most*3/4-most/4, approval.Digest([]byte(text))[:32]) + string(end)
 }
 
-// Patterns reads the list of patterns of an option.
+// Patterns parses the list of patterns of an option.
 func Patterns[P any](option jsontext.Pointer, texts []string, parse func(string) (P, error)) ([]P, error) {
 	all := make([]P, 0, len(texts))
 	for i, text := range texts {
@@ -144,11 +146,11 @@ func Patterns[P any](option jsontext.Pointer, texts []string, parse func(string)
 	return all, nil
 }
 
-// MustPatterns reads patterns that are built in.
+// MustPatterns parses built-in patterns.
 func MustPatterns[P any](parse func(string) (P, error), texts ...string) []P {
 	all, err := Patterns("", texts, parse)
 	if err != nil {
-		panic(err) // a test reads them all
+		panic(err) // a test parses them all
 	}
 	return all
 }

@@ -22,7 +22,7 @@ func Example() {
 	// Bash or a tool that the event doesn't name
 }
 
-// An excerpt shows both ends, and is of one text only.
+// An excerpt shows both ends, and is unique to one text.
 func TestAnExcerptIsOfOneText(t *testing.T) {
 	long := func(middle string) string {
 		return decision.Excerpt("begin "+strings.Repeat("a", 1000)+middle+strings.Repeat("a", 1000)+" end", 200)

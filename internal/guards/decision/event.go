@@ -10,9 +10,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// OfEvent judges the tool calls of an event, those that a call holds too, and answers
-// what the strictest of the answers is: a denial, or one approval request that has all of them.
-// An event that isn't about a tool passes.
+// OfEvent evaluates the tool calls of an event, including nested ones, and returns the strictest
+// result: a denial, or one approval request for all of them. It denies calls whose combined request
+// would be too long. An event that is not about a tool is allowed.
 func OfEvent(ev events.Event, judge func(events.Tool) chain.Result) chain.Result {
 	var all chain.Result
 	for _, tool := range events.ToolsOf(ev.Name, ev.Data) {
@@ -32,8 +32,7 @@ func OfEvent(ev events.Event, judge func(events.Tool) chain.Result) chain.Result
 	return all
 }
 
-// both is the approval request that has two. Where they offer different answers it offers Allow
-// and Deny.
+// both combines two approval requests. If their options differ, the result offers Allow and Deny.
 func both(a, b chain.Result) chain.Result {
 	a.ApprovalPrompt += "\n\n" + b.ApprovalPrompt
 	a.Reason += "; " + b.Reason
@@ -43,15 +42,15 @@ func both(a, b chain.Result) chain.Result {
 	return a
 }
 
-// Handler is a hook that judges the tool calls of an event, see [OfEvent].
+// Handler returns a hook that evaluates the tool calls of an event, see [OfEvent].
 func Handler(judge func(events.Event, events.Tool) chain.Result) kind.Hook {
 	return kind.Hook{Handler: func(_ context.Context, ev events.Event) (chain.Result, error) {
 		return OfEvent(ev, func(tool events.Tool) chain.Result { return judge(ev, tool) }), nil
 	}}
 }
 
-// Root is the directory where the agent works. What a call says of that counts for nothing. It is
-// empty where the event doesn't say.
+// Root returns the directory where the agent works, or "" if the event does not contain it. A
+// directory in the call itself is ignored.
 func Root(ev events.Event) string {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// A question names what it is about, without secrets, and on one line that no text of an
-// agent pushes the rest out of.
+// A question shows what it is about on one line, without secrets, and text of an agent can't push
+// the rest out of the line.
 func TestAQuestionNamesWhatItIsAbout(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ofShell is the flow of a shell's command.
+// ofShell returns the flow of a shell command.
 func (g guard) ofShell(ev events.Event, tool events.Tool) flow {
 	f := flow{secret: g.secrets(ev, tool), untrusted: g.foreign(ev, tool), same: true}
 	if tool.Partial {
@@ -39,8 +39,8 @@ func (g guard) ofShell(ev events.Event, tool events.Tool) flow {
 	return f
 }
 
-// Programs by what they do with other machines. Another agent is one of them: it has a
-// session of its own, which begins without labels.
+// Programs by their access to other machines. Another agent counts as one, because it has its own
+// session, which begins without labels.
 var (
 	fetches = wordset.Of("curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone mail mutt")
 	senders = wordset.Of(`curl wget aria2c http https httpie xh lynx w3m links elinks gh glab hub nc ncat netcat socat telnet ftp sftp scp ssh rclone
@@ -53,7 +53,7 @@ var (
 		"yarn": wordset.Of("publish npm login"), "cargo": wordset.Of("publish login owner"), "docker": wordset.Of("push login"), "podman": wordset.Of("push login"),
 		"gem": wordset.Of("push owner"), "poetry": wordset.Of("publish"), "uv": wordset.Of("publish"), "hatch": wordset.Of("publish"), "go": wordset.Of(""), "dotnet": wordset.Of("nuget"),
 	}
-	// local programs send nothing anywhere, whatever they are told.
+	// local are programs that never send anything to another machine.
 	local = wordset.Of(`ls dir pwd cd pushd popd echo printf true false : test [ [[ cat head tail wc grep egrep fgrep rg ag cut paste tr nl tac rev column fold basename
 		dirname realpath readlink stat file du df which type whoami id groups uname hostname date cal ps pgrep diff cmp comm sleep seq expr bc
 		sha1sum sha256sum sha512sum shasum md5sum md5 cksum xxd od hexdump strings base64 jq yq tree sort uniq shuf join cp mv rm rmdir mkdir touch ln
@@ -66,7 +66,7 @@ var (
 	remote = regexp.MustCompile(`^[\w.-]+@[\w.-]+:|^[\w-]+(\.[\w-]+)+:[^\\]`)
 )
 
-// sends reports whether a command gives another machine something.
+// sends reports whether a command sends something to another machine.
 func sends(c shell.Command) shell.Found {
 	if c.Connects() {
 		return shell.Yes
@@ -78,7 +78,7 @@ func sends(c shell.Command) shell.Found {
 	switch {
 	case name == "":
 		return shell.Maybe
-	case name == "curl" && len(c.Assigns) == 0 && toItself(c): // HOME says where its settings are
+	case name == "curl" && len(c.Assigns) == 0 && toItself(c): // HOME determines where its settings are
 		return shell.No
 	case senders[name], sending[name][verb], addressed(c):
 		return shell.Yes
@@ -90,12 +90,12 @@ func sends(c shell.Command) shell.Found {
 	return shell.Maybe
 }
 
-// Sends reports whether a line of shell is known to give another machine something.
+// Sends reports whether a command line certainly sends something to another machine.
 func Sends(line, cwd string) bool {
 	return slices.ContainsFunc(shell.Parse(line, cwd).Commands, func(c shell.Command) bool { return sends(c) == shell.Yes })
 }
 
-// stays reports whether a command is known to send nothing anywhere.
+// stays reports whether a command certainly sends nothing to another machine.
 func stays(c shell.Command) bool {
 	name := c.Name()
 	known := local[name] && !strings.Contains(c.Words[0].Text, "/") || localVerbs[name][c.Verb()]
@@ -104,10 +104,10 @@ func stays(c shell.Command) bool {
 	})
 }
 
-// reaching is a path on another machine, as Windows has it.
+// reaching matches a path on another machine, in the notation of Windows.
 var reaching = regexp.MustCompile(`^(//|\\\\)[\w-]`)
 
-// away is what makes programs leave this machine, or run another one, that stay here else.
+// away matches arguments with which local programs access other machines or run other programs.
 var away = map[string]*regexp.Regexp{
 	"go":       regexp.MustCompile(`@|^[\w-]+(\.[\w-]+)+/|^--?(m|versions|u|w|mod=mod)$`),
 	"tar":      regexp.MustCompile(`^(-\w*f|--file=)?[\w.@-]{2,}:`),
@@ -116,15 +116,16 @@ var away = map[string]*regexp.Regexp{
 	"prettier": regexp.MustCompile(`^--(plugin|config)`),
 }
 
-// addressed reports whether a program that is not known to stay here is given the address
-// of another machine.
+// addressed reports whether an argument of a program that is not known to be local is an address on
+// another machine.
 func addressed(c shell.Command) bool {
 	return !stays(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
 		return addresses.Names(w.Text) && !(w.Known && addresses.Loopback(w.Text)) || remote.MatchString(w.Text)
 	})
 }
 
-// toItself reports whether curl asks this machine, with options that lead nowhere else.
+// toItself reports whether curl requests only this machine, with options that do not change the
+// destination.
 func toItself(c shell.Command) bool {
 	asked := false
 	for a := range ownRequest.In(c.Args()) {

@@ -1,6 +1,6 @@
-// Package flowguard is the builtin flow-guard: what a session has seen limits what it may
-// do. It labels sessions that read a secret or third-party text, and asks or denies
-// where such a session sends something out or changes what others rely on.
+// Package flowguard is the builtin flow-guard: what a session has read limits what it may do. It
+// labels sessions that read a secret or third-party text, and asks or denies if such a session
+// sends something out or changes something that others rely on.
 //
 //	hooks:
 //	  - id: flow-guard
@@ -14,23 +14,22 @@
 //
 // # Labels
 //
-// secret-read is added where a tool reads a file that holds secrets, where a command prints
-// some, and where a result looks like one; untrusted-input where third-party text comes
-// in: from the web, an MCP server, or a tool or file that the options name. A label is added
-// before the tool runs, so that the model has nothing to act on yet, and once more with the
-// result. Labels of the router hold for the tree of sub-agents; the guard obeys those that
-// other hooks add too.
+// The guard adds secret-read if a tool reads a file with secrets, if a command prints secrets, and
+// if a result looks like a secret. It adds untrusted-input if third-party text comes in: from the
+// web, an MCP server, or a tool or file that the options name. Labels are added before the tool
+// runs, so that the model can't act on the content before, and again with the result. The router's
+// labels apply to the tree of sub-agents; the guard also respects labels that other hooks add.
 //
-// # What the user said
+// # User prompts
 //
-// A call passes without a question where the user's prompts of the session have each of its
-// values, letter by letter and as whole words, and one of them is distinctive. Nothing is
-// looked for in what tools returned: a value that was split, encoded, or spelt otherwise is
-// simply not in a prompt, and the call is asked about. The same call passes once for each prompt. Prompts of
-// sub-agents were written by an agent and count for nothing.
+// A call is allowed without a question if the user's prompts in the session contain each of its
+// values, verbatim and as whole words, and one of them is distinctive. The results of tools are not
+// considered: a value that was split, encoded or spelled differently is not in a prompt, so the
+// guard asks. The same call is allowed once for each prompt. Prompts of sub-agents are written by
+// an agent and do not count.
 //
 // # Failure
 //
-// It is a guard: where a call can't be read, or the prompts can't be, it asks or fails, and
-// its on_failure, which is deny, holds.
+// The guard fails closed: if it can't read a call or the prompts, it asks or returns an error, and
+// its on_failure applies, which is deny.
 package flowguard

@@ -9,24 +9,24 @@ import (
 )
 
 var (
-	// ofEnvironment matches how code gets at variables of the environment, with what it wants of them,
-	// and what precedes, where a child is given them all.
+	// ofEnvironment matches code that reads environment variables, with the variable or method that
+	// follows. The first group matches code that passes the whole environment to a child process.
 	ofEnvironment = regexp.MustCompile(`(\benv\s*[=:]\s*[{(.*\w]*)?(?:\bos\.environ|\bgetenv|\bGetenv|\bprocess\.env|\bENV\b|\bDeno\.env|%ENV|\$_?ENV\b)(?:\.(?:get|fetch|setdefault|pop)\b)?[.(\[{'"]*(\w*)`)
-	// interpreters are programs that take code.
+	// interpreters match programs that take code as an argument.
 	interpreters = regexp.MustCompile(`^(python|pypy|ruby|perl|php|node|bun|deno|tsx|ts-node)[\d.]*$`)
-	// allOf is what code calls to have all variables.
+	// allOf are methods that return all variables.
 	allOf = strings.Fields("items values copy to_h to_a inspect each map toObject entries")
-	// secretVariable matches the name of a variable that holds a secret.
+	// secretVariable matches the name of a variable that contains a secret.
 	secretVariable = regexp.MustCompile(`(?i)^(` + secretName + `|` + linkName + `)$`)
 )
 
-// looksUp reports whether a command has code that reads a variable with a secret, or all of them.
+// looksUp reports whether the code in a command reads a variable with a secret, or all variables.
 func looksUp(c shell.Command) bool {
 	if !interpreters.MatchString(c.Name()) {
 		return false
 	}
 	reads := func(w shell.Word) bool {
-		if !strings.ContainsAny(w.Text, "([{.% ") { // a name, and no code
+		if !strings.ContainsAny(w.Text, "([{.% ") { // a name rather than code
 			return false
 		}
 		for _, m := range ofEnvironment.FindAllStringSubmatch(w.Text, -1) {

@@ -8,13 +8,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// flow is what a tool call brings into its session, and takes out of it.
+// flow describes the data that a tool call brings into its session and takes out of it.
 type flow struct {
-	secret, untrusted bool // what comes in
+	secret, untrusted bool // data that comes in
 	egress            shell.Found
-	fetch             bool // goes out too, and says no more than which page it wants
-	write             bool // what others rely on
-	same              bool // what comes in may go out in the same call
+	fetch             bool // it sends only a request for a page
+	write             bool // it changes something that others rely on
+	same              bool // incoming data may be sent out by the same call
 	what              string
 }
 
@@ -28,7 +28,7 @@ func (f flow) labels() (all []string) {
 	return all
 }
 
-// flowOf is the flow of a tool call.
+// flowOf returns the flow of a tool call.
 func (g guard) flowOf(ev events.Event, tool events.Tool) flow {
 	if f, listed := g.listed(tool); listed {
 		return f
@@ -50,13 +50,14 @@ func (g guard) flowOf(ev events.Event, tool events.Tool) flow {
 	case events.ClassAgent, events.ClassTodo:
 		return flow{}
 	}
-	if tool.Known { // the calls that it holds are judged themselves
+	if tool.Known { // calls nested in it are evaluated separately
 		return flow{}
 	}
 	return flow{untrusted: true, egress: shell.Yes, what: "is a tool that the policy does not know"}
 }
 
-// writes notes whether a call writes outside of the project, maybe to where other machines read it.
+// writes records whether a call writes outside the project, and whether other machines may read
+// that.
 func (g guard) writes(f *flow, ev events.Event, tool events.Tool) {
 	if !g.outside(ev, tool) {
 		return
@@ -67,7 +68,7 @@ func (g guard) writes(f *flow, ev events.Event, tool events.Tool) {
 	}
 }
 
-// listed is the flow of a tool that the options name.
+// listed returns the flow of a tool that the options name.
 func (g guard) listed(tool events.Tool) (f flow, found bool) {
 	trusted := g.Tools.Trusted.Match(tool)
 	f.untrusted = g.Tools.Untrusted.Match(tool) && !trusted
@@ -80,16 +81,16 @@ func (g guard) listed(tool events.Tool) (f flow, found bool) {
 	return f, trusted || f.untrusted || f.secret || f.write || f.egress == shell.Yes
 }
 
-// Words in the names of tools of MCP servers: those that begin one that only reads, and
-// those that no such tool has.
+// Words in the names of MCP tools: of tools that only read, of tools that act, and of tools that
+// return secrets.
 var (
 	reading = strings.Fields("get list search read find fetch view show describe lookup resolve query-docs")
 	acting  = strings.Fields("delete remove purge drop replace create update write send post push put set add edit exec execute run sql invoke call upload publish share invite")
 	private = strings.Fields("secret secrets env credential credentials token tokens password passwords passwd private apikey")
 )
 
-// ofMCP is the flow of a tool of an MCP server, by its name: what it returns is text of
-// others, and where it may do more than read, its input goes out.
+// ofMCP returns the flow of an MCP tool, judging by its name: its result is third-party text, and
+// if it may do more than read, its input is sent out.
 func ofMCP(tool events.Tool) flow {
 	words := strings.FieldsFunc(strings.ToLower(tool.ServerTool), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
 	among := func(list []string) bool {

@@ -21,14 +21,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Builtin is flow-guard. Its priority is behind that of the guards: what they deny is not
-// seen by the session.
+// Builtin is the builtin flow-guard. It runs after the other guards: the session does not see what
+// they deny.
 var Builtin = builtin.Of("Labels sessions that read secrets or text of others, and stops what they send out.",
 	chain.Registration{
 		Events: []string{events.PromptSubmit, events.ToolPre, events.ToolPost, events.ToolError, events.SessionEnd}, Priority: 30, OnFailure: chain.FailClosed,
 	}, New)
 
-// guard is a flow-guard as it was configured.
+// guard is a configured flow-guard.
 type guard struct {
 	Tools                     Tools
 	onSecret, onUntrusted     decision.Decision
@@ -40,7 +40,7 @@ type guard struct {
 	log                       *slog.Logger
 }
 
-// New builds the hook.
+// New creates the hook.
 func New(s kind.Section, o Options) (kind.Hook, error) {
 	g, err := o.compile()
 	if err != nil {
@@ -57,7 +57,7 @@ func (g guard) handle(ctx context.Context, ev events.Event) (chain.Result, error
 		return chain.Result{}, nil
 	case events.ToolPre:
 		return g.before(ctx, ev)
-	case events.ToolPost, events.ToolError: // what a tool prints before it fails is read too
+	case events.ToolPost, events.ToolError: // a failed tool may have printed something before
 		return g.after(ev)
 	case events.SessionEnd:
 		builtin.Forget(ctx, g.states, g.log, ev)
@@ -65,7 +65,7 @@ func (g guard) handle(ctx context.Context, ev events.Event) (chain.Result, error
 	return chain.Result{}, nil
 }
 
-// said remembers what the user says. Where it can't be remembered more is asked.
+// said stores a prompt of the user. If that fails, the guard asks about more calls.
 func (g guard) said(ctx context.Context, ev events.Event) {
 	if !g.prompts || ev.Session == "" || ev.Extensions[events.AttrParent] != "" {
 		return
@@ -83,7 +83,8 @@ func (g guard) said(ctx context.Context, ev events.Event) {
 	}
 }
 
-// before judges the calls of a tool:pre, and labels the session with what they let in.
+// before evaluates the calls of a tool:pre event, and labels the session for the data that they
+// bring in.
 func (g guard) before(ctx context.Context, ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -98,11 +99,11 @@ func (g guard) before(ctx context.Context, ev events.Event) (chain.Result, error
 		failed = errors.Join(failed, err)
 		return one
 	})
-	result.Labels = labels // also those that the session has: it got them again
+	result.Labels = labels // includes labels that the session already has, to renew them
 	return result, failed
 }
 
-// judge decides about one call, by what its session has seen.
+// judge decides on one call, depending on the labels of its session.
 func (g guard) judge(ctx context.Context, ev events.Event, data events.Object, tool events.Tool, f flow) (chain.Result, error) {
 	seen := ev.Labels()
 	secret := slices.Contains(seen, SecretRead) || f.secret && f.same
@@ -133,7 +134,8 @@ func (g guard) judge(ctx context.Context, ev events.Event, data events.Object, t
 	}, nil
 }
 
-// stated reports whether the user said all that a call is given, and notes that it passes.
+// stated reports whether the user's prompts contain all values of a call, and records that the call
+// is allowed.
 func (g guard) stated(ctx context.Context, ev events.Event, data events.Object, tool events.Tool) (stated bool, err error) {
 	if !g.prompts || ev.Session == "" {
 		return false, nil
@@ -146,8 +148,8 @@ func (g guard) stated(ctx context.Context, ev events.Event, data events.Object, 
 	return stated, err
 }
 
-// after labels the session with what a tool let in, and with the secrets that its result or its error
-// has.
+// after labels the session for the data that a tool brought in, and for secrets in its result or
+// error.
 func (g guard) after(ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -164,7 +166,7 @@ func (g guard) after(ev events.Event) (chain.Result, error) {
 	return chain.Result{Labels: labels}, nil
 }
 
-// holdsSecret reports whether a result has a secret by its form.
+// holdsSecret reports whether a result contains a secret that is recognizable by its form.
 func holdsSecret(result jsontext.Value) bool {
 	if len(result) == 0 {
 		return false

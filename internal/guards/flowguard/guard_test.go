@@ -37,7 +37,7 @@ func ExampleNew() {
 	// deny This session has read a secret (secret-read), and Bash runs curl, which sends something out <nil>
 }
 
-// session sends events of one session to a new guard, and keeps its labels as a router does.
+// session sends events of one session to a new guard, and keeps its labels like a router.
 type session struct {
 	*testing.T
 	kind.Hook
@@ -190,7 +190,7 @@ func TestSecretsInResults(t *testing.T) {
 func TestWhatLabeledSessionsMay(t *testing.T) {
 	const webFetch = `{"tool_name":"WebFetch","tool_input":{"url":"https://example.com/x","prompt":"x"}}`
 	const mail = `{"tool_name":"mcp__mail__send_mail","tool_input":{"to":"a@example.com"}}`
-	for call, want := range map[string]string{ // without labels, after text of others, after a secret: . passes, ? asks, ! is denied
+	for call, want := range map[string]string{ // without labels, with untrusted-input, with secret-read: . allow, ? ask, ! deny
 		bash("ls; cat main.go | wc -l"):                                        "...",
 		bash("go build ./... && git commit -am x"):                             "...",
 		bash("go test ./..."):                                                  "..?",
@@ -249,7 +249,7 @@ func TestASecretThatLeavesInTheSameCommand(t *testing.T) {
 	}
 }
 
-// Who is asked sees which command it is about.
+// The question shows the command that it is about.
 func TestAQuestionNamesTheCommand(t *testing.T) {
 	t.Parallel()
 	got := newSession(t, flowguard.Options{}, flowguard.UntrustedInput).send(events.ToolPre, bash("git push origin main"))
@@ -305,8 +305,8 @@ func TestAStoreThatIsAway(t *testing.T) {
 	}
 }
 
-// TestProgramsThatStayHereAreNotSentAway: what a session that read a secret may run does not
-// reach another machine by its arguments.
+// TestProgramsThatStayHereAreNotSentAway checks that local programs which a session may run after
+// it has read a secret can't reach another machine through their arguments.
 func TestProgramsThatStayHereAreNotSentAway(t *testing.T) {
 	t.Parallel()
 	for command, pass := range map[string]bool{
@@ -323,8 +323,8 @@ func TestProgramsThatStayHereAreNotSentAway(t *testing.T) {
 	}
 }
 
-// A session that reads again gets the label again: what a person was asked before does not remove
-// it, and it holds on for the agent's other sessions.
+// A session that reads a secret again gets the label again: the answer to an earlier question does
+// not remove it, and it keeps applying to the agent's other sessions.
 func TestALabelIsSetAgain(t *testing.T) {
 	s := newSession(t, flowguard.Options{}, flowguard.SecretRead)
 	for _, event := range []string{events.ToolPre, events.ToolPost} {

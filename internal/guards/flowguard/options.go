@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/paths"
 )
 
-// The labels that the guard adds and obeys.
+// The labels that the guard adds and checks.
 const (
 	SecretRead     = "secret-read"
 	UntrustedInput = "untrusted-input"
@@ -61,15 +61,15 @@ type Files struct {
 	Public []string `json:"public"`
 }
 
-// public are files with the name of a secret that hold none.
+// public are files that are named like a secret but contain none.
 var public = decision.MustPatterns(paths.Parse, "**/.env.{example,sample,template}")
 
-// synced are directories that programs copy to other machines, or that stand on one.
+// synced are directories that programs copy to other machines, or that are on one.
 var synced = decision.MustPatterns(paths.Parse,
 	"~/{Dropbox,OneDrive,Nextcloud,ownCloud,iCloudDrive,GoogleDrive,Google Drive,pCloudDrive,MEGA}*/**",
 	"~/Library/{CloudStorage,Mobile Documents}/**", "/Volumes/**", "/net/**", "/run/user/*/gvfs/**")
 
-// compile checks the options.
+// compile checks the options and returns the configured guard.
 func (o Options) compile() (g guard, err error) {
 	g.Tools = o.Tools
 	for name, list := range map[string]builtin.Tools{

@@ -16,30 +16,30 @@ var printing = decision.MustPatterns(shell.ParsePattern,
 	"aws configure export-credentials", "aws sts", "gcloud auth print-*-token", "gcloud secrets", "az account get-access-token", "az keyvault secret",
 	"terraform state pull", "terraform output", "kubectl get secret*", "kubectl config view")
 
-// named is a variable whose name says that it holds a secret, and linked one with an address that
-// mostly has a password.
+// named matches a variable whose name suggests a secret, and linked one with an address that often
+// contains a password.
 var (
 	named  = regexp.MustCompile(`(?i)\$\{?[!#]?` + secretName)
 	linked = regexp.MustCompile(`(?i)\$\{?[!#]?` + linkName)
 )
 
-// Parts of such names.
+// Patterns of such names.
 const (
 	secretName = `\w*(secret|token|passw|api_?key|private|credential|access_?key)\w*`
 	linkName   = `\w*((database|db|postgres\w*|pg|mysql|mongo\w*|redis|amqp|rabbitmq|broker)_(ur[il]|dsn)|connection_?string)\w*`
 )
 
-// indirect is a variable that another one names.
+// indirect matches an indirect expansion.
 var indirect = regexp.MustCompile(`\$\{!\w+\}`)
 
-// secretFile is the name of a file with secrets in what is no path: code, or a value that is not
-// known.
+// secretFile matches the name of a file with secrets in a text that is not a path, such as code or
+// an unknown value.
 var secretFile = regexp.MustCompile(`(^|[^\w.-])(\.env(\.(local|production|prod|staging|development|test))?|id_(rsa|dsa|ecdsa|ed25519)|` +
 	`\.(netrc|pgpass|npmrc|pypirc|git-credentials|vault-token)|\.(aws|ssh|kube|gnupg|azure)/[^'"\s]+|(credentials|secrets|service-account)\.(json|ya?ml|toml)|/proc/[^'"\s]+/environ)($|[^\w.-])`)
 
-// mentions reports whether a command may open such a file without naming it as a path: the
-// name is in its code, or somewhere in the line, and a value of the command is not known.
-// What git is told that is not known is a message.
+// mentions reports whether a command may open such a file without a path as its argument: its code
+// contains the name, or the line does and an argument of the command is unknown. Unknown arguments
+// of git are usually messages and are ignored.
 func mentions(c shell.Command, line string) bool {
 	switch {
 	case len(c.Words) == 0 || c.Name() == "git" || !secretFile.MatchString(line):
@@ -82,16 +82,16 @@ func prints(c shell.Command) bool {
 	return slices.ContainsFunc(printing, func(p shell.Pattern) bool { return p.In(c) == shell.Yes })
 }
 
-// environment is what has a program print its variables, or those of others: of ps the letter e among
-// options without a dash, in jq's language env.
+// environment matches arguments that make a program print environment variables: the letter e among
+// the options of ps without a dash, and env in jq.
 var environment = map[string]*regexp.Regexp{
 	"ps": regexp.MustCompile(`^[aefglrtuvwx]*e[aefglrtuvwx]*$|^-\w*E`),
 	"jq": regexp.MustCompile(`\$ENV\b|(^|[\s(|])env(\.[A-Z_]|\s*($|[|\[)]))`),
 }
 
-// expands reports whether a command that stays here is given a variable that holds a secret, or one
-// whose name is not known; a test only looks whether it is there. An address counts where the program
-// stays here: psql connects to it, and echo prints it.
+// expands reports whether a command is given a variable that contains a secret or whose name is
+// unknown. A test is not included: it only checks whether the variable is set. An address with a
+// password counts only for programs that do not send: psql connects to it, but echo prints it.
 func expands(c shell.Command) bool {
 	holds := func(w shell.Word) bool {
 		return !w.Known && (named.MatchString(w.Text) || indirect.MatchString(w.Text) || linked.MatchString(w.Text) && stays(c))

@@ -15,22 +15,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Bounds of what is remembered of a session.
+// Limits on what is stored for a session.
 const (
-	maxPrompts = 16 << 10 // bytes of prompts, the newest
-	maxPassed  = 64       // calls that passed since the last prompt
+	maxPrompts = 16 << 10 // bytes of the newest prompts
+	maxPassed  = 64       // calls allowed since the last prompt
 	maxValues  = 256      // of one call
 )
 
-// memory is what is remembered of a session.
+// memory is the stored state of a session.
 type memory struct {
 	Prompts []string `json:"prompts,omitempty"` // of the user, the newest last
 	// Passed are the ids of the events that a prompt let pass, by the digests of their calls.
 	Passed map[string]string `json:"passed,omitempty"`
 }
 
-// add remembers a prompt. One that is too long is not remembered: a part of it would end
-// where the user ended nothing.
+// add stores a prompt. A prompt that is too long is not stored: a truncated one would end at a
+// place that the user did not choose.
 func (m *memory) add(prompt string) {
 	m.Passed = nil
 	m.Prompts = append(m.Prompts, prompt)
@@ -43,8 +43,8 @@ func (m *memory) add(prompt string) {
 	}
 }
 
-// pass notes that a call of an event passes on the user's word, and reports whether it is the
-// first of its kind since the last prompt. An event may be judged twice.
+// pass records that a call of an event is allowed because of a prompt. It reports whether this is
+// the first such call since the last prompt. The same event may be evaluated twice.
 func (m *memory) pass(call, event string) bool {
 	if first, passed := m.Passed[call]; passed {
 		return first == event && event != ""
@@ -59,15 +59,14 @@ func (m *memory) pass(call, event string) bool {
 	return true
 }
 
-// values are what a call is given: what it consists of that can carry something.
+// values are the parts of a call's input that can carry data.
 type values struct {
 	texts   []string
 	numbers []string
-	unread  bool // there is more
+	unread  bool // there are values that were not read
 }
 
-// valuesOf are the values of a tool call: its command, its addresses, or else all of its
-// input.
+// valuesOf returns the values of a tool call: its command, its URLs, or otherwise all of its input.
 func valuesOf(tool events.Tool, data events.Object) (v values) {
 	switch {
 	case tool.Class == events.ClassShell && tool.Command != "" && !tool.Partial:
@@ -87,8 +86,8 @@ func valuesOf(tool events.Tool, data events.Object) (v values) {
 	return v
 }
 
-// add adds the values of a member, and the names of the members below it, which an agent may
-// choose too.
+// add adds the values in a JSON value, and the names of nested members, which an agent can choose,
+// too.
 func (v *values) add(value jsontext.Value, depth int) {
 	if len(v.texts)+len(v.numbers) > maxValues || depth > 8 {
 		v.unread = true
@@ -119,7 +118,7 @@ func (v *values) add(value jsontext.Value, depth int) {
 	}
 }
 
-// states reports whether the user's prompts have all values of a call, one of them
+// states reports whether the user's prompts contain all values of a call, one of which is
 // distinctive.
 func (m *memory) states(v values) bool {
 	if v.unread || len(v.texts) == 0 {
@@ -138,8 +137,7 @@ func (m *memory) states(v values) bool {
 	return slices.ContainsFunc(v.texts, distinctive)
 }
 
-// distinctive reports whether a text is more than a word or number that is in many
-// prompts by accident.
+// distinctive reports whether a text is long enough not to occur in a prompt by accident.
 func distinctive(text string) bool {
 	letters, digits := 0, 0
 	for _, r := range text {
@@ -153,8 +151,8 @@ func distinctive(text string) bool {
 	return letters >= 4 || digits >= 6
 }
 
-// has reports whether a prompt has a text as whole words: what is a part of an address or of
-// a number in the prompt was not said.
+// has reports whether a prompt contains a text as whole words. Part of an address or a number does
+// not count.
 func has(prompt, text string) bool {
 	for from := 0; ; {
 		at := strings.Index(prompt[from:], text)
@@ -170,7 +168,7 @@ func has(prompt, text string) bool {
 	}
 }
 
-// joined reports whether a text goes on in what precedes or follows it.
+// joined reports whether a text continues in the text before or after it.
 func joined(rest, text string, before bool) bool {
 	decode, inner := utf8.DecodeRuneInString, utf8.DecodeLastRuneInString
 	if before {
@@ -196,12 +194,12 @@ func joined(rest, text string, before bool) bool {
 	return rest != "" && word(beyond)
 }
 
-// joiners are what is within addresses, paths and numbers.
+// joiners are characters within addresses, paths and numbers.
 const joiners = `@._-+/:%&=#~\,`
 
 func word(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// hasNumber reports whether a prompt has a number, in any spelling.
+// hasNumber reports whether a prompt contains a number, in any notation.
 func hasNumber(prompt, number string) bool {
 	wanted, err := strconv.ParseFloat(number, 64)
 	if err != nil {
@@ -217,7 +215,7 @@ func hasNumber(prompt, number string) bool {
 	return false
 }
 
-// digest is the same for calls with the same tool and values.
+// digest returns a digest of the tool's name and the values.
 func (v values) digest(tool events.Tool) string {
 	sum := sha256.Sum256([]byte(strings.Join(slices.Concat([]string{tool.Name}, v.texts, v.numbers), "\x00")))
 	return base64.RawURLEncoding.EncodeToString(sum[:9])

@@ -14,7 +14,7 @@ import (
 // tools are those of a bank, as an operator declares them.
 var tools = flowguard.Options{Tools: flowguard.Tools{Egress: []string{"send_*"}, Untrusted: []string{"read_*"}}}
 
-// asks reports whether a labeled session is asked about a call with this input, after a prompt.
+// asks reports whether a labeled session needs approval for a call with this input, after a prompt.
 func asks(t *testing.T, prompt, input string) bool {
 	t.Helper()
 	s := newSession(t, tools, flowguard.UntrustedInput)
@@ -36,15 +36,15 @@ func TestWhatTheUserSaidPasses(t *testing.T) {
 		`{"to":"ann.lee@example.co"}`:                                      true,
 		`{"to":"www.example.com"}`:                                         true,
 		`{"to":"xample.com/a"}`:                                            true,
-		`{"to":"gb29nwbk60161331926819"}`:                                  true, // the case of letters can tell something
+		`{"to":"gb29nwbk60161331926819"}`:                                  true, // the case of letters can carry information
 		`{"to":"ANN.LEE@example.com"}`:                                     true,
 		`{"to":"ann.lee@example.com "}`:                                    true, // so can a space
-		`{"to":"аnn.lee@example.com"}`:                                     true, // a letter that looks the same
+		`{"to":"аnn.lee@example.com"}`:                                     true, // a lookalike letter
 		`{"to":"YW5uLmxlZUBleGFtcGxlLmNvbQ=="}`:                            true, // encoded
 		`{"to":"GB29NWBK","and":"60161331926819"}`:                         true, // split
 		`{"to":"ann.lee@example.com","body":"and the password is x"}`:      true,
-		`{"to":"ann.lee@example.com","meta":{"s3cret":true}}`:              true, // a name that the agent chose
-		`{"id":"13"}`:           true, // a number that stands there by accident
+		`{"to":"ann.lee@example.com","meta":{"s3cret":true}}`:              true, // a name chosen by the agent
+		`{"id":"13"}`:           true, // a number that occurs by accident
 		`{"id":13}`:             true,
 		`{"id":"to"}`:           true,
 		`{}`:                    true,

@@ -11,27 +11,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Judge says something of a tool call. It is a pure function, safe for concurrent use.
+// Judge reports a property of a tool call. It is a pure function and safe for concurrent use.
 type Judge func(events.Event, events.Tool) bool
 
-// Secret reports whether a tool call touches a file that is among the secrets that path-guard
-// knows, or more patterns, and not among public ones; or may touch one by a pattern of names
-// or through its directory.
+// Secret returns a Judge that reports whether a tool call touches a file that matches path-guard's
+// built-in secrets or more, and not public. A pattern of names or a directory that may include such
+// a file counts too.
 func Secret(more, public []paths.Pattern) Judge {
 	secrets, _ := builtIn()
 	return policy{secrets: append(slices.Clip(secrets), more...), allow: public, unclear: decision.Allow, outside: decision.Allow}.touches
 }
 
-// Among is the same for patterns alone.
+// Among is like Secret, for the given patterns only.
 func Among(patterns []paths.Pattern) Judge {
 	return policy{secrets: patterns, unclear: decision.Allow, outside: decision.Allow}.touches
 }
 
-// Outside reports whether a tool call writes outside of the directory where the agent works,
-// and of /tmp.
+// Outside returns a Judge that reports whether a tool call writes outside the agent's directory and
+// /tmp.
 func Outside() Judge { return policy{unclear: decision.Allow, outside: decision.Deny}.denies }
 
-// Written reports whether a tool call writes among patterns.
+// Written returns a Judge that reports whether a tool call writes to a file that matches patterns.
 func Written(patterns []paths.Pattern) Judge {
 	return policy{denyWrite: patterns, unclear: decision.Allow, outside: decision.Allow}.denies
 }

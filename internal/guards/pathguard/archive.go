@@ -8,11 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// tarFlags are options of tar without a value, which may be joined with others.
+// tarFlags are options of tar without a value. They may be combined.
 const tarFlags = "ahijJklmnoOpPStvwWxzZ"
 
-// dashed is a tar with dashes: tar -czf x for tar cfz x. It is as it was where other letters
-// have a value too.
+// dashed returns a tar command with a dash before its options: tar -czf x for tar cfz x. It returns
+// other commands unchanged, including a tar with options that take other values.
 func dashed(c shell.Command) shell.Command {
 	args := c.Args()
 	if !isTar(c) || len(args) == 0 || !args[0].Known || strings.Trim(args[0].Text, tarFlags+"cruf") != "" {
@@ -29,7 +29,7 @@ func dashed(c shell.Command) shell.Command {
 
 func isTar(c shell.Command) bool { return c.Name() == "tar" || c.Name() == "bsdtar" }
 
-// archives reports whether a tar only reads what it is given, but for the archive.
+// archives reports whether tar only reads its operands, because it creates or extends an archive.
 func archives(c shell.Command) bool {
 	makes := output{tarFlags, []string{"-c", "-r", "-u", "--create", "--append", "--update"}}
 	return isTar(c) && slices.ContainsFunc(c.Args(), func(w shell.Word) bool {
@@ -38,14 +38,15 @@ func archives(c shell.Command) bool {
 	}) && shell.Option(c, "--remove-files") == shell.No
 }
 
-// containers run programs that see directories of the machine.
+// containers are programs that can make directories of the host visible in a container.
 var containers = []string{"docker", "podman", "nerdctl"}
 
-// media are programs that are told in front of a file how it is read: text:notes, concat:a.
+// media are programs whose operands may have a prefix that tells how to read the file: text:notes,
+// concat:a.
 var media = []string{"magick", "convert", "identify", "mogrify", "composite", "montage", "ffmpeg", "ffprobe", "ffplay"}
 
-// mounted are the files of the machine that a word gives to a container: ~/.ssh of
-// ~/.ssh:/s, and of type=bind,src=~/.ssh,dst=/s.
+// mounted returns the host paths that a word mounts in a container: ~/.ssh for ~/.ssh:/s and for
+// type=bind,src=~/.ssh,dst=/s.
 func mounted(text string) (all []string, readonly bool) {
 	for part := range strings.SplitSeq(text, ",") {
 		key, value, named := strings.Cut(part, "=")
@@ -65,8 +66,8 @@ func mounted(text string) (all []string, readonly bool) {
 	return all, readonly
 }
 
-// copiedOut is the file in a container that a command copies from there: that it is another
-// machine's makes a secret no less of one.
+// copiedOut returns the file that a command copies out of a container. A secret on another machine
+// is still a secret.
 func copiedOut(c shell.Command) (w shell.Word, found bool) {
 	if !slices.Contains(containers, c.Name()) && c.Name() != "docker-compose" || !slices.Contains(c.Verbs(2), "cp") {
 		return w, false
@@ -79,7 +80,7 @@ func copiedOut(c shell.Command) (w shell.Word, found bool) {
 	return w, false
 }
 
-// first reports whether a word precedes the other files of a copy.
+// first reports whether a word is the first operand of a copy.
 func first(c shell.Command, w shell.Word) bool {
 	at := slices.IndexFunc(c.Args(), func(v shell.Word) bool { return v.Text == "cp" })
 	for _, v := range c.Args()[at+1:] {

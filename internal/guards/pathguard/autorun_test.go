@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestWhatRunsByItselfIsNotWritten: a commit, an editor or a container would run it, and no hook would see
-// the command.
+// TestWhatRunsByItselfIsNotWritten checks files that a commit, an editor or a container would run
+// without a hook.
 func TestWhatRunsByItselfIsNotWritten(t *testing.T) {
 	t.Parallel()
 	for path := range strings.FieldsSeq(".git/hooks/pre-commit .husky/pre-commit .githooks/pre-commit .git-hooks/pre-push .lefthook/pre-commit/x.sh lefthook.yml .lefthook.toml lefthook-local.yml .config/lefthook.yml" +
@@ -45,8 +45,8 @@ func TestWhatRunsByItselfIsNotWritten(t *testing.T) {
 	}
 }
 
-// TestNewKeys: a key that openssl makes in the project has told nobody anything so far. Others are not
-// touched.
+// TestNewKeys checks that openssl may create a new key in the project, which nobody uses yet, and
+// that other keys must not be touched.
 func TestNewKeys(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -69,7 +69,7 @@ func TestNewKeys(t *testing.T) {
 	}
 }
 
-// TestConfigure: where make install will write, configure does not.
+// TestConfigure checks that configure does not write to the directories of make install.
 func TestConfigure(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

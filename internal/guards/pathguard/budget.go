@@ -6,23 +6,24 @@ import (
 )
 
 const (
-	// maxCost bounds what is judged of one event, in units of access.cost: some 30 µs each.
-	// Everyday calls need less than a hundredth of it.
+	// maxCost limits the work for one event, in units of access.cost of about 30 µs. Ordinary calls
+	// need less than a hundredth of it.
 	maxCost = 4000
-	// maxEntered bounds the directories where one command may be by its options -C.
+	// maxEntered is the maximum number of directories in which one command may run because of its
+	// -C options.
 	maxEntered = 64
 )
 
-// budget is what may still be judged of one event.
+// budget is the remaining work for one event.
 type budget struct {
 	ended func() error
 	left  int
 	seen  map[accessKey]bool
-	// spent says that something was not judged.
+	// spent is true if something was not evaluated.
 	spent bool
 }
 
-// accessKey is an access as a line has it, which is judged one time.
+// accessKey identifies an access, so that it is evaluated only once per event.
 type accessKey struct {
 	text, dir                                                   string
 	reads, writes, unsure, below, glob, fills, pours, deep, key bool
@@ -32,7 +33,8 @@ func newBudget(ctx context.Context) *budget {
 	return &budget{ended: ctx.Err, left: maxCost, seen: map[accessKey]bool{}}
 }
 
-// isNew reports whether an access is not yet judged.
+// isNew reports whether an access has not been evaluated yet, and records it. It returns false if
+// the budget is spent.
 func (b *budget) isNew(text, dir string, a access) bool {
 	key := accessKey{text, dir, a.reads, a.writes, a.unsure, a.below, a.glob, a.fills, a.pours, a.deep, a.key}
 	if b.spent || b.seen[key] {
@@ -42,7 +44,7 @@ func (b *budget) isNew(text, dir string, a access) bool {
 	return true
 }
 
-// take reports whether there is budget left for an access, and takes it.
+// take deducts the cost of an access, and reports whether the budget suffices.
 func (b *budget) take(a access) bool {
 	if b.left -= a.cost(); b.left < 0 || b.ended() != nil {
 		b.spent = true
@@ -50,7 +52,7 @@ func (b *budget) take(a access) bool {
 	return !b.spent
 }
 
-// cost is how much longer than a name that is read an access takes to be judged.
+// cost returns the cost of evaluating an access, relative to reading a short name.
 func (a access) cost() int {
 	name := a.path.Name()
 	cost := 1 + len(name)/128 + strings.Count(name, "/")/16

@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// fill repeats words, each with a number of its own, up to the length of a line.
+// fill repeats numbered words up to the maximum length of a line.
 func fill(before, word, after string) string {
 	var line strings.Builder
 	line.WriteString(before)
@@ -26,7 +26,8 @@ func fill(before, word, after string) string {
 	return line.String() + after
 }
 
-// TestLinesOfManyFilesAreBounded: no line keeps the guard busy, and what it leaves out is asked about.
+// TestLinesOfManyFilesAreBounded checks that no line keeps the guard busy, and that the guard asks
+// about lines it did not evaluate completely.
 func TestLinesOfManyFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	longest := 2 * time.Second
@@ -65,7 +66,7 @@ func TestLinesOfManyFilesAreBounded(t *testing.T) {
 	}
 }
 
-// TestTheSameFileIsJudgedOnce, however often it is named.
+// TestTheSameFileIsJudgedOnce checks that a file that is named repeatedly is evaluated once.
 func TestTheSameFileIsJudgedOnce(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(" src/*a*.go", 5000)
@@ -77,7 +78,7 @@ func TestTheSameFileIsJudgedOnce(t *testing.T) {
 	}
 }
 
-// TestNothingIsJudgedForNobody: whoever waits no longer gets an error.
+// TestNothingIsJudgedForNobody checks that a cancelled request ends with an error.
 func TestNothingIsJudgedForNobody(t *testing.T) {
 	t.Parallel()
 	hook, err := pathguard.New(kind.Section{}, pathguard.Options{})

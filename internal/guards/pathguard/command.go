@@ -9,18 +9,18 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// invocation is a command that does something with files.
+// invocation is a command that accesses files.
 type invocation struct {
 	shell.Command
 	does  use
-	below bool // with what directories hold, too
+	below bool // including the contents of directories
 	file  bool // each word that may be a file is one
 
 	operands, targets []shell.Word
 	late              bool // an option follows an operand
 
-	all      bool   // it changes all that it is given
-	settings []bool // of the operands: an option says that it only reads them
+	all      bool   // it changes all its operands
+	settings []bool // by operand: it follows an option for a file that is only read
 }
 
 // command finds the files that a command reads and writes.
@@ -62,18 +62,18 @@ func (s *collector) command(c shell.Command) {
 	}
 }
 
-// unnamed finds what a command reads or writes that none of its operands names.
+// unnamed finds files that a command accesses without an operand that names them.
 func (s *collector) unnamed(c shell.Command) {
 	if w, found := copiedOut(c); found {
 		s.word(w, w.Text, access{reads: true}, false)
 	}
-	if fills(c) { // with names that others choose
+	if fills(c) { // under names that others choose
 		s.all = append(s.all, s.found(".", access{unsure: true, fills: true})...)
 		s.fetched(c)
 	}
 }
 
-// matching finds the files that a program looks for by a pattern of its own.
+// matching finds the files that a program selects by its own pattern.
 func (s *collector) matching(pattern string) {
 	names, a := filter(pattern)
 	for _, name := range names {
@@ -81,16 +81,16 @@ func (s *collector) matching(pattern string) {
 	}
 }
 
-// arguments sorts the arguments into targets, which it finds as written, options, which it
-// finds with the files that they may name, and operands. The command began in the directories
-// started, before its option -C.
+// arguments splits the arguments into targets, which are recorded as written, options, whose values
+// are recorded if they may name files, and operands. started are the command's directories before
+// its option -C.
 func (s *collector) arguments(v *invocation, args []shell.Word, started []string) {
 	written, listed := outputs[v.Name()]
 	usual := !listed && (v.does == unknown || v.does == runs)
 	if isTar(v.Command) && !archives(v.Command) {
 		written = output{}
 	}
-	named := false // the word before names an output
+	named := false // the previous word was an option for an output
 	before := ""
 	for _, w := range args {
 		target, next := written.of(w.Text)
@@ -105,7 +105,7 @@ func (s *collector) arguments(v *invocation, args []shell.Word, started []string
 			w.Text = cmp.Or(target, w.Text)
 			v.targets = append(v.targets, w)
 			dirs := s.dirs
-			if isTar(v.Command) { // whose -C isn't for the archive
+			if isTar(v.Command) { // -C does not apply to the archive
 				s.dirs = started
 			}
 			s.word(w, w.Text, access{writes: true, below: v.below, fills: true, key: makesKey(v.Command)}, v.file)
@@ -124,7 +124,7 @@ func (s *collector) arguments(v *invocation, args []shell.Word, started []string
 
 // operands finds the files that the operands name.
 func (s *collector) operands(v *invocation) {
-	sources, destination := v.operands, len(v.operands) // the operand that is written, if any
+	sources, destination := v.operands, len(v.operands) // index of the operand that is written, if any
 	into := v.does == copies || v.does == moves || v.does == links
 	switch {
 	case !into || len(v.targets) > 0:
@@ -145,7 +145,7 @@ func (s *collector) operands(v *invocation) {
 	}
 }
 
-// access is what a command does with its operand i, but for a destination.
+// access returns what a command does with its operand i, unless that is the destination.
 func (v *invocation) access(i int, w shell.Word, modifies bool) access {
 	a := access{reads: true, below: v.below}
 	switch v.does {
@@ -188,11 +188,11 @@ func (s *collector) operand(v *invocation, w shell.Word, a access) {
 	}
 }
 
-// printed is how kubectl prints what it got.
+// printed matches an output format of kubectl.
 var printed = regexp.MustCompile(`^(custom-columns|jsonpath|jsonpath-as-json|go-template)=`)
 
-// showing are the verbs of git that print the files of which they are given a pattern, and magic is
-// what may precede it.
+// showing are the verbs of git that print the files that match a pattern. magic matches what may
+// precede the pattern.
 var (
 	showing = strings.Fields("log show diff grep checkout restore archive whatchanged cat-file stash")
 	magic   = regexp.MustCompile(`^:\([a-z,]*\)|^:/`)

@@ -11,19 +11,19 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/paths"
 )
 
-// Programs keep their credentials in hidden directories of a home, in files whose names say so: these
-// patterns find those that no list has.
+// Programs store credentials in hidden directories of a home, in files with telling names. These
+// patterns find the ones that no list contains.
 var (
 	credentialPlaces = sync.OnceValue(func() []paths.Pattern {
 		return decision.MustPatterns(paths.Parse, "~/.*", "~/.*/*", "~/.*/*/*", "~/.*/*/*/*", "~/{library/application support,appdata/roaming,appdata/local}/*/*")
 	})
-	// credentialName is in the name of a file or directory of credentials.
+	// credentialName matches the name of a file or directory with credentials.
 	credentialName = regexp.MustCompile(`(?i)credential|secret|passw|passphrase|key(s|store|stores|chain|ring)$|wallet|(api|access|private|secret)[_-]?keys?\b|(^|[._-])(o?auth|(stored_?)?tokens?)$`)
-	// dataExtensions are those of files with data: code, documents and public keys have others.
+	// dataExtensions are extensions of data files. Code, documents and public keys have others.
 	dataExtensions = strings.Fields(". .json .yaml .yml .toml .ini .conf .cfg .txt .db .sqlite .sqlite3 .enc .dat .xml .properties .env .plist .kwl .bin .asc .gpg")
 )
 
-// holdsCredentials reports whether a path looks like a file in which a program keeps credentials.
+// holdsCredentials reports whether a path looks like a file in which a program stores credentials.
 func holdsCredentials(p paths.Path) bool {
 	if !slices.ContainsFunc(credentialPlaces(), p.MayBe) {
 		return false

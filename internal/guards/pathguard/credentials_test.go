@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestAccountsByTheirForm: what programs keep of their accounts is found by its name, which no list
-// has; code and documents of the same name are read.
+// TestAccountsByTheirForm checks that unlisted credential files of programs are recognized by name,
+// and that code and documents with such names may be read.
 func TestAccountsByTheirForm(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]chain.Action{
@@ -30,7 +30,7 @@ func TestAccountsByTheirForm(t *testing.T) {
 		"~/.nvm/versions/node/v20/lib/tokens.json":       "",
 		"/repo/src/auth/token.json":                      "",
 		"/repo/pkg/kubeconfig/kubeconfig.go":             "",
-		// The half of a key that is shown to others is read, and not replaced.
+		// Public keys may be read but not replaced.
 		"~/.ssh/id_rsa.pub": "",
 		"~/.ssh/id_rsa":     chain.Deny,
 	} {
@@ -43,7 +43,8 @@ func TestAccountsByTheirForm(t *testing.T) {
 	}
 }
 
-// TestNamesAreTold: a find that only tells names which are none of secrets may look anywhere.
+// TestNamesAreTold checks that a find may search anywhere if it only prints names that suggest no
+// secret.
 func TestNamesAreTold(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -65,7 +66,7 @@ func TestNamesAreTold(t *testing.T) {
 	}
 }
 
-// TestRewritersOutside: what formatters, converters and removers are given is written.
+// TestRewritersOutside checks that formatters, converters and removers write their operands.
 func TestRewritersOutside(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

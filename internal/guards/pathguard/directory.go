@@ -10,8 +10,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// leavesRoot asks about a line that moves a persistent shell out of the agent's directory. The agent
-// still names its directory in later calls, which would be judged as if they ran there.
+// leavesRoot returns a finding for a line that leaves a persistent shell outside the agent's
+// directory. Later calls still name the agent's directory, and would be evaluated as if they ran
+// there.
 func (p policy) leavesRoot(ev events.Event, tool events.Tool, script shell.Script) decision.Finding {
 	if tool.Class != events.ClassShell || p.root.Text == "" {
 		return decision.Finding{}
@@ -23,8 +24,8 @@ func (p policy) leavesRoot(ev events.Event, tool events.Tool, script shell.Scrip
 	return p.whereUnclear("its shell stays outside of %s, and later calls do not say so", clip(p.root.Name()))
 }
 
-// isPersistent reports whether the shell of a call runs later calls too: that of Copilot CLI if a
-// call names it, and the terminal of VS Code.
+// isPersistent reports whether the shell of a call also runs later calls: one of Copilot CLI that
+// the call names, or the terminal of VS Code.
 func isPersistent(ev events.Event, tool events.Tool) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "")
 	if strings.EqualFold(plain.Replace(tool.Name), "runinterminal") {
@@ -43,8 +44,8 @@ func isPersistent(ev events.Event, tool events.Tool) bool {
 	return false
 }
 
-// inRoot judges a line as if it ran in the agent's directory: a model may name a directory that its
-// tool ignores.
+// inRoot evaluates a line as if it ran in the agent's directory, because a model may name a
+// directory that its tool ignores.
 func (p policy) inRoot(w *budget, tool events.Tool) decision.Finding {
 	if p.root.Text == "" || tool.Cwd == p.root.Text {
 		return decision.Finding{}

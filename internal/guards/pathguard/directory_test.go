@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// A shell that lives on keeps its directory, and agents do not tell it with later calls.
+// A persistent shell keeps its directory, and agents do not report that with later calls.
 func TestAShellThatLivesOnLeaves(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{
@@ -26,7 +26,7 @@ func TestAShellThatLivesOnLeaves(t *testing.T) {
 			"bash":            {"command": line, "sessionId": "s"},
 			"Bash":            {"command": line, "shell_id": 1},
 			"run_in_terminal": {"command": line},
-			"shell":           {"command": line}, // each call has its own
+			"shell":           {"command": line}, // each call has its own shell
 		} {
 			data, err := json.Marshal(map[string]any{"tool_name": name, "tool_input": input, "cwd": "/repo"})
 			if err != nil {
@@ -43,7 +43,7 @@ func TestAShellThatLivesOnLeaves(t *testing.T) {
 	}
 }
 
-// A directory that the tool takes no notice of does not hide where a line runs.
+// A directory that the tool ignores does not hide where a line runs.
 func TestADirectoryThatTheToolIgnores(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]chain.Action{

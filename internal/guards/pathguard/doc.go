@@ -1,6 +1,5 @@
-// Package pathguard is the builtin path-guard: it keeps an agent from files that are
-// none of its business, and from writing others. A list of secrets, settings and
-// system directories is built in.
+// Package pathguard is the builtin path-guard: it prevents agents from reading or writing files
+// that they should not access. It has built-in lists of secrets, settings and system directories.
 //
 //	hooks:
 //	  - id: path-guard
@@ -14,30 +13,27 @@
 //
 // # Order
 //
-// For each path: deny and deny_write of the file; then allow, whose paths pass; then
-// what is built in; then only and only_write, outside of which nothing is touched.
-// The patterns are those of package paths.
+// For each path: deny and deny_write of the configuration; then allow, whose paths are allowed;
+// then the built-in lists; then only and only_write, outside of which nothing may be accessed.
+// Patterns are described in package paths.
 //
 // # Shells
 //
-// Of a shell's command it judges the redirections and the arguments that are paths,
-// as far as package shell knows them. Commands that are known to read or to write
-// files are judged so; of others, and of what a script is given, a path that must not
-// be written is asked about. Expressions, messages and names that are left out are no
-// files, as far as they are known. cd is followed. What a program opens without naming
-// it is not seen.
+// In a shell command, the guard evaluates the redirections and the arguments that are paths, as far
+// as package shell knows them. Known commands are treated as reading or writing their files. For
+// other commands, and for the arguments of scripts, the guard asks about a path that must not be
+// written. Search expressions, messages and excluded names are not treated as files where they are
+// known. The guard follows cd. It does not see files that a program opens without naming them.
 //
 // # Directories
 //
-// Who removes, moves, replaces or fills a directory touches what is in it. Such a
-// command is asked about where a pattern names the directory before its first **, one
-// at the beginning aside: /srv/a/** has /srv, **/.git/hooks/** has .git, and **/.env
-// has none.
+// Removing, moving, replacing or filling a directory affects its contents. The guard asks about
+// such a command if a pattern names the directory before its first **, not counting one at the
+// beginning: /srv/a/** names /srv, **/.git/hooks/** names .git, and **/.env names none.
 //
 // # Links
 //
-// A path is judged by its text. The worker may be on another machine than the agent,
-// so it can't follow links: an agent that may create one, and read or write through
-// it, gets around this guard. Who must be sure uses rights of the file system, or a
-// sandbox.
+// A path is evaluated as text. The worker may run on another machine than the agent, so it can't
+// follow links: an agent that can create a link, and read or write through it, bypasses this guard.
+// Use file system permissions or a sandbox where that matters.
 package pathguard

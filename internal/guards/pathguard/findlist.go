@@ -9,17 +9,16 @@ import (
 )
 
 var (
-	// findActions are the beginnings of what find does with files but print their names.
+	// findActions are the prefixes of find's options that do more than print file names.
 	findActions = strings.Fields("-exec -ok -delete -fprint -fls -files0-from -newer -samefile")
-	// nameFilters are programs that do no more with names than print some of them. Others may read
-	// the files.
+	// nameFilters are programs that only print or filter names. Others may read the files.
 	nameFilters = strings.Fields("find head tail sort uniq grep egrep fgrep wc tr cut echo printf cd pwd ls true which command test [")
-	// secretName is a name by which a find may look for a secret.
+	// secretName matches a pattern with which find may search for a secret.
 	secretName = regexp.MustCompile(`(?i)secret|id_(rsa|dsa|ecdsa|ed25519)|token|cred|passw|priv|wallet|auth|key|kube|ssh|aws|env|history|cookie|\.(pem|p12|pfx|jks|ppk|asc|gpg|tfstate|creds|nk|netrc|ovpn)|^\.?\*?$`)
 )
 
-// listsNames reports whether a find looks for files by a name that is none of a secret, and does no
-// more: it may look anywhere then, if nothing in its line reads what it finds.
+// listsNames reports whether a find only lists files whose names do not suggest a secret. It may
+// then search anywhere, if nothing else in the line reads the files.
 func listsNames(find shell.Command) bool {
 	if find.Name() != "find" {
 		return false
@@ -40,7 +39,7 @@ func listsNames(find shell.Command) bool {
 	return named
 }
 
-// readsNoneListed reports whether no command of a line reads files that another one names.
+// readsNoneListed reports whether no command of a line reads files that another one lists.
 func readsNoneListed(line []shell.Command) bool {
 	return !slices.ContainsFunc(line, func(c shell.Command) bool {
 		return !slices.Contains(nameFilters, c.Name()) || slices.ContainsFunc(c.Args(), func(w shell.Word) bool { return !w.Known || strings.HasPrefix(w.Text, "--files0") })

@@ -17,11 +17,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Builtin is path-guard.
+// Builtin is the builtin path-guard.
 var Builtin = builtin.Of("Keeps agents from reading secrets, and from writing settings and system files.",
 	chain.Registration{Events: []string{events.ToolPre}, Priority: 5, OnFailure: chain.FailClosed, Effect: chain.Validates, ReplaySafe: true}, New)
 
-// New builds the hook.
+// New creates the hook.
 func New(_ kind.Section, o Options) (kind.Hook, error) {
 	p, err := compile(o)
 	if err != nil {
@@ -34,34 +34,34 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	}}, nil
 }
 
-// access is one path, and what is done to it.
+// access is a path, and what is done to it.
 type access struct {
 	path  paths.Path
 	reads bool
-	// writes may be unknown: unsure.
+	// If unsure is true, it is unknown whether the path is written.
 	writes, unsure bool
-	// below says that all below it is touched too, glob that the path is a pattern.
+	// below: everything below the path is accessed too. glob: the path is a pattern.
 	below, glob bool
-	// fills says that where it is a directory, its program alone knows what becomes of the
-	// files there: it is below where the directory is one of settings.
+	// fills: if the path is a directory, the effect on its files is unknown. It implies below for a
+	// directory of settings.
 	fills bool
-	// pours says that files of unknown names replace those in the directory.
+	// pours: files with unknown names replace those in the directory.
 	pours bool
-	// key says that the program makes a new key, and writes it there.
+	// key: the program creates a new key in this file.
 	key bool
-	// deep says that it may as well be in a directory below the one that it is in.
+	// deep: the file may also be in a directory below its parent.
 	deep bool
 }
 
-// result judges a tool call, as far as the budget lasts.
+// result evaluates a tool call within the budget.
 func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Result {
 	p.root = paths.Resolve(decision.Root(ev), "")
-	more, whole := searched(tool, ev) // what it does to other files than its paths
+	more, whole := searched(tool, ev) // files that it accesses in addition to its paths
 	tool.Partial = tool.Partial || !whole
 	worst := decision.Finding{Decision: decision.Allow}
 	note := func(f decision.Finding) { worst = worst.Graver(f) }
 	ofFiles := p
-	if p.root.Text == "" { // the paths of files are often absolute
+	if p.root.Text == "" { // tools often use absolute paths
 		ofFiles.outside = decision.Allow
 	}
 	for _, file := range pathsOf(tool) {
@@ -111,8 +111,8 @@ func (p policy) result(w *budget, ev events.Event, tool events.Tool) chain.Resul
 	return chain.Result{}
 }
 
-// pathsOf are the paths of a tool. Some agents leave out an @ in front, with which people name
-// files in prompts, and some take ~ and file: for the name of a directory.
+// pathsOf returns the paths of a tool. Some agents strip a leading @, with which people refer to
+// files in prompts, and some take ~ and file: as the name of a directory.
 func pathsOf(tool events.Tool) []string {
 	all := tool.Paths
 	for _, file := range tool.Paths {
@@ -126,7 +126,8 @@ func pathsOf(tool events.Tool) []string {
 	return all
 }
 
-// ofTool is what a tool does to one of its paths. It is unsure whether an unknown tool writes.
+// ofTool returns what a tool does to one of its paths. For an unknown tool, it is unsure whether
+// the path is written.
 func ofTool(tool events.Tool, file string) access {
 	a := access{path: paths.Resolve(file, tool.Cwd), reads: true, below: tool.Operation == events.OperationSearch || tool.Operation == events.OperationDelete || tool.Operation == events.OperationMove}
 	switch tool.Operation {
@@ -136,12 +137,12 @@ func ofTool(tool events.Tool, file string) access {
 	default:
 		a.unsure = true
 	}
-	// A search for files may be given the pattern as a path.
+	// A file search may receive its pattern as a path.
 	a.glob = tool.Class == events.ClassFile && !a.writes && strings.ContainsAny(file, "*?[{")
 	return a
 }
 
-// judge decides about one path.
+// judge evaluates one access.
 func (p policy) judge(a access) decision.Finding {
 	if pattern, rule, found := a.among("deny", p.deny); found {
 		return denied(a, "touch", pattern, rule)
@@ -180,7 +181,7 @@ func (p policy) judge(a access) decision.Finding {
 	return p.within(a)
 }
 
-// partly looks for what is forbidden below a path, and among what a glob stands for.
+// partly finds protected files below a path, or among the matches of a glob.
 func (p policy) partly(a access) decision.Finding {
 	own, builtIn := p.deny, p.secrets
 	if a.writes || a.unsure {
@@ -197,11 +198,10 @@ func (p policy) partly(a access) decision.Finding {
 	return decision.Finding{}
 }
 
-// sweeps reports whether a path is a glob such as dir/* and *.json, and a pattern one name
-// in any directory: what is built in of this form, or may only not be written, would ask a
-// person about each such glob.
-// One that ends as the pattern does is asked about: *.tfstate finds what **/*.tfstate has.
-// Of find -name '*.json' it is .*.json, too, and nothing else of the name is asked about.
+// sweeps reports whether a path is a glob such as dir/* or *.json and the pattern is a single name
+// in any directory. Asking about every such glob because of a built-in pattern of this form would
+// be too much. A glob with the extension of the pattern is still asked about: *.tfstate may match
+// **/*.tfstate. For find -name '*.json', the glob .*.json is also among the accesses.
 func (a access) sweeps(pattern paths.Pattern) bool {
 	name, anywhere := strings.CutPrefix(strings.TrimSuffix(pattern.String(), "/**"), "**/")
 	if anywhere && a.strays(pattern) {
@@ -217,8 +217,8 @@ func (a access) sweeps(pattern paths.Pattern) bool {
 	return anywhere && (a.deep || !strings.Contains(name, "/")) && (strings.HasPrefix(base, "*") || strings.HasPrefix(base, ".*.") || strings.HasPrefix(name, "*"))
 }
 
-// strays reports whether nothing but a * leads from a path to a pattern of names in any directory:
-// packages/*/src has a directory of each name.
+// strays reports whether only a * connects a path to a pattern of names in any directory:
+// packages/*/src could include a directory of any name.
 func (a access) strays(pattern paths.Pattern) bool {
 	names := strings.Split(a.path.Name(), "/")
 	wild := func(name string) bool { return name == "*" || name == "**" }
@@ -238,10 +238,10 @@ func (a access) strays(pattern paths.Pattern) bool {
 	return !fixed.Globbed(pattern) && !fixed.GlobHolds(pattern)
 }
 
-// secretEnds are of names that most secrets have, and few other files.
+// secretEnds are extensions that mostly secrets have.
 var secretEnds = strings.Fields(".env .pem .key .p12 .pfx .jks .keystore .kdbx .ppk")
 
-// within keeps to what only and only_write leave, and to where the agent works.
+// within checks an access against only and only_write, and against the agent's directory.
 func (p policy) within(a access) decision.Finding {
 	if len(p.only) > 0 && !slices.ContainsFunc(p.only, a.path.Is) {
 		return decision.Finding{Decision: decision.Deny, Reason: fmt.Sprintf("%s is outside of what this guard lets an agent touch", clip(a.path.Name())), Rule: decision.Option("only")}
@@ -260,8 +260,8 @@ func (p policy) within(a access) decision.Finding {
 	return decision.Finding{Decision: decision.Allow}
 }
 
-// among is the pattern of a list of the options that a path may be, and the rule that it
-// is; the list without a name is built in.
+// among returns the first pattern in the list of an option that a path may match, and its rule. An
+// empty option means the built-in list.
 func (a access) among(option string, list []paths.Pattern) (pattern paths.Pattern, rule string, found bool) {
 	i := slices.IndexFunc(list, a.path.MayBe)
 	switch {
@@ -281,12 +281,12 @@ func (p policy) unsure(a access, pattern paths.Pattern, rule string) decision.Fi
 	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf("%s must not be written (%s), and whether it would be is not known", clip(a.path.Name()), pattern), Rule: rule}
 }
 
-// whereUnclear is the finding that the option unclear decides about.
+// whereUnclear returns a finding with the decision of the option unclear.
 func (p policy) whereUnclear(format string, args ...any) decision.Finding {
 	return decision.Finding{Decision: p.unclear, Reason: fmt.Sprintf(format, args...), Rule: decision.Option("unclear")}
 }
 
-// clip shortens a text to one line, and takes out what can't be seen.
+// clip shortens a text to one line and replaces control characters.
 func clip(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

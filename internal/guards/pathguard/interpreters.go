@@ -9,15 +9,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// interpreters are programs with a language of their own that can name files: in their arguments,
-// and in what the line lets them read.
+// interpreters are programs whose own language can name files, in arguments or in their input.
 var interpreters = strings.Fields("sqlite3 duckdb jq yq xmllint ed red ex awk gawk mawk nawk make gmake gcc g++ cc c++ clang clang++ cpp as pandoc asciidoctor plantuml" +
 	" tex latex pdftex pdflatex xelatex lualatex latexmk wget gnuplot psql mysql mariadb")
 
-// pathInText is what may be a path in a text: it is in quotes or brackets, or stands by itself.
+// pathInText matches a possible path in a text, delimited by blanks, quotes or brackets.
 var pathInText = regexp.MustCompile("[^\\s'\"`<>(){}\\[\\],;|&=]+")
 
-// mentions are the files that the texts for a program name, which it may read.
+// mentions finds the files that are named in the code of a program, which may read them.
 func (s *collector) mentions(c shell.Command) {
 	if !slices.Contains(interpreters, c.Name()) {
 		return
@@ -26,12 +25,12 @@ func (s *collector) mentions(c shell.Command) {
 	for _, r := range c.Redirects {
 		words = append(words, r.Here)
 		if r.Here.Text != "" && (c.Name() == "ed" || c.Name() == "red" || c.Name() == "ex") {
-			s.scripted(r.Here.Text) // whose r and w are those of sed
+			s.scripted(r.Here.Text) // its r and w are like those of sed
 		}
 	}
 	for _, w := range words {
 		if !strings.ContainsAny(w.Text, "'\"`(){}<>= \n") {
-			continue // no text, but a file
+			continue // a file name rather than code
 		}
 		for _, at := range pathInText.FindAllStringIndex(w.Text, -1) {
 			text := w.Text[at[0]:at[1]]
@@ -51,10 +50,10 @@ func (s *collector) mentions(c shell.Command) {
 	}
 }
 
-// outputVariable are the variables whose value is a file that programs write.
+// outputVariable matches variables that name a file to which programs write.
 var outputVariable = regexp.MustCompile(`TRACE|LOG|OUTPUT|HISTFILE|HISTORY`)
 
-// variables are the files in the values of variables that are set for a program.
+// variables finds the files in variables that are set for a program.
 func (s *collector) variables(c shell.Command) {
 	set := slices.Clone(c.Assigns)
 	if slices.Contains([]string{"export", "declare", "typeset", "env"}, c.Name()) {
@@ -71,14 +70,14 @@ func (s *collector) variables(c shell.Command) {
 }
 
 var (
-	// curlOutput is a file that curl writes what it tells of a transfer to.
+	// curlOutput matches the file to which curl writes transfer information.
 	curlOutput = regexp.MustCompile(`%output\{(>>)?([^}]*)\}`)
-	// curlForms are the brackets that curl puts every one of their texts in place of.
+	// curlForms matches the brackets that curl expands.
 	curlForms = regexp.MustCompile(`[\[\]{}]`)
 	scheme    = regexp.MustCompile(`^(?i)[a-z]*[\[{]`)
 )
 
-// addresses are the files that curl is told of in ways of its own.
+// addresses finds the files that curl accesses by its own syntax.
 func (s *collector) addresses(c shell.Command) {
 	if c.Name() != "curl" {
 		return
@@ -96,12 +95,12 @@ func (s *collector) addresses(c shell.Command) {
 	}
 }
 
-// lists are the options behind which a file names those that a command copies.
+// lists are options that name a file with a list of files to copy.
 var lists = map[string]output{
 	"tar": {tarFlags + "cru", []string{"-T", "--files-from"}}, "bsdtar": {tarFlags + "cru", []string{"-T", "--files-from"}}, "rsync": {"", []string{"--files-from"}},
 }
 
-// listed notes that a list says which files are read, unless it is in a pipe.
+// listed records that the files in a list are unknown, if the list is outside the project.
 func (s *collector) listed(c shell.Command) {
 	args := c.Args()
 	for i, w := range args {
@@ -109,7 +108,7 @@ func (s *collector) listed(c shell.Command) {
 		if next && i+1 < len(args) {
 			list = args[i+1].Text
 		}
-		if option, _, _ := strings.Cut(w.Text, "="); option == "--file" { // the archive
+		if option, _, _ := strings.Cut(w.Text, "="); option == "--file" { // an archive
 			continue
 		}
 		if elsewhere.MatchString(list) {

@@ -11,15 +11,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Bounds of what is looked at in the input of a tool of an MCP server.
+// Limits on the input of a tool of an MCP server.
 const (
 	maxValues = 500
 	maxLevels = 8
 )
 
-// nested are the texts in the input of a tool of an MCP server, or of one that isn't known, that may
-// be paths, in any of its members, lists and objects: no two name theirs the same way. Whether
-// the tool writes them is unknown. whole is false where there are too many.
+// nested returns the strings that may be paths in the input of an MCP tool or an unknown tool, at
+// any depth, because tools have no common name for them. It is unknown whether the tool writes
+// these files. whole is false if there are too many.
 func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	if tool.Class != events.ClassMCP && tool.Known {
 		return nil, true
@@ -61,7 +61,7 @@ func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 			}
 		case '[':
 			var held []jsontext.Value
-			_ = json.Unmarshal(value, &held) // it was read before
+			_ = json.Unmarshal(value, &held) // it has been parsed before
 			for _, v := range held {
 				look(member, v, level+1)
 			}
@@ -75,15 +75,15 @@ func nested(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	return all, whole
 }
 
-// fileMember is a member that names files, by a word or a pattern too.
+// fileMember matches a member that names files, even by a single word or a pattern.
 var fileMember = regexp.MustCompile(`(?i)path|file|glob|include|document|target|location`)
 
-// isWord reports whether a text may be the name of a file, or a pattern for names.
+// isWord reports whether a text may be a file name or a pattern for names.
 func isWord(text string) bool {
 	return text != "" && len(text) < 256 && !strings.ContainsAny(text, " \n<>:")
 }
 
-// isPath reports whether a text may be a path, and is none of words or an address.
+// isPath reports whether a text may be a path, rather than prose or a URL.
 func isPath(text string) bool {
 	return strings.ContainsAny(text, `/\~`) && !strings.ContainsAny(text, " \n<>") && len(text) < 1024 &&
 		(!strings.Contains(text, "://") || paths.IsURL(text))

@@ -35,12 +35,12 @@ type Options struct {
 	Timeout float64 `json:"timeout"`
 }
 
-// policy is compiled Options.
+// policy is the compiled form of Options.
 type policy struct {
 	deny, denyWrite, allow, only, onlyWrite []paths.Pattern
-	secrets, settings                       []paths.Pattern // what is built in
+	secrets, settings                       []paths.Pattern // the built-in patterns
 	unclear, outside                        decision.Decision
-	root                                    paths.Path // where the agent works; set for an event
+	root                                    paths.Path // the agent's directory; set for each event
 	timeout                                 *float64
 }
 

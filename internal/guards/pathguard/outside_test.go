@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestOutside: the agent works in /repo, whatever its call says.
+// TestOutside checks that the agent works in /repo, whatever its call says.
 func TestOutside(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]chain.Action{
@@ -51,7 +51,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestKeysOfTheRouter: an agent reads none of them, and changes no store.
+// TestKeysOfTheRouter checks that an agent can't read the router's keys or change its store.
 func TestKeysOfTheRouter(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]chain.Action{

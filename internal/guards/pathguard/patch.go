@@ -9,11 +9,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// patchers are commands that agents have for their own form of patches.
+// patchers are commands that apply patches in the format of agents.
 var patchers = []string{"apply_patch", "applypatch"}
 
-// patches finds what patches change: texts, and the here-documents of a command. They name files as
-// those of the tool apply_patch do.
+// patches finds the files that patches change: those in texts and in the here-documents of a
+// command. The patches name files like those of the tool apply_patch.
 func (s *collector) patches(c shell.Command, texts []shell.Word) {
 	for _, r := range c.Redirects {
 		if r.Here.Text != "" {
@@ -38,8 +38,8 @@ func (s *collector) patches(c shell.Command, texts []shell.Word) {
 	}
 }
 
-// patchDirs are the directories below which a patch names its files: that of the command, and
-// those of -d and --directory, with a / behind. certain is false if one is not known.
+// patchDirs returns the directories to which the names in a patch are relative, with a trailing
+// slash: that of the command, and those of -d and --directory. certain is false if one is unknown.
 func patchDirs(c shell.Command) (dirs []string, certain bool) {
 	dirs, certain = []string{""}, true
 	options := shell.Options{Long: "--di= --dir= --dire= --direc= --direct= --directo= --director= --directory="}
@@ -50,7 +50,7 @@ func patchDirs(c shell.Command) (dirs []string, certain bool) {
 		switch {
 		case a.Takes && a.Value.Text != "":
 			dirs, certain = append(dirs, a.Value.Text+"/"), certain && a.Value.Known
-		case c.Name() == "patch" && a.Name != "" && !strings.HasPrefix(a.Name, "--") && strings.Contains(a.Text, "d"): // among other letters
+		case c.Name() == "patch" && a.Name != "" && !strings.HasPrefix(a.Name, "--") && strings.Contains(a.Text, "d"): // combined with other letters
 			return dirs, false
 		}
 	}

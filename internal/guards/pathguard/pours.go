@@ -7,10 +7,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// pours is the directory that a command fills with files whose names the line doesn't tell, over
-// those that are there: all that is in another directory, or in an archive.
+// pours returns the directory in which a command may overwrite files whose names the line does not
+// contain: it copies everything in another directory, or unpacks an archive.
 //
-// An archive of the project that is unpacked beside itself most likely makes a directory.
+// An archive of the project that is unpacked in its own directory probably creates a new directory.
 func pours(c shell.Command, operands []shell.Word) (target shell.Word, found bool) {
 	switch c.Name() {
 	case "cp", "rsync", "ditto":
@@ -35,8 +35,8 @@ func pours(c shell.Command, operands []shell.Word) (target shell.Word, found boo
 	return target, false
 }
 
-// unpacksTo is where an archive is unpacked, if it comes from elsewhere, or is told where to, or to
-// replace files.
+// unpacksTo returns the directory in which an archive is unpacked. found is true if the archive is
+// from outside the project, or if an option names the directory or allows overwriting.
 func unpacksTo(c shell.Command, option shell.Options, replaces ...string) (target shell.Word, found bool) {
 	for a := range option.In(c.Args()) {
 		switch {

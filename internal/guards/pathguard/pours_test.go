@@ -8,7 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestPours: files that nobody knows replace none of the project's unasked.
+// TestPours checks that files with unknown names can't replace those of the project without
+// approval.
 func TestPours(t *testing.T) {
 	t.Parallel()
 	patch := func(file string) string { return "--- a/" + file + "\n+++ b/" + file + "\n@@ -1 +1 @@\n-a\n+b\n" }

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// rewriters are programs of everyday development that change, make or remove what they are given,
-// with one of these options or words, or always.
+// rewriters are development tools that change, create or remove their operands, with one of these
+// options or words, or always if there are none.
 var rewriters = map[string][]string{
 	"rimraf": nil, "del-cli": nil, "mkdirp": nil, "mogrify": nil, "trash-cli": nil,
 	"black": nil, "isort": nil, "rustfmt": nil, "pyupgrade": nil, "swiftformat": nil, "nbstripout": nil,
@@ -19,17 +19,17 @@ var rewriters = map[string][]string{
 	"terraform": {"fmt"}, "tofu": {"fmt"}, "taplo": {"fmt", "format"}, "codespell": {"-w", "--write-changes"}, "sqlfluff": {"fix"}, "magick": {"mogrify"},
 }
 
-// lastWritten are programs that write the last file that they are given.
+// lastWritten are programs that write their last operand.
 var lastWritten = strings.Fields("ffmpeg convert magick degit")
 
 var (
-	// dryRunOptions are options with which a rewriter only tells what it would change.
+	// dryRunOptions are options with which a rewriter only reports changes.
 	dryRunOptions = strings.Fields("--check --check-only --diff --dry-run --list-different --check-formatted")
-	// settingsOption is an option behind which a file stands that a program reads.
+	// settingsOption matches an option that takes a file which the program only reads.
 	settingsOption = regexp.MustCompile(`^--?(c|config[\w-]*|ignore-path|settings[\w-]*|rcfile|rulesdir|resolve-plugins[\w-]*|plugin|tsconfig)$`)
 )
 
-// rewritesAll reports whether a command changes what it is given.
+// rewritesAll reports whether a command changes its operands.
 func rewritesAll(c shell.Command) bool {
 	return among(rewriters, c) && !c.Has(dryRunOptions...)
 }

@@ -14,16 +14,16 @@ import (
 )
 
 var (
-	// filters are the members by which a search for a text is narrowed to files of some
-	// names, without what joins their words.
+	// filters are the members that restrict a text search to files with some names, without the
+	// separators of their words.
 	filters = []string{"glob", "include", "includepattern", "filepattern"}
 	joiners = strings.NewReplacer("_", "", "-", "")
 	escaped = regexp.MustCompile(`\\(.)`) // \. is a dot
 )
 
-// searched is what a tool that searches files looks into, where its input says so by
-// patterns for their names. These are no paths of the tool, since a directory is there.
-// whole is false where some can't be read, or are too many.
+// searched returns the files that a search tool reads, if its input restricts them by patterns.
+// They are not paths of the tool, which is given a directory. whole is false if some can't be read,
+// or if there are too many.
 func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	if tool.Class != events.ClassFile || tool.Operation != events.OperationSearch {
 		return nil, true
@@ -40,7 +40,7 @@ func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	patterns, whole := narrowed(input)
 	for _, pattern := range patterns {
 		from := dirs
-		if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") { // to some searches it is a whole path
+		if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~") { // some searches take it as an absolute path
 			from = append(slices.Clip(dirs), "")
 		}
 		for _, dir := range from {
@@ -60,8 +60,8 @@ func searched(tool events.Tool, ev events.Event) (all []access, whole bool) {
 	return all, whole
 }
 
-// narrowed are the patterns in an input, those of calls that it holds too. ok is false where
-// some can't be read.
+// narrowed returns the patterns in an input, including those of nested calls. ok is false if some
+// can't be read.
 func narrowed(input events.Object) (patterns []string, ok bool) {
 	ok = true
 	for member, value := range input.All() {
@@ -73,11 +73,11 @@ func narrowed(input events.Object) (patterns []string, ok bool) {
 		held := []jsontext.Value{value}
 		if value.Kind() == '[' {
 			held = nil
-			_ = json.Unmarshal(value, &held) // it was read before
+			_ = json.Unmarshal(value, &held) // it has been parsed before
 		}
 		for _, v := range held {
 			if text := ""; v.Kind() == '"' && json.Unmarshal(v, &text) == nil && strings.HasPrefix(text, "{") {
-				v = jsontext.Value(text) // arguments as JSON in a text
+				v = jsontext.Value(text) // arguments as JSON in a string
 			}
 			if inner, err := events.ParseObject(v); err == nil {
 				more, read := narrowed(inner)
@@ -88,8 +88,8 @@ func narrowed(input events.Object) (patterns []string, ok bool) {
 	return patterns, ok
 }
 
-// patternsOf are the patterns of a text or a list. Spaces part them, and commas may, but
-// for those within braces.
+// patternsOf returns the patterns in a string or a list. They are separated by spaces, and possibly
+// by commas.
 func patternsOf(value []byte) (all []string, ok bool) {
 	var texts []string
 	if json.Unmarshal(value, &texts) != nil {
@@ -109,9 +109,9 @@ func patternsOf(value []byte) (all []string, ok bool) {
 	return all, true
 }
 
-// filter is the names that a search looks for in a directory and those below it, where it is
-// narrowed by a pattern: *.env and *env have .env too, other than in a shell. There are none for
-// one that leaves something out, and for one that lets all through.
+// filter returns the names that a recursive search with a pattern matches. Unlike in a shell, *.env
+// and *env match .env too. It returns nothing for a pattern that excludes files or matches all of
+// them.
 func filter(pattern string) (names []string, a access) {
 	pattern = escaped.ReplaceAllString(pattern, "$1")
 	name := strings.TrimSuffix(strings.ReplaceAll(pattern, "**/", ""), "/**")

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestSearchesByName: what a search for a text is narrowed to is read.
+// TestSearchesByName checks that the patterns of a text search count as files that are read.
 func TestSearchesByName(t *testing.T) {
 	for want, calls := range map[chain.Action][]string{
 		"": {

@@ -7,7 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestSecretsByName: a secret is one in a container, too, and not where texts have its name.
+// TestSecretsByName checks that a secret in a container is a secret too, and that texts named like
+// one are not.
 func TestSecretsByName(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]chain.Action{

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// ofScript is what the commands of a line do to files, as far as the budget lasts.
+// ofScript returns the file accesses of a line's commands, within the budget.
 func ofScript(w *budget, script shell.Script) (all []access, unclear []string) {
 	names := readsNoneListed(script.Commands)
 	for i, c := range script.Commands {
@@ -32,19 +32,19 @@ func ofScript(w *budget, script shell.Script) (all []access, unclear []string) {
 	return all, unclear
 }
 
-// collector collects what one command does.
+// collector collects the file accesses of one command.
 type collector struct {
 	budget     *budget
-	dirs       []string // nil: unknown
-	contains   bool     // words may name files that a container sees
-	prefixed   bool     // words may say in front of a file how it is read
-	listsNames bool     // of what the command finds it tells the names alone
+	dirs       []string // if nil, unknown
+	contains   bool     // words may name files that a container can access
+	prefixed   bool     // words may have a prefix that tells how to read the file
+	listsNames bool     // the command only prints the names of the files that it finds
 	all        []access
 	unclear    []string
 }
 
-// own are the words of a command without those that it runs, which come next in the list
-// and are judged there.
+// own returns the words of a command without those of the command that it runs, which is the next
+// one in the list and evaluated there.
 func own(c, next shell.Command) []shell.Word {
 	switch {
 	case c.Name() == "find":
@@ -63,13 +63,13 @@ func own(c, next shell.Command) []shell.Word {
 }
 
 var (
-	// template is a file that says which variables a project reads, and filled one that has their values.
+	// template matches an example of an env file, and filled the file that it is for.
 	template = regexp.MustCompile(`^\.env(\.\w+)?\.(example|sample|template|dist)$`)
 	filled   = regexp.MustCompile(`^\.env(\.\w+)?$`)
 )
 
-// fromTemplate reports whether a command copies a template to a file that it is for, in the
-// same directory: cp .env.example .env
+// fromTemplate reports whether a command copies a template to its env file in the same directory:
+// cp .env.example .env
 func fromTemplate(c shell.Command) bool {
 	args := c.Args()
 	if len(args) == 3 && args[0].Text == "-n" {
@@ -83,10 +83,10 @@ func fromTemplate(c shell.Command) bool {
 		template.MatchString(path.Base(from)) && filled.MatchString(path.Base(to))
 }
 
-// mirrors are options with which wget makes the directories of an address.
+// mirrors are options with which wget creates the directories of a URL.
 var mirrors = []string{"-r", "--recursive", "-x", "--force-directories", "-m", "--mirror", "-p", "--page-requisites"}
 
-// fetched are the files that curl and wget name as the address does.
+// fetched finds the files that curl and wget name after a URL.
 func (s *collector) fetched(c shell.Command) {
 	if c.Name() == "wget" && (shell.Option(c, "-O") == shell.Yes || shell.Option(c, "--output-document*") == shell.Yes) {
 		return
@@ -105,7 +105,7 @@ func (s *collector) fetched(c shell.Command) {
 	}
 }
 
-// enter adds the directory that a command goes to by its option -C.
+// enter adds the directory of a command's option -C.
 func (s *collector) enter(name string, args []shell.Word) {
 	for i, w := range args {
 		if w.Text == "-C" && i+1 < len(args) && args[i+1].Known && slices.Contains(entering, name) {
@@ -127,8 +127,8 @@ func (s *collector) enter(name string, args []shell.Word) {
 	}
 }
 
-// into is what a command writes where the last of its words is a directory: a file of
-// each source's name.
+// into finds the files that a command writes if its target is a directory: one with the name of
+// each source.
 func (s *collector) into(sources, targets []shell.Word, below bool) {
 	for _, target := range targets {
 		for _, w := range sources {
@@ -144,19 +144,19 @@ func (s *collector) into(sources, targets []shell.Word, below bool) {
 	}
 }
 
-// begins reports whether a command of sed may begin behind a text: not within a word, but for the
-// flags of s that may precede.
+// begins reports whether a sed command may begin after a text: not within a word, except after
+// flags of s.
 func begins(before string) bool {
 	before = strings.TrimRight(before, "gpIimMe0123456789")
 	last, _ := utf8.DecodeLastRuneInString(before)
 	return before == "" || !unicode.IsLetter(last)
 }
 
-// maxScripted bounds the files that are looked for in a script of sed.
+// maxScripted is the maximum number of file names in a sed script.
 const maxScripted = 100
 
-// scripted finds the files that a script of sed may write or read: they follow
-// a w or r, up to the end of a line.
+// scripted finds the files that a sed script may read or write. They follow a w or r up to the end
+// of the line.
 func (s *collector) scripted(script string) {
 	found := 0
 	for i := range len(script) {

@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestDirectoriesOfAnyName: where a * stands for any directory, what has a name of its own is not
-// meant, unless the rest of the path says so.
+// TestDirectoriesOfAnyName checks that a * for any directory does not count as a specific
+// directory, unless the rest of the path suggests it.
 func TestDirectoriesOfAnyName(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

@@ -8,18 +8,18 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// use is what a command does to the files among its arguments.
+// use is what a command does to its operands.
 type use int
 
 const (
 	unknown use = iota
-	none        // they are no files
+	none        // they are not files
 	reads       // it reads them
 	writes      // it changes them
-	copies      // it reads them, and changes the last one, or files of their names in it
-	moves       // it changes them, and files of their names in the last one
-	links       // what is written to the last one is written to them
-	runs        // it reads the first; what that does to the others is unknown
+	copies      // it reads them, and writes the last one, or files with their names in it
+	moves       // it changes them, and writes files with their names in the last one
+	links       // writing to the last one writes to them
+	runs        // it reads the first; its effect on the others is unknown
 )
 
 var uses = func() map[string]use {
@@ -43,14 +43,13 @@ var uses = func() map[string]use {
 	return all
 }()
 
-// listing are readers that tell no more of a file than its name and size.
+// listing are readers that reveal only names and sizes of files.
 var listing = []string{"ls", "ll", "dir", "du", "df", "stat", "tree", "wc"}
 
-// changers are readers that change what they are given, where they have one of these
-// options.
+// changers are readers that change their operands with one of these options.
 var changers = map[string][]string{"sed": {"-i", "--in-place"}, "gsed": {"-i", "--in-place"}, "yq": {"-i", "--inplace"}, "find": {"-delete"}, "awk": {"-i"}, "gawk": {"-i"}}
 
-// editing is the option with which some interpreters change the files that they are given.
+// editing is the option that makes some interpreters edit their operands in place.
 var editing = output{"aclnpsStTuUwW0123456789", []string{"-i"}}
 
 func edits(c shell.Command) bool {
@@ -60,8 +59,8 @@ func edits(c shell.Command) bool {
 	})
 }
 
-// gitReads are what git does without a change to the files that it is given, and gitNames
-// what it does without a look into them.
+// gitReads are the verbs of git that do not change their files, and gitNames those that do not read
+// them either.
 var (
 	gitReads = []string{"diff", "log", "show", "blame", "annotate", "status", "grep", "shortlog", "whatchanged", "ls-tree", "cat-file", "diff-tree", "diff-index", "diff-files", "add", "stage", "commit"}
 	gitNames = []string{"check-ignore", "check-attr", "ls-files"}
@@ -86,8 +85,8 @@ func useOf(c shell.Command) (does use, known bool) {
 	return does, known
 }
 
-// recursive are the options with which a command touches all that is below a directory;
-// without any it always does.
+// recursive are the options with which a command accesses everything below a directory. A command
+// without options always does.
 var recursive = map[string][]string{
 	"mv": nil, "ln": nil, "rsync": nil, "ditto": nil, "trash": nil, "find": nil, "fd": nil, "rg": nil, "ag": nil, "ack": nil,
 	"tar": nil, "bsdtar": nil, "cpio": nil, "zip": nil, "unzip": nil, "7z": nil,
@@ -99,7 +98,7 @@ var recursive = map[string][]string{
 
 func goesDown(c shell.Command) bool { return among(recursive, c) }
 
-// among reports whether a table has a command with one of its words.
+// among reports whether a table contains a command with one of its options.
 func among(table map[string][]string, c shell.Command) bool {
 	options, found := table[c.Name()]
 	return found && (options == nil || slices.ContainsFunc(options, func(option string) bool {
@@ -107,8 +106,8 @@ func among(table map[string][]string, c shell.Command) bool {
 	}))
 }
 
-// fillers write files that they don't name into the directory where they run, with one
-// of these options or always.
+// fillers write files with other names to their working directory, with one of these options, or
+// always.
 var fillers = map[string][]string{
 	"tar": nil, "bsdtar": nil, "unzip": nil, "7z": nil, "cpio": nil, "patch": nil, "wget": nil, "split": nil, "csplit": nil,
 	"curl": {"-O", "-J", "--remote-name", "--remote-name-all", "--remote-header-name"},
@@ -116,38 +115,39 @@ var fillers = map[string][]string{
 
 func fills(c shell.Command) bool { return among(fillers, c) && !archives(c) }
 
-// keyMakers are what openssl does that makes a key.
+// keyMakers are verbs of openssl that create a key.
 var keyMakers = strings.Fields("req genrsa genpkey ecparam")
 
-// makesKey reports whether a command writes keys that are new.
+// makesKey reports whether a command writes a new key.
 func makesKey(c shell.Command) bool {
 	return c.Name() == "openssl" && c.Does(1, keyMakers)
 }
 
-// installDirectory is an option that says where make install will write.
+// installDirectory matches an option that names a directory to which make install will write.
 var installDirectory = regexp.MustCompile(`^--(prefix|exec-prefix|(s?bin|lib|libexec|include|data|dataroot|man|info|doc|sysconf|localstate|runstate)dir)=`)
 
-// installsLater reports whether an option of configure names a directory that it does not write itself.
+// installsLater reports whether an option of configure names a directory to which configure itself
+// does not write.
 func installsLater(c shell.Command, option string) bool {
 	return c.Name() == "configure" && installDirectory.MatchString(option)
 }
 
-// entering are commands that go to a directory by -C.
+// entering are commands that change to a directory by -C.
 var entering = []string{"git", "tar", "bsdtar", "make", "gmake", "ninja", "go"}
 
-// runner are commands whose arguments are mostly no files.
+// runner are commands whose operands are mostly not files.
 var runner = map[string]bool{
 	"date": true, "curl": true, "wget": true, "ssh": true, "env": true, "sudo": true, "xargs": true, "time": true, "timeout": true, "nice": true, "nohup": true, "exec": true, "command": true, "doas": true, "su": true,
 	"bash": true, "sh": true, "zsh": true, "dash": true, "python": true, "python2": true, "python3": true, "node": true, "ruby": true, "perl": true, "php": true, "java": true, "go": true, "make": true, "cmake": true, "cargo": true,
 	"grep": true, "egrep": true, "fgrep": true, "rg": true, "awk": true, "sed": true, "jq": true, "yq": true, "find": true, "cd": true, "pushd": true, "gcc": true, "cc": true, "clang": true, "tr": true, "sort": true, "gdb": true, "strace": true,
 }
 
-// wrapping are commands that run the one behind their own options.
+// wrapping are commands that run the command after their own options.
 var wrapping = strings.Fields("env sudo doas xargs time timeout nice nohup exec command")
 
-// output are the options of a command that name a file which it writes.
+// output describes the options of a command that name an output file.
 type output struct {
-	flags   string // letters that may precede the option's, as in curl -sSLo
+	flags   string // letters that may precede the option's letter, as in curl -sSLo
 	options []string
 }
 
@@ -156,7 +156,7 @@ var (
 	compiler = output{options: []string{"-o"}}
 	site     = output{options: []string{"-d", "--destination", "--site-dir", "--dest-dir"}}
 	copier   = output{"abdfHilLnpPrRsuvxZDTC", []string{"-t", "--target-directory"}}
-	// writing are options by which most programs are told where to write.
+	// writing are options that name the output in most programs.
 	writing = strings.Fields("--out-dir --outdir --outDir --output-dir --output-path --output-file --outfile --out-file --target-dir --metadata-file --pack-destination --coverageDirectory --junitxml --cpu-prof-dir --diagnostic-dir")
 	outputs = map[string]output{
 		"curl":   {"#012346aBfgGiIjJklLnNOpqRsSvZ", []string{"-o", "--output", "--output-dir", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc", "--ssl-sessions"}},
@@ -174,8 +174,8 @@ var (
 	}
 )
 
-// of is the file that a word names for an option of the output; next says that the word
-// behind it does.
+// of returns the file that a word names for an output option. next is true if the next word names
+// it.
 func (o output) of(word string) (file string, next bool) {
 	for _, option := range o.options {
 		name, value, given := strings.Cut(word, "=")

@@ -7,15 +7,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// wording says which arguments of a command are no files, but expressions, messages and
-// names to leave out. What isn't listed is taken for a file, so a gap asks a person too
-// many, and none too few.
+// wording describes which arguments of a command are expressions, messages or excluded names
+// instead of files. Arguments that are not described are treated as files, so a gap causes a
+// needless question, not a missing one.
 type wording struct {
-	texts  output   // options with such a text
-	names  []string // options with a pattern for the names of the files that are read
-	others []string // options with something else, behind which no operand begins
-	first  bool     // the first operand is such a text too
-	unless []string // where none of these options is given
+	texts  output   // options that take such a text
+	names  []string // options that take a pattern for the files to read
+	others []string // options that take a file or another value
+	first  bool     // the first operand is such a text
+	unless []string // unless one of these options is given
 }
 
 var (
@@ -45,7 +45,7 @@ var (
 		"diff": {texts: output{"abBcdeEHilnNpqrsTtuwy", []string{"-x", "-I", "-F"}}},
 		"fd":   {texts: output{options: []string{"-E"}}},
 		"zip":  {texts: output{options: []string{"-x"}}},
-		// Whose files are: an owner, a mode. -x is a mode too, and then the first operand is a file.
+		// Owners and modes. -x is a mode too, and then the first operand is a file.
 		"chown": {first: true, unless: []string{"--reference"}}, "chgrp": {first: true, unless: []string{"--reference"}},
 		"chmod": {first: true, unless: []string{"--reference", "-r", "-w", "-x", "-X", "-s", "-t", "-u", "-g", "-o", "-a"}},
 	}
@@ -58,18 +58,18 @@ func wordingOf(c shell.Command) wording {
 	return wordings[c.Name()]
 }
 
-// role is what an argument is.
+// role is the meaning of an argument.
 type role int
 
 const (
 	plain role = iota
-	text       // no file
-	name       // a pattern for names of files
-	other      // a value that is no operand
+	text       // not a file
+	name       // a pattern for file names
+	other      // a value that is not an operand
 )
 
-// files are the arguments of a command that may name files, and the patterns for the names
-// of files that it reads.
+// files returns the arguments of a command that may name files, and the patterns for the files that
+// it reads.
 func (w wording) files(c shell.Command) (files, patterns []shell.Word) {
 	args, verb := c.Args(), c.Verb()
 	if verb != "" {
@@ -107,8 +107,8 @@ func (w wording) files(c shell.Command) (files, patterns []shell.Word) {
 	return files, patterns
 }
 
-// option says what an option is, and the word behind it. rest is the option, or the
-// pattern that is joined to it.
+// option returns the roles of an option and of the next word. rest is the option, or the pattern
+// that is joined to it.
 func (w wording) option(word string) (is, next role, rest string) {
 	for _, of := range []struct {
 		output
@@ -117,7 +117,7 @@ func (w wording) option(word string) (is, next role, rest string) {
 		value, behind := of.of(word)
 		option, _, _ := strings.Cut(word, "=")
 		switch {
-		case strings.HasPrefix(word, "--") && !slices.Contains(of.options, option): // shortened, or another
+		case strings.HasPrefix(word, "--") && !slices.Contains(of.options, option): // abbreviated, or another option
 		case behind:
 			return text, of.role, word
 		case value != "" && of.role == name:
@@ -137,8 +137,8 @@ func (w wording) option(word string) (is, next role, rest string) {
 	return plain, plain, word
 }
 
-// excluded reports whether the words of a find end with one that says which names are not
-// found.
+// excluded reports whether the words of a find end with a negated test, whose value names excluded
+// files.
 func excluded(before []shell.Word) bool {
 	tests := []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-samefile"}
 	n := len(before)

@@ -9,10 +9,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// words are the files that one argument may name.
+// words finds the files that one argument may name.
 func (s *collector) words(w shell.Word, a access, file bool) {
 	for _, text := range texts(w.Text) {
-		w.Glob = w.Glob && !(strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "=")) // a shell looks for files of the whole word
+		w.Glob = w.Glob && !(strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "=")) // the shell would expand the whole word
 		if hosts, readonly := mounted(text); s.contains && len(hosts) > 0 {
 			a.unsure, a.below = a.unsure && !readonly, true
 			for _, host := range hosts {
@@ -27,8 +27,8 @@ func (s *collector) words(w shell.Word, a access, file bool) {
 	}
 }
 
-// texts are what of an argument may be a path: all of it, the value of NAME=value, and
-// what is joined to an option.
+// texts returns the parts of an argument that may be a path: all of it, the value of NAME=value,
+// and a value that is joined to an option.
 func texts(text string) []string {
 	key, value, found := strings.Cut(text, "=")
 	switch {
@@ -47,7 +47,7 @@ func texts(text string) []string {
 	return []string{text}
 }
 
-// word is a file that a command names; file says that it certainly is one.
+// word records a file that a command names. file is true if it certainly is one.
 func (s *collector) word(w shell.Word, text string, a access, file bool) {
 	if s.budget.spent || text == "" || text == "-" || strings.Contains(text, "://") && !paths.IsURL(text) && !strings.Contains(text, "/..") {
 		return
@@ -69,7 +69,8 @@ func (s *collector) word(w shell.Word, text string, a access, file bool) {
 	}
 }
 
-// found is an access in each directory where the command may run, unless it was found before.
+// found returns an access in each directory where the command may run, unless it was returned
+// before.
 func (s *collector) found(text string, a access) (all []access) {
 	dirs := s.dirs
 	if len(dirs) == 0 {

@@ -9,21 +9,22 @@ import (
 )
 
 var (
-	// writesTo are options by whose names programs are told where to write, whichever program it is.
+	// writesTo matches options that name an output file or directory in any program.
 	writesTo = regexp.MustCompile(`^--(?:[a-z]+[-_])*(?:(?:out|output|log|report|dump|save|record|write|backup|html|xml|durations)[-_]?(?:file|path|dir|directory|batch|report|to)|out|output|html|destination|declarationDir|generateTrace)$`)
-	// elsewhere is how a path out of the project begins.
+	// elsewhere matches the beginning of a path out of the project.
 	elsewhere = regexp.MustCompile(`^(/|~|\.\./)`)
 	compilers = strings.Fields("gcc g++ cc c++ clang clang++ cpp")
-	// besides are options of compilers for what they write besides their output. Behind the last the file follows.
+	// besides matches options of compilers for additional output files. The second form takes the
+	// file as the next word.
 	besides = regexp.MustCompile(`^(?:-(?:-?save-temps|ftime-trace|fdump-[\w-]*|fprofile-(?:dir|generate))=|-Wp,-MM?D,|-M[FJ])(.+)$|^-(?:M[FJ]|aux-info|dumpdir|dumpbase|-?serialize-diagnostics)$`)
-	// profiles are options of gawk that write what it made of its program, with the file joined to them.
+	// profiles matches options of gawk that write a file about its program, joined to the option.
 	profiles = regexp.MustCompile(`^(?:-[dop]|--(?:dump-variables|profile|pretty-print)=)(.+)$`)
 	awkNames = strings.Fields("awk gawk")
 )
 
-// writtenByOption is the file that an option of a program names to be written; next says that the word
-// behind it does. A file of a word of its own is found when before is its option; -o counts only for
-// programs whose effects are unknown.
+// writtenByOption returns the file that an option of a program names for output. next is true if
+// the next word names it. before is the previous word, which may be such an option; -o counts only
+// for programs whose effects are unknown.
 func (s *collector) writtenByOption(name, word, before string, usual bool) (file string, next bool) {
 	switch {
 	case s.contains:
@@ -45,13 +46,13 @@ func (s *collector) writtenByOption(name, word, before string, usual bool) (file
 	return "", false
 }
 
-// cmakeTools are the commands that the tools of cmake -E are like.
+// cmakeTools are the equivalents of the tools of cmake -E.
 var cmakeTools = map[string][]string{
 	"copy": {"cp"}, "copy_if_different": {"cp"}, "copy_if_newer": {"cp"}, "copy_directory": {"cp", "-r"}, "copy_directory_if_different": {"cp", "-r"}, "copy_directory_if_newer": {"cp", "-r"},
 	"rename": {"mv"}, "create_symlink": {"ln", "-s"}, "create_hardlink": {"ln"}, "touch": {"touch"}, "touch_nocreate": {"touch"}, "make_directory": {"mkdir"}, "cat": {"cat"}, "tar": {"tar"},
 }
 
-// cmakeTool is what a tool of cmake is like: cmake -E copy a b is cp a b.
+// cmakeTool returns the equivalent of a tool of cmake -E: cmake -E copy a b is cp a b.
 func cmakeTool(c shell.Command) shell.Command {
 	args := c.Args()
 	if c.Name() != "cmake" || len(args) < 2 || args[0].Text != "-E" || cmakeTools[args[1].Text] == nil {

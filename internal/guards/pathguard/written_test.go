@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// TestWhatOptionsWrite: a file is written however a program is told so, and cmake has tools that copy.
+// TestWhatOptionsWrite checks the options that name output files, and the copying tools of cmake.
 func TestWhatOptionsWrite(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]chain.Action{

@@ -10,24 +10,23 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Holds reports whether what a pattern forbids may be below the path: it is one of the
-// directories that the pattern names on its way. Of a pattern that begins with **
-// these are the ones behind it, so **/.git/hooks/** has .git, and **/.env has none.
+// Holds reports whether a pattern may match something below the path: the path is one of the
+// directories in the pattern. For a pattern that begins with **, only the directories after it
+// count: **/.git/hooks/** names .git, and **/.env names none.
 func (p Path) Holds(pattern Pattern) bool {
 	return slices.ContainsFunc(p.folded, func(form string) bool { return match(pattern.above, form) })
 }
 
-// Globbed reports whether a path that is itself a glob of a shell may lead to what a
-// pattern forbids.
+// Globbed reports whether a path that is itself a shell glob may expand to a match of the pattern.
 func (p Path) Globbed(pattern Pattern) bool {
 	return p.meets(slices.Concat(pattern.lower, pattern.homes))
 }
 
-// GlobHolds is Holds for a path that is itself a glob of a shell.
+// GlobHolds is like Holds, for a path that is itself a shell glob.
 func (p Path) GlobHolds(pattern Pattern) bool { return p.meets(pattern.above) }
 
-// Named reports whether the last name of the path is one that a pattern forbids in any
-// directory, or in those of some name: config for **/.git/config, hooks for
+// Named reports whether the last element of the path is the last name of a pattern that applies in
+// any directory, or in any directory of some name: config for **/.git/config, hooks for
 // **/.git/hooks/**.
 func (p Path) Named(pattern Pattern) bool {
 	for _, glob := range pattern.lower {
@@ -42,7 +41,7 @@ func (p Path) Named(pattern Pattern) bool {
 
 func (p Path) meets(globs []string) bool {
 	all := p.folded
-	for _, form := range p.forms { // of a shell they have no braces, of a search they may
+	for _, form := range p.forms { // globs of a search may contain braces, unlike those of a shell here
 		if strings.Contains(form, "{") && doublestar.ValidatePattern(form) {
 			for _, one := range expand([]string{form}) {
 				all = append(slices.Clip(all), folded(one))
@@ -63,10 +62,10 @@ func (p Path) meets(globs []string) bool {
 	return false
 }
 
-// maxMeet bounds the steps of meet; a pair that needs more is taken to meet.
+// maxMeet is the maximum number of steps of meet. A pair that needs more is treated as a match.
 const maxMeet = 10000
 
-// meet reports whether some path has both forms, name by name.
+// meet reports whether some path matches both globs, element by element.
 func meet(glob, pattern []string, steps *int) bool {
 	if *steps++; *steps > maxMeet {
 		return true
@@ -82,8 +81,8 @@ func meet(glob, pattern []string, steps *int) bool {
 	return names(glob[0], pattern[0]) && meet(glob[1:], pattern[1:], steps)
 }
 
-// names reports whether a name may have both forms. A shell's wildcard has no name that
-// begins with a dot.
+// names reports whether some name matches both globs. A shell wildcard does not match a leading
+// dot.
 func names(glob, pattern string) bool {
 	if one, ok := unmasked(glob); ok {
 		return fits(one, pattern) || match([]string{pattern}, glob)
@@ -106,7 +105,7 @@ func names(glob, pattern string) bool {
 	return (strings.HasPrefix(begin, first) || strings.HasPrefix(first, begin)) && (strings.HasSuffix(end, last) || strings.HasSuffix(last, end))
 }
 
-// ends are what every name begins and ends with that has the form of a glob.
+// ends returns the literal prefix and suffix of a glob.
 func ends(glob string) (begin, end string) {
 	const wildcards = "*?[]"
 	return glob[:strings.IndexAny(glob, wildcards)], glob[strings.LastIndexAny(glob, wildcards)+1:]

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// systemLinks maps symbolic links that most systems have to their targets. A ".." behind one leaves
-// the target, not the directory that the text names.
+// systemLinks maps symbolic links that most systems have to their targets. A ".." after one is
+// relative to the target, not to the directory in the text.
 var systemLinks = map[string]string{
 	"/dev/fd": "/proc/self/fd", "/proc/thread-self": "/proc/self/task/1",
 	"/var/run": "/run", "/var/lock": "/run/lock", "/var/mail": "/var/spool/mail",
@@ -18,8 +18,8 @@ var (
 	unknownLink = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(cwd|fd/[^/]+|map_files/[^/]+)$`)
 )
 
-// throughLinks resolves a rooted path in which ".." leaves the target of a system's link. leaves is
-// false for all others. resolved is empty then, and if the target is unknown.
+// throughLinks resolves a rooted path in which a ".." leaves the target of a system link. For other
+// paths, leaves is false and resolved is empty; resolved is also empty if the target is unknown.
 func throughLinks(text string) (resolved string, leaves bool) {
 	if !strings.Contains(text, "/..") || !strings.HasPrefix(text, "/") {
 		return "", false

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// masked is what stands for a secret that was masked before a guard saw it. To a tool it is that
-// text. To a shell it is one of the characters in the brackets, and an agent may write it for
-// that: .[REDACTED:key]nv has .env.
+// masked matches the marker of a secret that was masked before the guard received the text. A tool
+// uses it as literal text. To a shell it is a bracket expression, and an agent may write it for
+// that purpose: .[REDACTED:key]nv matches .env.
 var masked = regexp.MustCompile(`\[redacted:[a-z0-9-]+\]`)
 
-// anyOne stands for any character in a name. No name of a file has it.
+// anyOne represents any character in a name. No file name contains it.
 const anyOne = '\x00'
 
-// unmasked is a name with anyOne for each secret that was masked. ok is false where there is none,
-// and where other wildcards are beside it: these may repeat it, as +([REDACTED:key]) does, so
-// the name is a glob like any other.
+// unmasked returns a name with anyOne in place of each masked secret. ok is false if there is none,
+// or if there are other wildcards: these may repeat it, as +([REDACTED:key]) does, so the name is
+// treated like any other glob.
 func unmasked(name string) (one string, ok bool) {
 	if !strings.Contains(name, "[redacted:") {
 		return name, false
@@ -25,16 +25,15 @@ func unmasked(name string) (one string, ok bool) {
 	return one, one != name && !strings.ContainsAny(one, `*?[]{}()+|^$\`)
 }
 
-// fits reports whether a name in which anyOne may stand has the form of a pattern. A character
-// class of the pattern counts as any character. No name that begins with anyOne begins with a
-// dot.
+// fits reports whether a name that may contain anyOne matches a pattern. A character class in the
+// pattern matches any character. A leading anyOne does not match a dot.
 func fits(of, form string) bool {
 	if strings.HasPrefix(form, ".") && strings.HasPrefix(of, string(anyOne)) {
 		return false
 	}
 	name, pattern := []rune(of), []rune(form)
 	n, p := 0, 0
-	star, tried := -1, 0 // the pattern behind the last *, and the name from where it was tried there
+	star, tried := -1, 0 // position in the pattern after the last *, and in the name where it was tried
 	for n < len(name) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
@@ -52,7 +51,7 @@ func fits(of, form string) bool {
 	return strings.Trim(string(pattern[p:]), "*") == ""
 }
 
-// width is how many characters of a pattern stand for one of a name: all of a class.
+// width returns the length of the pattern that matches one character: that of a whole class, or 1.
 func width(pattern []rune) int {
 	if pattern[0] == '[' {
 		return slices.Index(pattern, ']') + 1 // the pattern is valid

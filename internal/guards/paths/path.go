@@ -9,26 +9,26 @@ import (
 	"unicode"
 )
 
-// Path is a path in every form that patterns know it by.
+// Path is a path in all forms that patterns are compared with.
 type Path struct {
-	// Text is as it was sent.
+	// Text is the path as it was received.
 	Text string
-	// Unclear says that its place is unknown: it begins with .., and what it starts from is
-	// unknown too.
+	// Unclear is true if the location is unknown, because the path leaves an unknown directory
+	// through a "..".
 	Unclear bool
 	forms   []string
-	folded  []string // forms, folded
+	folded  []string // forms, normalized for comparison
 }
 
 var (
 	drive = regexp.MustCompile(`^[A-Za-z]:`)
 	homes = regexp.MustCompile(`^(?i)(/home/[^/]+|/users/[^/]+|/root|/var/root|[a-z]:/users/[^/]+)(/|$)`)
-	// fileURL is what precedes the path in file:///x, file://localhost/x and file:x.
+	// fileURL matches the part before the path in file:///x, file://localhost/x and file:x.
 	fileURL = regexp.MustCompile(`^(?i)file:(//(localhost|127\.0\.0\.1)?)?`)
 	tilde   = regexp.MustCompile(`^~[^/]*`)
 )
 
-// Resolve finds a path from the directory cwd, which is empty where it is not known.
+// Resolve resolves a path relative to the directory cwd, which is empty if it is unknown.
 func Resolve(text, cwd string) Path {
 	clean := slashes(ofURL(text))
 	if cwd = slashes(cwd); cwd != "" && !rooted(clean) {
@@ -54,7 +54,7 @@ func Resolve(text, cwd string) Path {
 	return of(text, leaves || outside(clean), forms)
 }
 
-// ofURL is the path of a file's address, and any other text as it is.
+// ofURL returns the path of a file URL, and any other text unchanged.
 func ofURL(text string) string {
 	at := fileURL.FindStringIndex(text)
 	if at == nil {
@@ -67,10 +67,10 @@ func ofURL(text string) string {
 	return file
 }
 
-// IsURL reports whether a text is the address of a file.
+// IsURL reports whether a text is a file URL.
 func IsURL(text string) bool { return fileURL.MatchString(text) }
 
-// of is a path with its forms, which are folded once and compared with many patterns.
+// of returns a path with its forms. They are folded once and compared with many patterns.
 func of(text string, unclear bool, forms []string) Path {
 	p := Path{Text: text, Unclear: unclear, forms: forms, folded: make([]string, len(forms))}
 	for i, form := range forms {
@@ -79,8 +79,8 @@ func of(text string, unclear bool, forms []string) Path {
 	return p
 }
 
-// ofHome is a path from a user's home. Where it leads out of it, it may be in any
-// place that homes are at.
+// ofHome returns a path relative to a user's home. If it leaves the home, it may be in any
+// directory that contains homes.
 func ofHome(text, from string) Path {
 	if outside(from) {
 		return of(text, true, []string{path.Clean("/home/eve/" + from), path.Clean("/root/" + from)})
@@ -90,12 +90,12 @@ func ofHome(text, from string) Path {
 
 func outside(path string) bool { return path == ".." || strings.HasPrefix(path, "../") }
 
-// rooted reports whether a path needs no directory to be found from.
+// rooted reports whether a path is independent of a working directory.
 func rooted(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || drive.MatchString(text)
 }
 
-// slashes makes a path of Windows one of ours.
+// slashes converts the separators of a Windows path.
 func slashes(text string) string {
 	if drive.MatchString(text) || !strings.Contains(text, "/") {
 		text = strings.ReplaceAll(text, `\`, "/")
@@ -103,7 +103,7 @@ func slashes(text string) string {
 	return text
 }
 
-// homeForm is a path below a home directory as it is written with ~, or empty.
+// homeForm returns a path below a home directory in its form with ~, or "".
 func homeForm(text string) string {
 	at := homes.FindStringIndex(text)
 	if at == nil {
@@ -112,7 +112,7 @@ func homeForm(text string) string {
 	return strings.TrimSuffix("~/"+text[at[1]:], "/")
 }
 
-// Name is the path as people see it.
+// Name returns the path as people see it.
 func (p Path) Name() string {
 	if len(p.forms) == 0 {
 		return p.Text
@@ -120,8 +120,8 @@ func (p Path) Name() string {
 	return p.forms[0]
 }
 
-// Below reports whether the path is in a directory, or is it. A directory that is not
-// known has what is named without a root.
+// Below reports whether the path is a directory or in it. If the directory is unknown, it reports
+// whether the path is relative.
 func (p Path) Below(dir Path) bool {
 	name := p.Name()
 	if dir.Text == "" {
@@ -132,8 +132,8 @@ func (p Path) Below(dir Path) bool {
 	})
 }
 
-// MayBe reports whether a pattern that forbids has the path. Case doesn't count, since
-// many file systems take no notice of it.
+// MayBe reports whether a pattern that forbids may match the path. It ignores case, as many file
+// systems do.
 func (p Path) MayBe(pattern Pattern) bool {
 	for _, form := range p.folded {
 		if match(pattern.lower, form) || strings.HasPrefix(form, "~") && match(pattern.homes, form) {
@@ -143,13 +143,13 @@ func (p Path) MayBe(pattern Pattern) bool {
 	return false
 }
 
-// sameLetters are other spellings of letters, which file systems of macOS take for them.
+// sameLetters replaces letters by others that file systems of macOS treat as equal.
 var sameLetters = strings.NewReplacer("ſ", "s", "ß", "ss", "ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st")
 
-// ignored is what Windows leaves out at the end of a name: dots, spaces and a stream.
+// ignored matches what Windows ignores at the end of a name: dots, spaces and a stream.
 var ignored = regexp.MustCompile(`([^/. ])(?:::?\$data|[. ]+)(/|$)`)
 
-// seen leaves out the characters that file systems of macOS take no notice of.
+// seen drops the characters that file systems of macOS ignore.
 func seen(r rune) rune {
 	if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) {
 		return -1
@@ -157,7 +157,7 @@ func seen(r rune) rune {
 	return r
 }
 
-// folded is a path in lower case as the file systems that are least exact read it.
+// folded returns a path in lower case, as the least exact file systems read it.
 func folded(form string) string {
 	form = strings.ToLower(form)
 	if strings.ContainsFunc(form, func(r rune) bool { return r > unicode.MaxASCII }) {
@@ -166,15 +166,14 @@ func folded(form string) string {
 	return ignored.ReplaceAllString(form, "$1$2")
 }
 
-// Is reports whether a pattern that allows has the path: all is certain, and case
-// counts.
+// Is reports whether a pattern that allows certainly matches the path. It respects case.
 func (p Path) Is(pattern Pattern) bool {
 	return !p.Unclear && slices.ContainsFunc(p.forms, func(form string) bool {
 		return (rooted(form) || strings.HasPrefix(pattern.text, "**/")) && match(pattern.globs, form)
 	})
 }
 
-// KeepsSettings reports whether a path is a home directory, or hidden as directories of
+// KeepsSettings reports whether a path is a home directory, or a hidden directory, as those for
 // settings are.
 func (p Path) KeepsSettings() bool {
 	for _, form := range p.folded {

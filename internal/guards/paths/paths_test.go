@@ -89,8 +89,8 @@ func TestGlobsThatMeet(t *testing.T) {
 	}
 }
 
-// TestAMaskIsOneCharacter: to a shell a masked secret is one of its characters, and to others its
-// own text; it is nothing longer. Beside another wildcard it is any glob.
+// TestAMaskIsOneCharacter checks that the marker of a masked secret matches a single character, as
+// in a shell, or itself. With other wildcards it is treated like any glob.
 func TestAMaskIsOneCharacter(t *testing.T) {
 	for _, c := range []struct {
 		glob, pattern string
@@ -127,7 +127,7 @@ func TestAMaskIsOneCharacter(t *testing.T) {
 	}
 }
 
-// FuzzGlobsThatMeet: a name that two globs have is not lost between them.
+// FuzzGlobsThatMeet checks that two globs which match a common name are reported to meet.
 func FuzzGlobsThatMeet(f *testing.F) {
 	f.Add("*.go", "*.pem", "a.go")
 	f.Add("a*[b]", "?a[!a]", "aab")

@@ -14,21 +14,21 @@ import (
 // Pattern is a glob for paths.
 type Pattern struct {
 	text  string
-	globs []string // without braces
+	globs []string // with braces expanded
 	lower []string // globs in lower case
-	homes []string // of those, the ones below a home directory, as paths that begin with ~
-	above []string // directories that hold what lower and homes have, as globs
+	homes []string // those below a home directory, beginning with ~
+	above []string // directories that contain matches of lower and homes, as globs
 }
 
-// Bounds of a pattern.
+// Limits of a pattern.
 const (
 	maxPattern = 1 << 10 // bytes
-	maxGlobs   = 64      // that its braces stand for
+	maxGlobs   = 64      // after brace expansion
 )
 
 var anchored = regexp.MustCompile(`^(/|~/|~$|\*\*/|[A-Za-z]:/)`)
 
-// Parse reads a pattern.
+// Parse parses a pattern.
 func Parse(text string) (Pattern, error) {
 	switch {
 	case len(text) > maxPattern:
@@ -59,9 +59,9 @@ func Parse(text string) (Pattern, error) {
 	return p, nil
 }
 
-// above are the directories on the way to what a glob has, as globs: as far as its
-// first **, which stands for any. Behind a leading ** a directory counts where it has
-// a name without wildcards: else each directory would hold the files of **/.env.
+// above returns the directories of a glob up to its first **, as globs. After a leading ** a
+// directory counts only from one with a literal name on: otherwise **/.env would name every
+// directory.
 func above(glob string) (all []string) {
 	names := strings.Split(glob, "/")
 	if names[0] == "~" && len(names) > 1 {
@@ -79,8 +79,8 @@ func above(glob string) (all []string) {
 	return all
 }
 
-// expand makes a glob for each text that braces stand for, so that to match takes no
-// longer than the pattern looks. It stops at more than are allowed.
+// expand expands the braces of globs, so that the cost of matching is in proportion to the number
+// of globs. It stops when there are more than the limit.
 func expand(globs []string) []string {
 	for i := 0; i < len(globs) && len(globs) <= maxGlobs; {
 		open := strings.IndexByte(globs[i], '{')
@@ -112,5 +112,5 @@ func expand(globs []string) []string {
 	return globs
 }
 
-// String is the pattern as it was written.
+// String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }

@@ -7,10 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxAlias bounds the text of an alias that is put in the place of its name, in bytes.
+// maxAlias is the maximum length of an alias that is expanded in place of its name, in bytes.
 const maxAlias = 256
 
-// alias gives names another meaning. What they stand for is listed here, as if it ran.
+// alias records the aliases that a command defines, and lists their values as if they ran.
 func (s source) alias(c *Command, ctx context) {
 	for _, w := range c.Args() {
 		name, value, found := strings.Cut(w.Text, "=")
@@ -23,8 +23,8 @@ func (s source) alias(c *Command, ctx context) {
 	}
 }
 
-// runAlias runs what the name of a command stands for, with the command's arguments: some
-// shells do, so that the command is listed with either meaning.
+// runAlias runs the value of the alias that a command names, with the command's arguments. Only
+// some shells expand aliases, so the command is listed with both meanings.
 func (s source) runAlias(c *Command, ctx context, depth int) {
 	name := c.Words[0].Text
 	value, found := s.aliases[name]
@@ -34,7 +34,7 @@ func (s source) runAlias(c *Command, ctx context, depth int) {
 	words, ok := s.simple(value)
 	switch {
 	case ok:
-		delete(s.aliases, name) // a name means itself in what it stands for
+		delete(s.aliases, name) // a name in its own alias is not expanded
 		s.runWithin(slices.Concat(words, c.Args()), ctx, depth+1)
 		s.aliases[name] = value
 	case len(c.Args()) > 0 || ctx.feed != nil:
@@ -42,7 +42,7 @@ func (s source) runAlias(c *Command, ctx context, depth int) {
 	}
 }
 
-// simple are the words of a text that is one command and no more.
+// simple returns the words of a text that consists of one simple command.
 func (s source) simple(text string) (words []Word, ok bool) {
 	if len(text) > maxAlias {
 		return nil, false

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// assign looks at one assignment. It precedes the words of a command, if there are any.
+// assign parses an assignment. words are those of the command that it precedes, if any.
 func (s source) assign(a *syntax.Assign, words []Word) Assign {
 	is := Assign{Value: Word{Known: true}}
 	if a.Name == nil {
@@ -23,9 +23,9 @@ func (s source) assign(a *syntax.Assign, words []Word) Assign {
 	}
 	s.doubtEvaluated([]Word{is.Value})
 	if a.Naked && a.Value == nil {
-		return is // it has the value that it had
+		return is // it keeps its value
 	}
-	// What a program makes of HOME is not the line's matter.
+	// How a program uses HOME is not relevant to the line itself.
 	again := slices.ContainsFunc(words, func(w Word) bool { return shells[nameOf(w.Text)] || w.Text == "eval" })
 	if len(words) == 0 || again {
 		s.doubtDirectories(is.Name)
@@ -37,8 +37,8 @@ func (s source) assign(a *syntax.Assign, words []Word) Assign {
 	return is
 }
 
-// addAssignments lists assignments that no command follows: a program that runs later sees
-// them where its environment had the name. One in small letters is the line's own.
+// addAssignments lists assignments without a command: they change the environment of later programs
+// if the variable is exported. A lowercase name is taken for a variable of the line only.
 func (s source) addAssignments(all []Assign, ctx context) {
 	all = slices.DeleteFunc(all, func(a Assign) bool { return a.Harmless() || a.Name == strings.ToLower(a.Name) })
 	if len(all) > 0 {
@@ -46,11 +46,11 @@ func (s source) addAssignments(all []Assign, ctx context) {
 	}
 }
 
-// assigns is of what is = or, as +=, ends with it and compares nothing.
+// assigns matches = and the operators that end with it, such as +=, but no comparison.
 var assigns = regexp.MustCompile(`^([^=!<>]|<<|>>|\*\*)?=$`)
 
-// assignedName is the name of the variable that a part of the source gives a value, where it
-// is none of the assignments before a command.
+// assignedName returns the name of the variable that a node assigns to, other than in an assignment
+// before a command.
 func assignedName(n syntax.Node) string {
 	switch n := n.(type) {
 	case *syntax.WordIter: // for NAME in
@@ -71,7 +71,7 @@ func assignedName(n syntax.Node) string {
 	return ""
 }
 
-// setVariable notes a variable that gets a value which is not known.
+// setVariable records a variable that is set to an unknown value.
 func (s source) setVariable(name string, ctx context) {
 	name, _, _ = strings.Cut(name, "[")
 	a := Assign{Name: name}
@@ -80,12 +80,12 @@ func (s source) setVariable(name string, ctx context) {
 	s.addAssignments([]Assign{a}, ctx)
 }
 
-// setters are commands that give variables a value: the names follow their options.
+// setters are commands that set variables. The names follow their options.
 var setters = map[string]wrapper{
 	"read": {flags: "aersE", values: "dinNptu"}, "mapfile": {flags: "t", values: "CcdnOsu"}, "readarray": {flags: "t", values: "CcdnOsu"}, "getopts": {operands: 1},
 }
 
-// setVariables notes the variables that a command of the shell gives values.
+// setVariables records the variables that a shell builtin sets.
 func (s source) setVariables(command string, args []Word, ctx context) {
 	var names []Word
 	switch of, ok := setters[command]; {
@@ -109,7 +109,7 @@ func (s source) setVariables(command string, args []Word, ctx context) {
 // declares are commands whose arguments are assignments.
 var declares = []string{"export", "declare", "typeset", "local", "readonly"}
 
-// declare is export, declare and the like.
+// declare handles export, declare and similar commands.
 func (s source) declare(n *syntax.DeclClause, ctx context) {
 	words := []Word{{Text: n.Variant.Value, Known: true}}
 	for _, a := range n.Args {
@@ -122,8 +122,8 @@ func (s source) declare(n *syntax.DeclClause, ctx context) {
 	s.add(Command{Words: words, Redirects: ctx.redirects}, ctx)
 }
 
-// declared looks at the arguments of such a command. Behind -n a variable is another
-// name for one, which is not followed.
+// declared checks the arguments of such a command. With -n a variable becomes a reference to
+// another one, which is not tracked.
 func (s source) declared(command string, args []Word) {
 	s.assignments(args)
 	refers := func(w Word) bool { return strings.HasPrefix(w.Text, "-") && strings.Contains(w.Text, "n") }
@@ -132,7 +132,7 @@ func (s source) declared(command string, args []Word) {
 	}
 }
 
-// assignments looks at words of the form NAME=value.
+// assignments checks words of the form NAME=value.
 func (s source) assignments(words []Word) {
 	for _, w := range words {
 		if name, value, found := strings.Cut(w.Text, "="); found {
@@ -142,11 +142,11 @@ func (s source) assignments(words []Word) {
 	}
 }
 
-// subscript is a name with brackets that hold a command: where bash takes a text for an
-// expression or a name, it runs what is in them, quoted or not.
+// subscript matches a name with a command substitution in its subscript. Where bash evaluates a
+// text as an expression or a name, it runs that command, even if it is quoted.
 var subscript = regexp.MustCompile("\\w\\[[^\\]]*(\\$\\(([^(]|\\([^()]*\\)[^)])|`)")
 
-// evaluators are commands that take their arguments for expressions or names.
+// evaluators are commands that evaluate their arguments as expressions or names.
 var evaluators = []string{"let", "test", "[", "read", "unset", "printf", "mapfile", "readarray", "wait", "declare", "typeset", "local", "export", "readonly"}
 
 // doubtEvaluated looks for commands in texts that bash may evaluate.

@@ -7,27 +7,27 @@ import (
 
 var (
 	awkRuns = regexp.MustCompile(`system|getline|print[^;}\n]*[|>]|@\s*\w|SYMTAB|PROCINFO`)
-	// awkMayPrint is awkRuns where it isn't certain which part of a program is text.
+	// awkMayPrint is a looser awkRuns, for programs in which strings cannot be told from code.
 	awkMayPrint = regexp.MustCompile(`(?s)print.*[|>]`)
-	// awkArgument is a use of the list of files that awk reads, but to ask which one it is.
+	// awkArgument matches a use of ARGV, the list of input files. awkWhich matches the harmless
+	// comparison with FILENAME.
 	awkArgument = regexp.MustCompile(`\bARGV\b`)
 	awkWhich    = regexp.MustCompile(`FILENAME\s*[!=]=\s*ARGV\[[0-9]\]`)
-	// awkBracket is a pattern that ends within brackets, where a / may end nothing.
+	// awkBracket matches an unterminated bracket expression, in which a / may not end the pattern.
 	awkBracket = regexp.MustCompile(`\[[^\]]*$`)
-	// awkOperator is a word behind which a / begins a pattern.
+	// awkOperator matches a word after which a / begins a pattern.
 	awkOperator = regexp.MustCompile(`\b(print|printf|return|in|getline|do|else|case|exit)$`)
 )
 
-// runsAwk reports whether a program of awk may run a command, or read and write other files
-// than it is given.
+// runsAwk reports whether an awk program may run a command, or access files other than its input.
 func runsAwk(code string) bool {
 	bare, certain := awkCode(code)
 	return awkRuns.MatchString(code) || awkRuns.MatchString(bare) || !certain && awkMayPrint.MatchString(code) ||
 		awkArgument.MatchString(awkWhich.ReplaceAllString(code, ""))
 }
 
-// awkCode is a program of awk without what is in its texts, patterns and comments. It is
-// not certain where a / may divide or begin a pattern, and where one of them doesn't end.
+// awkCode returns an awk program without the contents of its strings, patterns and comments.
+// certain is false if a / may divide or begin a pattern, or if a string or pattern is unterminated.
 func awkCode(code string) (bare string, certain bool) {
 	var b strings.Builder
 	certain = true
@@ -61,7 +61,7 @@ func awkCode(code string) (bare string, certain bool) {
 	return b.String(), certain
 }
 
-// awkPattern reports whether a / behind some code begins a pattern, and whether that is known.
+// awkPattern reports whether a / after some code begins a pattern, and whether that is known.
 func awkPattern(before string) (begins, known bool) {
 	before = strings.TrimRight(before, " \t")
 	switch {

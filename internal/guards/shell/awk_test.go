@@ -18,7 +18,7 @@ func TestRunsAwk(t *testing.T) {
 		`{print $1; if ($2 > 3) n++} END {print n}`:            false,
 		`/^\/api\// {print $2 " " $3/2}`:                       false,
 		`FILENAME==ARGV[1]{a[$1];next} $1 in a`:                false,
-		`BEGIN{printf "a;b|c\n"} # print "x" | "sh" is a word`: true, // of a comment nobody needs it
+		`BEGIN{printf "a;b|c\n"} # print "x" | "sh" is a word`: true, // an accepted false positive
 	} {
 		if got := runsAwk(code); got != want {
 			t.Errorf("%s: %v, want %v", code, got, want)

@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// substitutions is how deep they are in one another.
+// substitutions returns the nesting depth of substitutions, functions and the like in a file.
 func substitutions(file *syntax.File) int {
 	var open []bool
 	depth, most := 0, 0
@@ -32,12 +32,12 @@ func substitutions(file *syntax.File) int {
 	return most
 }
 
-// hidden finds what lets a line look other than it is.
+// hidden reports whether a character can make a line look different from what it is.
 func hidden(r rune) bool {
 	return r == unicode.ReplacementChar || unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r)
 }
 
-// nesting is how many brackets are open at once, quoted ones too.
+// nesting returns the maximum number of brackets that are open at once, including quoted ones.
 func nesting(text string) int {
 	open, most := 0, 0
 	for i := range len(text) {
@@ -52,7 +52,7 @@ func nesting(text string) int {
 	return most
 }
 
-// function looks for a function that multiplies itself.
+// function looks for a function that calls itself in a pipe or in the background.
 func (s source) function(n *syntax.FuncDecl) {
 	if s.functions++; s.functions > maxFunctions {
 		s.doubt("it has too many functions")

@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/code"
 )
 
-// readable are the options behind which the code of a language stands that is read, and those that
-// may be beside it: alone, or with a value.
+// readable are the options whose code is analyzed, by language, and the options that may accompany
+// them: flags, and options with a value.
 var readable = map[string]struct{ codes, flags, valued []string }{
 	"Python":     {[]string{"-c"}, []string{"-u", "-B", "-I", "-s", "-S", "-E", "-O", "-q"}, []string{"-X", "-W"}},
 	"JavaScript": {[]string{"-e", "-p", "-pe", "--eval", "--print"}, []string{"--no-warnings", "--input-type=module", "--input-type=commonjs", "--experimental-strip-types"}, nil},
@@ -21,7 +21,7 @@ var readable = map[string]struct{ codes, flags, valued []string }{
 	"Perl":       {[]string{"-e", "-pe", "-ne", "-0pe", "-0777pe", "-0777ne"}, []string{"-p", "-n", "-i", "-pi", "-0pi", "-0777pi", "-i.bak", "-pi.bak", "-0", "-0777", "-l"}, nil},
 }
 
-// readCode is [code.Read], also of replacements in Perl.
+// readCode is [code.Read], extended with text replacements in Perl.
 func readCode(text, language string, console bool) (reach code.Reach, ok bool) {
 	if language == "Perl" {
 		return reach, replacesPerl(text)
@@ -29,8 +29,8 @@ func readCode(text, language string, console bool) (reach code.Reach, ok bool) {
 	return code.Read(text, language, console)
 }
 
-// codeOf is the code that an interpreter is given, where that is all it is given: one text
-// behind one option, and beside it only options that are known.
+// codeOf returns the code that an interpreter is given. ok is false unless the arguments consist of
+// one code option and options that are known not to matter.
 func (of interpreter) codeOf(args []Word) (text string, ok bool) {
 	known := readable[of.name]
 	for a := range interpreterOptions[of].In(args) {
@@ -38,9 +38,9 @@ func (of interpreter) codeOf(args []Word) (text string, ok bool) {
 		case given && !ok && slices.Contains(known.codes, a.Text) && a.Value.plain():
 			text, ok = a.Value.Text, true
 		case ok && of.name == "Python":
-			return text, true // the rest is the code's
+			return text, true // the remaining arguments are passed to the code
 		case ok && of.name == "Perl" && strings.ContainsAny(a.Text, "|<>"):
-			return "", false // it opens what a command prints
+			return "", false // perl opens it as a pipe from or to a command
 		case !ok && slices.Contains(known.valued, a.Text) && a.Value.plain():
 		case given, a.Name != "" && (ok || !slices.Contains(known.flags, a.Text)), !ok && a.Name == "":
 			return "", false
@@ -49,8 +49,8 @@ func (of interpreter) codeOf(args []Word) (text string, ok bool) {
 	return text, ok
 }
 
-// reaches adds what code reaches to the command that is given it. It is false where the files that it
-// reads are too many to be known.
+// reaches adds the files, modules and commands that code uses to the command that runs it. It
+// returns false if the files cannot be listed.
 func (s source) reaches(c *Command, reach code.Reach) bool {
 	c.Redirects = slices.Clip(c.Redirects)
 	for _, f := range reach.Files {

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// TestCode: code that only computes and prints is read, and no other.
+// TestCode checks that only code which computes and prints is accepted.
 func TestCode(t *testing.T) {
 	t.Parallel()
 	for line, harmless := range map[string]bool{
@@ -22,7 +22,7 @@ for k, v in d.items(): print(k, v)"`: true,
 		`node -p "process.versions.node"`:                             true,
 		`node -p 'JSON.stringify([1, 2].map(n => n * 2))'`:            true,
 		`python3 -c "import os; print(os.environ)"`:                   false,
-		`python3 -c "print(open('.env').read())"`:                     true, // as cat .env, which path-guard judges
+		`python3 -c "print(open('.env').read())"`:                     true, // like cat .env, which path-guard evaluates
 		`python3 -c "__import__('os').system('x')"`:                   false,
 		`python3 -c "import os as sys; print(sys.environ)"`:           false,
 		`python3 -c "from os import environ as get; print(get)"`:      false,
@@ -118,7 +118,7 @@ for k, v in d.items(): print(k, v)"`: true,
 	}
 }
 
-// TestFilesOfCode: a file that code opens stands with the command, as one of a redirection.
+// TestFilesOfCode checks that a file which code opens is listed like a redirection of the command.
 func TestFilesOfCode(t *testing.T) {
 	t.Parallel()
 	type opened struct {
@@ -151,7 +151,8 @@ func TestFilesOfCode(t *testing.T) {
 	}
 }
 
-// TestConstants: a variable with a single value is that value where it certainly has it.
+// TestConstants checks that a variable with a single value is replaced where it certainly has that
+// value.
 func TestConstants(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
@@ -213,8 +214,8 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// TestLoop: a loop over known words is looked at for each, unless something else may give its
-// variable a value.
+// TestLoop checks that a loop over known words is analyzed for each word, unless something else may
+// set its variable.
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	for line, known := range map[string]bool{
@@ -238,7 +239,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestBuilt: a program that the line compiles of files that were there before.
+// TestBuilt checks programs that the line compiles from existing files.
 func TestBuilt(t *testing.T) {
 	t.Parallel()
 	for line, built := range map[string]bool{

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// console is a program that runs code with the data of a project open.
+// console is a program that runs code in the context of a project.
 type console struct {
 	language string
-	verbs    []string // with which it runs code
-	options  []string // that the code follows; none: it is the only argument
+	verbs    []string // that make it run code
+	options  []string // that take the code; if empty, the code is the only argument
 }
 
 var consoles = map[string]console{
@@ -23,11 +23,11 @@ var consoles = map[string]console{
 	"mix":          {"Elixir", []string{"run"}, []string{"-e", "--eval"}},
 }
 
-// quiet are options of consoles that change nothing of what they run.
+// quiet are console options that do not affect what runs.
 var quiet = strings.Fields("-s --sandbox --no-color --plain --ansi --no-ansi --no-start --no-compile --no-startup --no-imports -v0 --verbosity=0 -v")
 
-// console reads the code that the console of a program is given, in its arguments or in what it reads.
-// It is false where that can't be told.
+// console analyzes the code that the console of a program is given as an argument or on its
+// standard input. It returns false if that is not possible.
 func (s source) console(c *Command, program Command, ctx context) bool {
 	of, is := consoles[program.Name()]
 	if !is {
@@ -68,7 +68,7 @@ func (s source) console(c *Command, program Command, ctx context) bool {
 	return s.readsCode(c, text, of.language, true)
 }
 
-// timed reads the code that python -m timeit is given. It is false where that can't be told.
+// timed analyzes the code that python -m timeit is given. It returns false if that is not possible.
 func (s source) timed(c *Command) bool {
 	args := c.Args()
 	if len(args) < 3 || args[0].Text != "-m" || args[1].Text != "timeit" {
@@ -93,7 +93,7 @@ func (s source) timed(c *Command) bool {
 
 var timeFlags = regexp.MustCompile(`^-(v+|p|[nr]\d+)$`)
 
-// runsCode looks for a program in another language, such as manage.py, that is told to run code.
+// runsCode looks for a program, such as manage.py, whose arguments make it run code.
 func (s source) runsCode(c *Command, ctx context) {
 	args := c.Args()
 	at := slices.IndexFunc(args, func(a Word) bool { return !strings.HasPrefix(a.Text, "-") })

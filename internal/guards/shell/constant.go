@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// survey notes what is asked about the outermost line as a whole. What is in a here-document
-// gives no variable of the shell a value.
+// survey collects facts about the outermost line as a whole. Here-documents are blanked out because
+// they cannot set variables of the shell.
 func (s source) survey(file *syntax.File) {
 	bare := []byte(s.text)
 	syntax.Walk(file, func(n syntax.Node) bool {
@@ -28,11 +28,11 @@ func (s source) survey(file *syntax.File) {
 	s.parser.bare = string(bare)
 }
 
-// maxConstants bounds the variables of a line whose value is looked at.
+// maxConstants is the maximum number of variables of a line whose values are tracked.
 const maxConstants = 16
 
-// constants notes the assignments of a line that certainly happen before what uses them: those of
-// its statements, and those of a chain A && NAME=value && B whose uses are all in the chain.
+// constants records the assignments that always run before the uses of the variable: those that are
+// statements of the line, and those in a chain A && NAME=value && B that contains all uses.
 func (s source) constants(file *syntax.File) {
 	if strings.Contains(s.text, "IFS") {
 		return
@@ -42,8 +42,8 @@ func (s source) constants(file *syntax.File) {
 	}
 }
 
-// constantsOf is constants of a statement within another one; always says that it runs whatever
-// happens before it.
+// constantsOf is like constants, for a statement within another one. always is true if it runs
+// whatever the preceding commands return.
 func (s source) constantsOf(stmt, within *syntax.Stmt, always bool) {
 	if stmt.Background || stmt.Coprocess || len(stmt.Redirs) > 0 {
 		return
@@ -83,10 +83,10 @@ func (s source) constantsOf(stmt, within *syntax.Stmt, always bool) {
 	}
 }
 
-// ofShell are names whose value the shell makes itself, or that change what it does.
+// ofShell matches variables that the shell sets itself, or that change its behavior.
 var ofShell = regexp.MustCompile(`^(BASH.*|COMP_.*|DIRSTACK|EPOCH\w+|EUID|FUNCNAME|GROUPS|HISTCMD|HOME|HOSTNAME|LINENO|OLDPWD|OPTARG|OPTIND|PATH|PIPESTATUS|PPID|PWD|RANDOM|REPLY|SECONDS|SHLVL|SRANDOM|UID|_)$`)
 
-// keep remembers the value of a variable that has no other one.
+// keep remembers the value of a variable that is assigned only once.
 func (s source) keep(a *syntax.Assign, value Word) {
 	if s.depth > 0 || !s.constant[a.Pos().Offset()] || !s.only(a.Name.Value) {
 		return
@@ -94,16 +94,16 @@ func (s source) keep(a *syntax.Assign, value Word) {
 	if made, ok := s.temporary(a.Value); ok {
 		value = made
 	}
-	if substitution(a.Value) == nil && (!value.plain() || value.Many) { // what is given the variable is judged as if it were given the command
+	if substitution(a.Value) == nil && (!value.plain() || value.Many) { // uses are judged as if they were the substitution
 		return
 	}
 	s.values[a.Name.Value] = value
 }
 
-// oneWord is a value that stays one word of a line wherever it stands.
+// oneWord matches a value that is not split or expanded even if it is unquoted.
 var oneWord = regexp.MustCompile(`^[\w./-]+$`)
 
-// filled is a text that the line's own shell will run, with the values of its variables.
+// filled substitutes the known variables in a text that the line's own shell runs later.
 func (s source) filled(text string) string {
 	if s.depth > 0 {
 		return text

@@ -7,11 +7,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Covers reports whether the pattern accounts for every word of a command: they are
-// the same one by one, and only a * at the pattern's end stands for any more. What
-// the command writes to files is accounted for by no pattern, nor is a .. by a
-// wildcard within a word: /repo/* does not lead out of /repo. A variable is accounted
-// for by the pattern's own, or by being known to be harmless.
+// Covers reports whether the pattern accounts for every word of a command. The words must match one
+// by one, and only a * at the end of the pattern matches any number of them. No pattern accounts
+// for output to files, nor does a wildcard within a word match "..": /repo/* does not lead out of
+// /repo. A variable is accounted for if the pattern sets it too, or if it is known to be harmless.
 func (p Pattern) Covers(c Command) bool {
 	open := func(a Assign) bool { return !a.Harmless() && !slices.ContainsFunc(p.assigns, a.is) }
 	switch {
@@ -36,13 +35,12 @@ func (p Pattern) Covers(c Command) bool {
 	return len(c.Words) == len(p.words)
 }
 
-// is reports whether a word is certainly one of a pattern, and climbs no more than
-// the pattern says.
+// is reports whether a word certainly matches a word of a pattern, and has no more ".." than it.
 func (w Word) is(pattern string) bool {
 	return w.plain() && approval.Glob(pattern, w.Text) && climbs(w.Text) <= climbs(pattern)
 }
 
-// climbs is how often a path or an address leads to the directory above.
+// climbs returns how many ".." elements a path or URL has.
 func climbs(text string) (times int) {
 	text = strings.ReplaceAll(strings.ToLower(text), "%2e", ".")
 	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(`/\=`, r) }) {
@@ -53,7 +51,7 @@ func climbs(text string) (times int) {
 	return times
 }
 
-// is reports whether the assignment is certainly one of a pattern.
+// is reports whether an assignment certainly matches one in a pattern.
 func (a Assign) is(pattern string) bool {
 	name, value, _ := strings.Cut(pattern, "=")
 	return approval.Glob(name, a.Name) && (value == "*" || a.Value.is(value))

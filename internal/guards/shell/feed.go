@@ -8,17 +8,17 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// feed is what a command reads.
+// feed is the standard input of a command.
 type feed struct {
 	text  string
 	known bool
 	from  []string // names of the commands that write it
-	of    string   // what it is, for people
-	file  string   // that it is the content of, where that is known
-	names []Word   // the files that it lists, where these are known
+	of    string   // description for people
+	file  string   // whose content it is, if known
+	names []Word   // files that it lists, if known
 }
 
-// writes reports whether a redirection leads into other commands: > >(…)
+// writes reports whether a redirection writes to other commands: > >(…)
 func writes(r *syntax.Redirect) bool {
 	if r.Word == nil || len(r.Word.Parts) == 0 || slices.Contains([]syntax.RedirOperator{syntax.RdrIn, syntax.DplIn, syntax.WordHdoc}, r.Op) {
 		return false
@@ -27,11 +27,10 @@ func writes(r *syntax.Redirect) bool {
 	return is && p.Op == syntax.CmdOut
 }
 
-// redirect adds the file of a redirection to what surrounds a command, or what the
-// command reads.
+// redirect adds a redirection to the context of a command, as a file or as its input.
 func (s source) redirect(r *syntax.Redirect, ctx *context) {
 	if writes(r) {
-		return // no file
+		return // not a file
 	}
 	if r.Word != nil {
 		s.walk(r.Word, context{feed: ctx.feed})
@@ -69,7 +68,7 @@ func (s source) redirect(r *syntax.Redirect, ctx *context) {
 	}
 }
 
-// hereDocument adds a here-document. input says that the command reads it as its input.
+// hereDocument adds a here-document. input is true if it is the command's standard input.
 func (s source) hereDocument(r *syntax.Redirect, input bool, ctx *context) {
 	if r.Hdoc == nil {
 		if input {
@@ -90,7 +89,7 @@ func (s source) hereDocument(r *syntax.Redirect, input bool, ctx *context) {
 
 var leadingTabs = regexp.MustCompile(`(?m)^\t+`)
 
-// piped is what commands write into a pipe.
+// piped returns the input that commands write into a pipe.
 func (s source) piped(commands []Command) *feed {
 	f := &feed{of: "what a pipe brings"}
 	commands = commands[max(0, len(commands)-maxBraces):]
@@ -102,7 +101,7 @@ func (s source) piped(commands []Command) *feed {
 		text, known = printedText(commands)
 	}
 	switch {
-	case known && !s.declares && len(s.aliases) == 0: // a name is what it says
+	case known && !s.declares && len(s.aliases) == 0: // echo, printf and cat are not redefined
 		f.text, f.known = text, true
 	case len(commands) > 0:
 		first := len(commands)
@@ -117,7 +116,7 @@ func (s source) piped(commands []Command) *feed {
 	return f
 }
 
-// document is the text of a here-document that cat alone writes.
+// document returns the text of a here-document if a lone cat is what prints it.
 func document(commands []Command) (string, bool) {
 	if len(commands) != 1 || commands[0].Name() != "cat" || len(commands[0].Words) != 1 || len(commands[0].Redirects) != 1 {
 		return "", false
@@ -126,7 +125,7 @@ func document(commands []Command) (string, bool) {
 	return here.Text, here.Known && here.Text != ""
 }
 
-// filters reports whether a command leaves lines out of what it reads, and changes none.
+// filters reports whether a command only drops or reorders the lines that it reads.
 func filters(c Command) bool {
 	switch c.Name() {
 	case "head", "tail", "sort", "uniq":

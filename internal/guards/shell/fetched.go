@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// noteFetched notes the directory that a command fills from elsewhere: a repository that it clones,
-// or, as ".", files of unknown names.
+// noteFetched records the directory that a command fills with files from elsewhere: the name of a
+// cloned repository, or "." for unknown names.
 func (f *files) noteFetched(c Command) {
 	var words []Word
 	for _, w := range c.Args() {
@@ -34,12 +34,12 @@ func (f *files) noteFetched(c Command) {
 	if at < 0 || at+1 >= len(words) {
 		return
 	}
-	for _, w := range words[at+1:] { // where it is from, or to; an option's value does no harm
+	for _, w := range words[at+1:] { // the source or the destination; an option's value does no harm
 		f.fetched = append(f.fetched, strings.TrimSuffix(path.Base(strings.TrimSuffix(w.Text, "/")), ".git"))
 	}
 }
 
-// unpack notes the directories that archives are likely to make.
+// unpack records the directories that unpacking archives probably creates.
 func (f *files) unpack(words []Word) {
 	f.unpacked = true
 	for _, w := range words {
@@ -51,7 +51,7 @@ func (f *files) unpack(words []Word) {
 
 var archive = regexp.MustCompile(`(\.tar)?\.(gz|tgz|bz2|tbz|xz|zst|zip|tar|7z)$`)
 
-// foreign reports whether a command runs in what the line fetched, or names it.
+// foreign reports whether a command runs in, or names, a directory that the line fetched.
 func (f *files) foreign(c Command) bool {
 	switch {
 	case f.unpacked && len(c.Dirs) != 1: // it may be in a directory of the archive

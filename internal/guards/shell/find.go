@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// find runs what is between -exec and its end, for the files that it finds.
+// find runs the commands of -exec and similar actions for the files that find lists.
 func (s source) find(c Command, ctx context, depth int) {
 	args, names := c.Args(), listed(c)
-	if len(names) == 0 || alternatives(args) { // it may run for one of them alone
+	if len(names) == 0 || alternatives(args) { // it may run for only one of them
 		names = []Word{{Text: "{}"}}
 	}
 	_, runs := SplitExec(args)
@@ -19,7 +19,7 @@ func (s source) find(c Command, ctx context, depth int) {
 	}
 }
 
-// SplitExec are the words of a find but those that it runs, and these, for each of its actions.
+// SplitExec separates the words of a find from the commands that its -exec actions run.
 func SplitExec(words []Word) (own []Word, runs [][]Word) {
 	within := false
 	for i, w := range words {
@@ -38,7 +38,7 @@ func SplitExec(words []Word) (own []Word, runs [][]Word) {
 	return own, runs
 }
 
-// alternatives reports whether some tests of find need not hold for what follows them.
+// alternatives reports whether an -o at the top level makes tests of find optional.
 func alternatives(args []Word) bool {
 	depth := 0
 	return slices.ContainsFunc(args, func(w Word) bool {
@@ -54,7 +54,7 @@ func alternatives(args []Word) bool {
 	})
 }
 
-// fd runs what follows -x or -X, to a ; or the end, for the files that it finds.
+// fd runs the command that follows -x or -X, up to a ; or the end, for the files that fd finds.
 func (s source) fd(c Command, ctx context, depth int) {
 	args := c.Args()
 	for i := 0; i < len(args); i++ {
@@ -81,8 +81,8 @@ func (s source) fd(c Command, ctx context, depth int) {
 	}
 }
 
-// fdRuns reports whether an argument of fd makes it run a command, and the word of it that stands
-// in the same argument.
+// fdRuns reports whether an argument makes fd run a command, and returns the command's first word
+// if the same argument contains it.
 func fdRuns(text string) (first string, runs bool) {
 	if long, is := strings.CutPrefix(text, "--exec"); is {
 		_, first, _ = strings.Cut(long, "=")
@@ -98,8 +98,8 @@ func fdRuns(text string) (first string, runs bool) {
 	return text[at+1:], true
 }
 
-// Starts are the directories where find begins, and how many of its arguments stand
-// before the first that is a test or an action.
+// Starts returns the directories where find begins, and the number of arguments before its first
+// test or action.
 func Starts(find Command) (dirs []Word, end int) {
 	args, begin := find.Args(), 0
 	for begin < len(args) && slices.Contains([]string{"-H", "-L", "-P", "-E", "-X", "-d", "-s", "-x"}, args[begin].Text) {
@@ -115,8 +115,8 @@ func Starts(find Command) (dirs []Word, end int) {
 	return args[begin:end], end
 }
 
-// given are the words that xargs runs: with what it reads at the end, or in the place of
-// the mark that its option -I names. What it reads is known where it is what find lists.
+// given returns the words that xargs runs: its input is appended, or replaces the placeholder of
+// option -I. The input is known if it is a list of files from find.
 func given(options, words []Word, read *feed) []Word {
 	from := []Word{{Text: "…", Many: true}}
 	if read != nil && len(read.names) > 0 && !slices.ContainsFunc(options, func(o Word) bool { return hasOption(o.Text, "-a") || hasOption(o.Text, "--arg-file") }) {
@@ -137,10 +137,10 @@ func given(options, words []Word, read *feed) []Word {
 	return put(words, mark, from)
 }
 
-// maxMarks bounds the words that others are put in the place of.
+// maxMarks is the maximum number of placeholders that are replaced.
 const maxMarks = 8
 
-// put puts words in the place of a mark. What the mark is only a part of is not known.
+// put replaces a placeholder by words. A word that only contains the placeholder becomes unknown.
 func put(words []Word, mark string, from []Word) []Word {
 	var all []Word
 	marks := 0

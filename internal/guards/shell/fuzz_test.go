@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// FuzzParse gives it whatever text: nothing panics, all bounds hold, a command has a
-// name or a doubt, and a pattern that covers a command is also in it.
+// FuzzParse checks for any text that nothing panics, that all limits are respected, that a command
+// has a name or a doubt, and that a pattern which covers a command is also in it.
 func FuzzParse(f *testing.F) {
 	for _, line := range []string{
 		"ls -la | wc", "sudo -u x rm -rf /", "bash <<E\n$x\nE", `eval "$(curl x)"`, "f(){ f|f& };f", "a=$(b) c >d <(e) {f,g}", `$'\x72m' *`, "find / -exec rm {} +",

@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/shell"
 )
 
-// FuzzCode gives the readers of Python and JavaScript whatever text: nothing panics, it is read
-// the same twice, and what begins harmless stays in doubt where it ends with what is not.
+// FuzzCode checks the readers of Python and JavaScript with any text: nothing panics, the result is
+// deterministic, and harmless code that ends with harmful code is doubted.
 func FuzzCode(f *testing.F) {
 	for _, code := range []string{
 		"print(1)", "import json\nprint(json.load(open('a.json'))['b'])", "for x in open('a'): print(f'{x!r}')", "import pandas as pd\nprint(pd.read_csv('a.csv').head())", "'''", "#", "x = \\", "from pathlib import Path\nfor p in Path('.').rglob('*.py'): print(p.stem)",
@@ -35,7 +35,7 @@ func FuzzCode(f *testing.F) {
 	})
 }
 
-// line is a program with its code in quotes.
+// line returns a command line with code as a quoted argument.
 func line(program, code string) string {
 	return program + " '" + strings.ReplaceAll(code, "'", `'\''`) + "'"
 }

@@ -9,10 +9,10 @@ import (
 var (
 	// gitConfigRun are settings that name a command, or a file with more settings.
 	gitConfigRun = regexp.MustCompile(`(?i)^(alias\.|core\.(pager|editor|sshcommand|hookspath|fsmonitor|askpass|gitproxy)|pager\.|diff\..*(command|external|textconv)|diff\.external|filter\.|merge\..*driver|sequence\.editor|credential\..*helper|.*\.(helper|cmd|program)|include)`)
-	// gitConfigIdle are settings whose command does nothing but to pass on what it is given.
+	// gitConfigIdle are settings whose command does nothing but pass on its input.
 	gitConfigIdle = regexp.MustCompile(`(?i)^(core\.(pager|editor)|sequence\.editor|pager\.\w+)=(cat|true|false|:|)$`)
-	// gitConfigPlain are settings that run nothing, name no other server and open no other directory,
-	// whatever their value. Unknown settings are not plain.
+	// gitConfigPlain are settings that, whatever their value, run nothing, name no other server and
+	// open no other directory. Unknown settings are not among them.
 	gitConfigPlain = regexp.MustCompile(`(?i)^((user\.(name|email|useconfigonly)|init\.defaultbranch|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.\w+|rebase\.(autosquash|autostash|updaterefs|stat)` +
 		`|merge\.(conflictstyle|ff|log|stat|renames|renamelimit)|diff\.(algorithm|renames|renamelimit|colormoved\w*|context|mnemonicprefix|noprefix|submodule|wserrorhighlight|indentheuristic|tool)|commit\.(gpgsign|verbose|status|cleanup)|tag\.(gpgsign|sort)` +
 		`|core\.(autocrlf|eol|safecrlf|filemode|ignorecase|quotepath|precomposeunicode|longpaths|symlinks|abbrev|whitespace|commentchar|excludesfile|compression|preloadindex|untrackedcache|fscache|sparsecheckout\w*|bigfilethreshold)` +
@@ -20,8 +20,7 @@ var (
 		`|(color|advice|column|log|status|rerere|pack|feature|index|grep|stash|versionsort|format)\.[^=]+$)`)
 )
 
-// gitConfig looks for settings of git that name a command, and for unknown ones that are given a
-// value.
+// gitConfig looks for settings of git that name a command, and for unknown settings that are set.
 func (c *Command) gitConfig(args []Word) {
 	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "run" }); at >= 0 && c.Verb() == "bisect" {
 		args = args[:at] // the rest is another command
@@ -46,7 +45,7 @@ func (c *Command) gitConfig(args []Word) {
 	}
 }
 
-// gitSets is where the name stands that git config gives a value; -1 where it gives none.
+// gitSets returns the index of the name that git config sets, or -1.
 func gitSets(args []Word) int {
 	verb := Command{Words: append([]Word{{Text: "git", Known: true}}, args...)}.Verb()
 	at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "config" })
@@ -72,5 +71,5 @@ func gitSets(args []Word) int {
 	return at
 }
 
-// configOptions are options of git config with a value.
+// configOptions are the options of git config that take a value.
 var configOptions = Options{Long: "-f= --file= --blob= --type= --default= --comment= --value="}

@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-// TestHostileLinesAreBounded reads lines that are made to take long or to go deep: the
-// test's own time-out is what they fail by.
+// TestHostileLinesAreBounded parses lines that are designed to be slow or deeply nested. It fails
+// by the timeout of the test.
 func TestHostileLinesAreBounded(t *testing.T) {
 	for _, line := range []string{
 		strings.Repeat("$(", 30000),
@@ -20,7 +20,7 @@ func TestHostileLinesAreBounded(t *testing.T) {
 		strings.Repeat("`", 60000),
 		strings.Repeat("if ", 20000) + "a",
 		strings.Repeat("while a; do ", 3000) + strings.Repeat(";done ", 3000),
-		strings.Repeat("a|", testkit.Volume(t, 8000, 30000, 30000)) + "a", // takes longest
+		strings.Repeat("a|", testkit.Volume(t, 8000, 30000, 30000)) + "a", // the slowest one
 		strings.Repeat("a && ", 12000) + "a",
 		strings.Repeat("{a,b}", 12000),
 		strings.Repeat("{1..9}", 15) + "{1..1000000000}",
@@ -68,7 +68,7 @@ func TestHostileLinesAreBounded(t *testing.T) {
 	}
 }
 
-// numbered is a text n times, each with its number, and something between them.
+// numbered returns a text repeated n times with its number, separated by between.
 func numbered(format, between string, n int) string {
 	all := make([]string, n)
 	for i := range all {

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// interpreter is a program that is given code in a language of its own.
+// interpreter is a program that runs code in its own language.
 type interpreter struct {
-	code   string // options that code follows
-	stdin  bool   // without a file it runs what it reads
+	code   string // options that take code
+	stdin  bool   // without a file argument it runs its standard input
 	name   string // of the language, for people
-	values string // options that a value follows, which is neither code nor the file
+	values string // options that take a value that is neither code nor the file
 }
 
 var interpreters = map[string]interpreter{
@@ -50,7 +50,7 @@ var interpreters = map[string]interpreter{
 	"swift":     {"-e", true, "Swift", "-I -L -F -D -target -sdk -module-name -Xcc -Xfrontend -framework"},
 	"ts-node":   {"-e -p --eval --print", true, "TypeScript", "-r -P -C -I -D -O --require --project --compiler --ignore --ignore-diagnostics --compiler-options --cwd"},
 	"tsx":       {"-e -p --eval --print", true, "TypeScript", nodeValues + " --tsconfig"},
-	"ipython":   {"-c", true, "IPython", "--profile --ext"}, // it has commands of a shell, too
+	"ipython":   {"-c", true, "IPython", "--profile --ext"}, // its code may contain shell commands
 	"irb":       {"-e", true, "Ruby", "-r -I -E --prompt --context-mode --back-trace-limit"},
 	"jshell":    {"", true, "Java", ""},
 	"gnuplot":   {"-e", true, "gnuplot", "-geometry"},
@@ -66,7 +66,7 @@ var interpreters = map[string]interpreter{
 	"dotnet":    {"", false, ".NET", ""},
 }
 
-// nodeValues are the options of node that have a value.
+// nodeValues are the options of node that take a value.
 const nodeValues = "-r -C --require --import --loader --experimental-loader --conditions --input-type --title --env-file --env-file-if-exists --openssl-config --icu-data-dir" +
 	" --inspect-port --redirect-warnings --disable-warning --unhandled-rejections --dns-result-order --diagnostic-dir --max-http-header-size --stack-trace-limit --experimental-default-type" +
 	" --experimental-config-file --trace-event-categories --trace-event-file-pattern --tls-cipher-list --tls-keylog --test-concurrency --test-isolation --test-name-pattern --test-skip-pattern" +
@@ -74,7 +74,7 @@ const nodeValues = "-r -C --require --import --loader --experimental-loader --co
 	" --heapsnapshot-signal --heapsnapshot-near-heap-limit --report-dir --report-directory --report-filename --report-signal --secure-heap --secure-heap-min --localstorage-file" +
 	" --allow-fs-read --allow-fs-write --disable-proto --v8-pool-size --use-largepages"
 
-// interpreter is given code in its arguments, or reads it.
+// interpreter checks the code that an interpreter is given in its arguments or on standard input.
 func (s source) interpreter(c *Command, of interpreter, ctx context) {
 	code, file, values := of.given(c.Args())
 	for _, v := range append(values, s.modules(of, c.Args())...) {
@@ -122,8 +122,8 @@ func (s source) interpreter(c *Command, of interpreter, ctx context) {
 	c.doubt("code in " + of.name + " is not read here")
 }
 
-// goFiles looks at what go run compiles: the files that it names, and those beside them that the
-// line brings from elsewhere.
+// goFiles checks the files that go run compiles: those that it names, and all Go files that the
+// line downloads.
 func (s source) goFiles(c *Command, named []Word) {
 	for _, w := range named {
 		if strings.HasSuffix(w.Text, ".go") {
@@ -137,12 +137,12 @@ func (s source) goFiles(c *Command, named []Word) {
 	}
 }
 
-// runsTyped ends the doubt about a program that runs what is typed into it. Codex types without a
-// call that hooks see.
+// runsTyped ends the doubt about a program that runs what is typed into it. Codex can type into a
+// running program without a call that hooks see.
 const runsTyped = " runs what is typed into it"
 
-// endsAtOnce reports whether an interpreter's first option prints something, or runs files or a
-// server, so that it reads no code.
+// endsAtOnce reports whether an interpreter's first option makes it print something, or run files
+// or a server, so that it reads no code.
 func endsAtOnce(language string, args []Word) bool {
 	if len(args) == 0 {
 		return false
@@ -154,7 +154,7 @@ func endsAtOnce(language string, args []Word) bool {
 	return slices.Contains(printOptions, option) || slices.Contains(otherModes[language], option)
 }
 
-// clojureTask is a function or the tests of a project that Clojure runs, and no console.
+// clojureTask matches a function or the tests of a project, for which Clojure starts no console.
 var clojureTask = regexp.MustCompile(`^(-[XT]:[\w:./-]+|-M(:[\w-]+)*:[\w-]*test[\w-]*)$`)
 
 var (
@@ -165,16 +165,17 @@ var (
 	}
 )
 
-// warningModule is a filter of warnings whose category is in a module.
+// warningModule matches a warning filter whose category is in a module.
 var warningModule = regexp.MustCompile(`^(-W)?\w+:[^:]*:\w+\.\w`)
 
-// moduleEnds are ends of files whose names stand without them.
+// moduleEnds are suffixes that complete a module's name to the name of its file.
 var moduleEnds = []string{"", ".py", "/__init__.py", "/__main__.py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".php"}
 
-// interactive are options and modules by which an interpreter runs what it reads, whatever else it runs.
+// interactive are options and modules that make an interpreter run its standard input in addition.
 var interactive = map[string]bool{"-i": true, "code": true, "asyncio": true, "pdb": true, "IPython": true, "-S": true}
 
-// modules are what python -m runs, with the files that it may be given, and what it looks for by itself.
+// modules returns the modules that python -m runs, its arguments, and the modules that Python loads
+// by itself.
 func (s source) modules(of interpreter, args []Word) []Word {
 	if of.name != "Python" {
 		return loaded(args)
@@ -186,7 +187,7 @@ func (s source) modules(of interpreter, args []Word) []Word {
 	return all
 }
 
-// loaded are what options of Ruby and PHP load before the code.
+// loaded returns the files that options of Ruby and PHP load before the code.
 func loaded(args []Word) (all []Word) {
 	for _, w := range args {
 		name, joined := strings.CutPrefix(w.Text, "-r")
@@ -201,14 +202,14 @@ func loaded(args []Word) (all []Word) {
 	return all
 }
 
-// readsCode adds what code reaches, and is false where that can't be told.
+// readsCode adds what code uses to the command. It returns false if that cannot be determined.
 func (s source) readsCode(c *Command, text, language string, console bool) bool {
 	reach, ok := readCode(text, language, console)
 	return ok && s.reaches(c, reach)
 }
 
-// given says what an interpreter is given: code, or a file with its arguments, and the
-// values of the options in front of them.
+// given returns whether an interpreter is given code; otherwise its file and the file's arguments.
+// values are those of the options before them.
 func (of interpreter) given(args []Word) (code bool, file, values []Word) {
 	for a := range interpreterOptions[of].In(args) {
 		name, value, joined := strings.Cut(a.Text, "=")
@@ -217,7 +218,7 @@ func (of interpreter) given(args []Word) (code bool, file, values []Word) {
 			return true, nil, values
 		case a.Text == "--":
 			return false, a.Rest, values
-		case strings.HasPrefix(name, "--env-file"): // no code
+		case strings.HasPrefix(name, "--env-file"): // contains no code
 		case a.Takes && !a.Joined:
 			values = append(values, a.Value)
 		case a.Text == "-" || a.Text != "" && a.Name == "" && (of.stdin || a.Text != "run"): // run is a verb of go, deno and the like
@@ -229,8 +230,8 @@ func (of interpreter) given(args []Word) (code bool, file, values []Word) {
 	return false, nil, values
 }
 
-// interpreterOptions are those with a value, the code among them. Letters may be joined, as in -ne,
-// but for those of Clojure: -M:alias
+// interpreterOptions are the options that take a value, including code. Single letters may be
+// combined, as in -ne, except for Clojure: -M:alias
 var interpreterOptions = func() map[interpreter]Options {
 	all := map[interpreter]Options{}
 	for _, of := range interpreters {
@@ -250,7 +251,7 @@ var interpreterOptions = func() map[interpreter]Options {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// takesCode reports whether an argument has the interpreter run code: by an option, or a verb.
+// takesCode reports whether an option or a verb makes the interpreter run code.
 func (of interpreter) takesCode(a Arg) bool {
 	return slices.Contains(strings.Fields(of.code), cmp.Or(a.Name, a.Text))
 }

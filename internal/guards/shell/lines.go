@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// lines are programs that run each of their words as a line.
+// lines are programs that run each argument as a command line.
 var lines = map[string]lineRunner{
 	"hyperfine": {
 		options: Options{Long: "-i --ignore-failure -N --show-output -h --help -V --version -w= --warmup= -m= --min-runs= -M= --max-runs= -r= --runs= -n= --command-name= --style= --sort= -u= --time-unit= --export-json= --export-csv= --export-markdown= --export-asciidoc= --export-orgmode= -s= --setup= -p= --prepare= -C= --conclude= -c= --cleanup= --reference="},
@@ -16,8 +16,9 @@ var lines = map[string]lineRunner{
 	"start-server-and-test": startTest, "start-test": startTest, "server-test": startTest,
 }
 
-// lineRunner is a program that runs each of its words as a line, and the values of some options. If it
-// waits, words that are addresses are what it waits for, and single words are scripts of package.json.
+// lineRunner is a program that runs each argument, and the values of some options, as a command
+// line. If waits is set, addresses are what it waits for, and single words are scripts of
+// package.json.
 type lineRunner struct {
 	options Options
 	lines   []string
@@ -30,10 +31,10 @@ var (
 	oneScript = regexp.MustCompile(`^[\w:-]+$`)
 )
 
-// packageRun is a script of package.json as concurrently names it: npm:dev, and npm:dev:*.
+// packageRun matches the shorthand of concurrently for scripts of package.json: npm:dev, npm:dev:*.
 var packageRun = regexp.MustCompile(`^(npm|pnpm|yarn|bun):([\w:*-]+)$`)
 
-// runsLines reads the lines that a program runs.
+// runsLines analyzes the command lines that a program runs.
 func (s source) runsLines(c *Command, name string, ctx context) {
 	program := lines[name]
 	run := func(w Word) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tracked reports whether git lists files that it has.
+// tracked reports whether a git command lists only tracked files.
 func tracked(git Command) bool {
 	switch git.Verb() {
 	case "ls-files":
@@ -20,8 +20,8 @@ func tracked(git Command) bool {
 	return false
 }
 
-// listed are the files that find lists, as patterns: of a name, in or below each
-// directory where it begins. It is empty where they are not known by one name.
+// listed returns the files that a command lists, as patterns. For find these are a name in or below
+// each start directory. It returns nil if the names are unknown.
 func listed(find Command) (all []Word) {
 	if find.Name() == "git" && tracked(find) {
 		return []Word{{Text: "./*", Known: true, Glob: true, Deep: true}}
@@ -52,7 +52,7 @@ func listed(find Command) (all []Word) {
 				w.Text = "./" + w.Text
 			}
 			all = append(all, w)
-			if strings.ContainsAny(name[:1], "*?") { // a shell's wildcard has no name that begins with a dot
+			if strings.ContainsAny(name[:1], "*?") { // a wildcard of the shell does not match a leading dot
 				w.Text = w.Text[:len(w.Text)-len(name)] + ".*" + name[1:]
 				all = append(all, w)
 			}
@@ -61,11 +61,11 @@ func listed(find Command) (all []Word) {
 	return all
 }
 
-// valuedTests are tests of find with a value.
+// valuedTests are tests of find that take a value.
 var valuedTests = strings.Fields("-name -iname -path -ipath -wholename -iwholename -type -newer -user")
 
-// namesOf are the names that the tests of a find look for, one for each of its alternatives. One
-// that only leaves a directory out finds nothing where another says what is printed.
+// namesOf returns the file names that find tests for, one for each alternative. An alternative that
+// only prunes a directory matches nothing if another one has an explicit action.
 func namesOf(tests []Word) (names []string) {
 	name, prunes := "", false
 	prints := slices.ContainsFunc(tests, func(w Word) bool { return strings.HasPrefix(w.Text, "-print") || strings.HasPrefix(w.Text, "-exec") })
@@ -80,7 +80,7 @@ func namesOf(tests []Word) (names []string) {
 		name, prunes = "", false
 		return true
 	}
-	excluded := 0 // words of a test that leaves files out, of which there are no more then
+	excluded := 0 // remaining words of a negated test, which matches only fewer files
 	for i, w := range tests {
 		switch {
 		case excluded > 0:
@@ -108,8 +108,8 @@ func namesOf(tests []Word) (names []string) {
 	return names
 }
 
-// named are the files that ls prints the names of: those of a pattern that ends as files do,
-// since of a directory it prints what is in it.
+// named returns the files that ls lists. Its operands must be patterns with a file extension,
+// because ls prints the contents of a directory.
 func named(ls Command) (all []Word) {
 	for _, w := range ls.Args() {
 		switch name := path.Base(w.Text); {
@@ -123,10 +123,10 @@ func named(ls Command) (all []Word) {
 	return all
 }
 
-// grepLetters are options of grep that change neither which files it reads nor what it prints of them.
+// grepLetters are the options of grep that grepped interprets or can ignore.
 var grepLetters = regexp.MustCompile(`^-[lLrRiwEFPsxvnhH]+$`)
 
-// grepped are the files that grep -l lists: of its operands, or below them.
+// grepped returns the files that grep -l lists: its operands, or files below them.
 func grepped(grep Command) (all []Word) {
 	lists, deep, name, found := false, false, "*", false
 	for _, w := range grep.Args() {
@@ -141,7 +141,7 @@ func grepped(grep Command) (all []Word) {
 			name = include
 		case strings.HasPrefix(w.Text, "-"):
 			return nil
-		case !found: // what it looks for
+		case !found: // the search pattern
 			found = true
 		case deep:
 			all = append(all, listed(Command{Words: []Word{{Text: "find", Known: true}, w, {Text: "-name", Known: true}, {Text: name, Known: true}}})...)
@@ -158,8 +158,8 @@ func grepped(grep Command) (all []Word) {
 	return all
 }
 
-// searched are the files that rg lists, narrowed to one name where it is told a glob: hidden
-// ones are among them then.
+// searched returns the files that rg lists. A glob narrows them to one name, and then includes
+// hidden files.
 func searched(rg Command) []Word {
 	lists, glob := false, Word{}
 	for i, w := range rg.Args() {
@@ -179,14 +179,14 @@ func searched(rg Command) []Word {
 	case !lists:
 		return nil
 	case glob.Text != "":
-		glob.Glob = false // as find takes it
+		glob.Glob = false // find expands it
 		return listed(Command{Words: []Word{{Text: "find", Known: true}, {Text: ".", Known: true}, {Text: "-name", Known: true}, glob}})
 	}
 	return []Word{{Text: "./*", Known: true, Glob: true, Deep: true}}
 }
 
-// unseen reports whether an argument of rg makes it list hidden or ignored files, or others
-// than those below the directory.
+// unseen reports whether an argument makes rg list hidden or ignored files, or files outside the
+// directory.
 func unseen(w Word) bool {
 	return !w.Known || strings.HasPrefix(w.Text, "/") || strings.HasPrefix(w.Text, "~") || strings.Contains(w.Text, "..") || strings.HasPrefix(w.Text, "--no-ignore") || strings.HasPrefix(w.Text, "--pre") || strings.HasPrefix(w.Text, "--type-add") || strings.HasPrefix(w.Text, "--glob=") || strings.HasPrefix(w.Text, "--iglob") || strings.HasPrefix(w.Text, "-g") && w.Text != "-g" ||
 		w.Text == "--hidden" || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.ContainsAny(w.Text, "u.0f")

@@ -10,11 +10,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxRounds bounds the rounds of a loop that are looked at one by one.
+// maxRounds is the maximum number of iterations of a loop that are analyzed one by one.
 const maxRounds = 8
 
-// loop goes through the rounds of for NAME in …, where all words are known, and nothing but the
-// loop may give the variable a value. It reports whether it did.
+// loop analyzes each iteration of for NAME in … if all words are known and only the loop can set
+// the variable. It reports whether it did.
 func (s source) loop(n *syntax.ForClause, ctx context) bool {
 	iter, ok := n.Loop.(*syntax.WordIter)
 	if !ok || !iter.InPos.IsValid() || n.Select || len(iter.Items) == 0 || !s.only(iter.Name.Value) {
@@ -22,24 +22,24 @@ func (s source) loop(n *syntax.ForClause, ctx context) bool {
 	}
 	items := s.words(iter.Items)
 	if len(iter.Items) == 1 && counts.MatchString(s.sourceOf(iter.Items[0])) {
-		items = []Word{{Text: "1", Known: true}} // one number stands for all
+		items = []Word{{Text: "1", Known: true}} // one number represents all
 	}
 	inner := substitution(iter.Items[0])
-	single := inner != nil && len(iter.Items) == 1 && iter.Items[0].Parts[0] == syntax.WordPart(inner) // each word is a round
+	single := inner != nil && len(iter.Items) == 1 && iter.Items[0].Parts[0] == syntax.WordPart(inner) // each word is one iteration
 	if single && !items[0].Known {
 		return s.listed(iter.Name.Value, inner, n, ctx)
 	}
 	if len(items) == 0 || len(items) > maxRounds || slices.ContainsFunc(items, func(w Word) bool { return !w.Known }) {
 		return false
 	}
-	s.walk(n.Loop, ctx) // what is in its words runs, too
+	s.walk(n.Loop, ctx) // commands in the words run too
 	s.single[iter.Name.Value] = single
 	s.rounds(iter.Name.Value, items, n.Do, ctx)
 	delete(s.single, iter.Name.Value)
 	return true
 }
 
-// listed is loop for NAME in $(ls *.go | head), where it is known which files' names a pipe brings.
+// listed is loop for NAME in $(ls *.go | head), if it is known which file names the pipe prints.
 func (s source) listed(name string, inner *syntax.CmdSubst, n *syntax.ForClause, ctx context) bool {
 	before := len(s.script.Commands)
 	s.walk(n.Loop, ctx)
@@ -56,10 +56,10 @@ func (s source) listed(name string, inner *syntax.CmdSubst, n *syntax.ForClause,
 	return true
 }
 
-// counts is a word that is numbers.
+// counts matches a word that expands to numbers.
 var counts = regexp.MustCompile(`^(\$\(seq( -w)?( \d+){1,3}\)|\{\d+\.\.\d+\})$`)
 
-// reading is loop for while read NAME, where it is known which files' names are read.
+// reading is loop for while read NAME, if it is known which file names it reads.
 func (s source) reading(n *syntax.WhileClause, ctx context) bool {
 	if n.Until || len(n.Cond) != 1 || len(n.Cond[0].Redirs) > 0 || ctx.feed == nil || len(ctx.feed.names) == 0 || len(ctx.feed.names) > maxRounds {
 		return false
@@ -81,7 +81,7 @@ func (s source) reading(n *syntax.WhileClause, ctx context) bool {
 	return true
 }
 
-// rounds runs the body of a loop once for each value of its variable.
+// rounds analyzes the body of a loop once for each value of its variable.
 func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx context) {
 	outside := s.values
 	for _, item := range items {
@@ -94,8 +94,8 @@ func (s source) rounds(name string, items []Word, body []*syntax.Stmt, ctx conte
 	s.parser.values = outside
 }
 
-// only reports whether a line gives a name a value once, and has it elsewhere only as $NAME and
-// ${NAME}, or in a path: all else may give it a value, as may a function that runs later.
+// only reports whether a line sets a variable once, and otherwise mentions it only as $NAME or
+// ${NAME} or in a path. Any other mention, and a function that runs later, might set it too.
 func (s source) only(name string) bool {
 	if s.depth > 0 || s.functions > 0 || s.declares {
 		return false
@@ -108,10 +108,11 @@ func (s source) only(name string) bool {
 	return once
 }
 
-// maxNames bounds the variables that a line is searched for, since each search reads all of it.
+// maxNames is the maximum number of variables that a line is searched for. Each search reads the
+// whole line.
 const maxNames = 32
 
-// setOnce is only for a name that was not looked for yet.
+// setOnce is the uncached part of only.
 func (s source) setOnce(name string) bool {
 	used := regexp.MustCompile(`\$` + name + `\b|\$\{` + name + `([%#]{1,2}[\w.*/-]+)?\}|/` + name + `\b`)
 	rest := letterOption.ReplaceAllString(used.ReplaceAllString(s.bare, ""), "$1")
@@ -119,11 +120,11 @@ func (s source) setOnce(name string) bool {
 	return len(named.FindAllString(rest, -1)) == 1 && !parted.MatchString(withoutSentences(rest)) && !evaluates.MatchString(rest)
 }
 
-// parted is a word that quotes part, so that it is not there: e”val.
+// parted matches a word with quotes inside, such as e"val, which hides a name or a command.
 var parted = regexp.MustCompile(`(^|\s)('\w+'|"\w+")\w|\w(''|""|'\w+'\w|"\w+"\w|\\\w)|\b(read|printf\s+-v|declare|typeset|local|mapfile|readarray|getopts|unset|let)\b(\s+-\w+)*(\s+\w+(=\S*)?)*\s+\w*['"\\$]`)
 
-// withoutSentences is a line without the quoted texts that have blanks or more than letters: they are no
-// part of a word.
+// withoutSentences removes the quoted texts that contain blanks or punctuation, which cannot be
+// part of a name.
 func withoutSentences(line string) string {
 	var b strings.Builder
 	for i := 0; i < len(line); i++ {
@@ -153,11 +154,11 @@ var wordOnly = regexp.MustCompile(`^[\w=/$.\\]*$`)
 
 var evaluates = regexp.MustCompile(`\beval\b`)
 
-// letterOption is an option such as -f, and the value of find's -type.
+// letterOption matches an option such as -f, and the value of find's -type.
 var letterOption = regexp.MustCompile(`([\s(])-(type\s+)?[A-Za-z]\b`)
 
-// round is what the variable of a loop stands for. Without quotes, what has a blank or is a
-// pattern may be several words.
+// round returns the value of a tracked variable or parameter. If it is unquoted, a value with
+// blanks or wildcards may be several words and is not returned.
 func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
 	if p.Exp != nil {
 		return s.trimmed(p, quoted)
@@ -170,7 +171,7 @@ func (s source) round(p *syntax.ParamExp, quoted bool) (Word, bool) {
 	return w, ok && s.depth == 0 && (quoted || s.single[name] || !w.Known || !w.Glob && !strings.ContainsAny(w.Text, " \t\n*?[\\"))
 }
 
-// positional is $1 and the like of a script behind sh -c, where its line says what they are.
+// positional returns the value of $1 and the like in a script of sh -c, if its arguments are known.
 func (s source) positional(at int, quoted bool) (Word, bool) {
 	if at < 0 || at >= len(s.arguments) || s.depth != s.argumentsDepth {
 		return Word{}, false

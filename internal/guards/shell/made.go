@@ -7,48 +7,48 @@ import (
 	"strings"
 )
 
-// makers are commands that write a file which they are given the name or address of.
+// makers are commands that write a file whose name or URL is among their arguments.
 var makers = []string{
 	"curl", "wget", "fetch", "aria2c", "http", "https", "xh", "lwp-download", "tee", "sponge", "dd", "scp", "sftp", "ftp", "aws", "gsutil", "gcloud", "rclone",
 }
 
-// compilers make programs of files.
+// compilers build programs from source files.
 var compilers = []string{"go", "gcc", "g++", "cc", "c++", "clang", "clang++", "rustc"}
 
-// movers give files other names, or make others of them.
+// movers rename, copy or link files.
 var movers = []string{"mv", "cp", "install", "ln", "rsync"}
 
-// unpackers and archivers make files of unknown names: of a file, and archivers
-// also of what they read.
+// unpackers and archivers create files of unknown names: unpackers from a file, archivers also from
+// standard input.
 var (
 	unpackers = []string{"unzip", "7z", "7za", "unar", "gunzip", "gzip", "bunzip2", "bzip2", "unxz", "xz", "unzstd", "zstd"}
 	archivers = []string{"tar", "bsdtar", "gtar", "cpio"}
 	unpacks   = regexp.MustCompile(`^(-?[A-Za-z]*[xi][A-Za-z]*|--extract|--get)$`)
 )
 
-// maxBy bounds the commands that are remembered for a file.
+// maxBy is the maximum number of commands that are remembered for a file.
 const maxBy = 16
 
-// files are those that a line makes.
+// files are the files that a line creates.
 type files struct {
-	// by are the names of the commands that write a file, by the file's name without its
-	// directory: what runs it may be in another directory, and so may the file by then.
-	// A redirection that stands alone is the command "".
+	// by are the names of the commands that write a file, by the file's base name: the command that
+	// runs it may be in another directory, and the file may have been moved. A redirection without
+	// a command is the command "".
 	by       map[string][]string
-	unpacked bool              // some are of an archive, so that their names are unknown
-	texts    map[string]string // of those that the line writes in full, by the names of the files
-	reading  int               // how many of them were read
-	ran      map[string]int    // those that were run so far, with the number of their makers by then
+	unpacked bool              // an archive was unpacked, so names are unknown
+	texts    map[string]string // of the files that the line writes in full, by name
+	reading  int               // number of texts that were analyzed
+	ran      map[string]int    // number of writers of each file when it was first run
 	fetched  []string          // directories that are filled from elsewhere
-	scripts  bool              // some were run whose names a pattern stands for
-	built    []string          // programs that a compiler writes, of files that the line does not make
+	scripts  bool              // scripts were run that a wildcard matches
+	built    []string          // programs compiled from files that the line does not create
 }
 
 func newFiles() files {
 	return files{by: map[string][]string{}, texts: map[string]string{}, ran: map[string]int{}}
 }
 
-// note remembers the files that a command makes.
+// note records the files that a command creates.
 func (f *files) note(c Command, read *feed) {
 	f.noteFetched(c)
 	name := c.Name()
@@ -95,7 +95,7 @@ func (f *files) note(c Command, read *feed) {
 	}
 }
 
-// valueOf is the value that is in one word with its option: --output=x, -ox, of=x.
+// valueOf returns the value that is joined to an option: --output=x, -ox, of=x.
 func valueOf(text string) string {
 	if name, value, found := strings.Cut(text, "="); found && (name == "of" || strings.HasPrefix(name, "--")) {
 		return value
@@ -118,10 +118,10 @@ func (f *files) make(file string, by []string) {
 	}
 }
 
-// made are the names of the commands so far that write a file.
+// made returns the names of the commands so far that write a file.
 func (f *files) made(file string) []string { return f.by[path.Base(file)] }
 
-// among are the names of the commands so far that write one of some files.
+// among returns the names of the commands so far that write any of some files.
 func (f *files) among(words []Word) (by []string) {
 	for _, w := range words {
 		for _, b := range f.made(w.Text) {
@@ -133,16 +133,16 @@ func (f *files) among(words []Word) (by []string) {
 	return by
 }
 
-// checking are options by which an interpreter reads a file and does not run it.
+// checking are options that make an interpreter check a file without running it.
 var checking = map[string]string{"ruby": "-c", "php": "-l", "node": "--check", "nodejs": "--check"}
 
-// runsFile looks at the name of a file that a command runs.
+// runsFile checks a file that a command runs.
 func (s source) runsFile(c *Command, file Word) {
 	if args := c.Args(); len(args) > 1 && args[0].Text == checking[c.Name()] && !slices.ContainsFunc(args[1:], func(w Word) bool { return strings.HasPrefix(w.Text, "-") }) {
-		return // it only reads the file
+		return // it is only checked
 	}
 	if file.Known && len(s.files.by) == 0 && !s.files.unpacked && c.Name() == "node" && Option(*c, "--test") == Yes {
-		return // whichever tests the project has
+		return // the project's own tests
 	}
 	if language, is := interpreters[versioned.ReplaceAllString(c.Name(), "")]; shells[c.Name()] && s.reads(c, file, c.Name()) || is && s.reads(c, file, language.name) {
 		return
@@ -159,19 +159,19 @@ func (s source) runsFile(c *Command, file Word) {
 	s.runsMade(c, file)
 }
 
-// anyScript reports whether a word is a pattern for scripts of the project, each of which might be
-// run by its name, and the line makes no files.
+// anyScript reports whether a word is a pattern for scripts of the project, and the line creates no
+// files. Each of these scripts could be run by its name, too.
 func (s source) anyScript(w Word) bool {
 	return w.Known && w.Glob && !w.Many && !w.Deep && len(s.files.by) == 0 && !s.files.unpacked && scriptPattern.MatchString(w.Text)
 }
 
-// scriptPattern is a pattern for the files of one directory that end as scripts do.
+// scriptPattern matches a pattern for files of one directory with the extension of a script.
 var (
 	scriptPattern = regexp.MustCompile(`^(\./)?\w[\w-]*(/\w[\w-]*)*/[\w*-]*` + scriptEnd.String())
 	scriptEnd     = regexp.MustCompile(`\.(sh|bash|py|js|mjs|cjs|ts|rb|php|pl|go)$`)
 )
 
-// run notes that a file is run.
+// run records that a file is run.
 func (f *files) run(file string) {
 	name := path.Base(file)
 	if _, before := f.ran[name]; !before && len(f.ran) < maxRan {
@@ -179,10 +179,10 @@ func (f *files) run(file string) {
 	}
 }
 
-// maxRan bounds the files that are remembered.
+// maxRan is the maximum number of files that are remembered.
 const maxRan = 256
 
-// runsMade looks whether the same line makes a file that a command runs.
+// runsMade raises a doubt if the line itself creates a file that a command runs.
 func (s source) runsMade(c *Command, file Word) {
 	s.files.run(file.Text)
 	if by := s.files.made(file.Text); len(by) > 0 {
@@ -191,8 +191,8 @@ func (s source) runsMade(c *Command, file Word) {
 	}
 }
 
-// runsUnpacked looks whether a file that a command runs may be of an archive that the
-// same line brings.
+// runsUnpacked raises a doubt if a file that a command runs may be from an archive that the line
+// unpacks.
 func (s source) runsUnpacked(c *Command, file Word) {
 	if s.files.unpacked {
 		c.doubt("it runs what may be in an archive that the same line brings: " + clip(file.Text))

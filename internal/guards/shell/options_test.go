@@ -68,7 +68,8 @@ func ExampleOptions_In() {
 	// "" ""
 }
 
-// TestEachOption: an option is one although the word before it may have it as its value.
+// TestEachOption checks that Each returns an option even if the preceding option may take it as a
+// value.
 func TestEachOption(t *testing.T) {
 	t.Parallel()
 	var got []string

@@ -10,12 +10,12 @@ import (
 	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
-// Parse says what a line runs in the directory cwd, which is empty where it is not
-// known. It never fails: what it can't read is a doubt.
+// Parse returns what a line runs in the directory cwd, which is empty if it is unknown. It never
+// fails: what it cannot parse becomes a doubt.
 func Parse(line, cwd string) Script {
 	p := newParser(cwd)
 	p.line(line, 0, context{})
-	for name, makers := range p.files.ran { // in a loop, or by a function, it may run after it was written
+	for name, makers := range p.files.ran { // in a loop or a function, it may run after it was written
 		if len(p.files.by[name]) > makers {
 			p.doubt("it runs a file that the same line makes: " + clip(name))
 		}
@@ -29,24 +29,24 @@ func Parse(line, cwd string) Script {
 	return p.script
 }
 
-// parser collects what a line runs.
+// parser collects the commands that a line runs.
 type parser struct {
 	script         Script
-	dirs           []string          // where the next command may run; nil: unknown
-	functions      int               // that were looked at
-	full           bool              // there are more commands than are listed
-	files          files             // that were made
-	aliases        map[string]string // what a name stands for
-	values         map[string]Word   // of variables: of a loop's in this round, and of those that are set once
-	once           map[string]bool   // what [source.only] found, by the name
-	single         map[string]bool   // variables that have no blanks
-	arguments      []Word            // of the script behind sh -c that is read
-	argumentsDepth int               // how deep it stands
-	constant       map[uint]bool     // the assignments that certainly happen, by where they stand
+	dirs           []string          // where the next command may run; nil if unknown
+	functions      int               // number of functions so far
+	full           bool              // MaxCommands is reached
+	files          files             // files that were created
+	aliases        map[string]string // values of aliases, by name
+	values         map[string]Word   // known values of variables: of a loop in this iteration, and of those set once
+	once           map[string]bool   // cached results of [source.only], by name
+	single         map[string]bool   // variables whose values have no blanks
+	arguments      []Word            // arguments of the sh -c script that is read
+	argumentsDepth int               // depth of that script
+	constant       map[uint]bool     // assignments that always run, by offset
 	bare           string            // the outermost line without here-documents
-	declares       bool              // it makes functions
-	temporaries    map[string]bool   // what [source.keepsTemporary] found, by the text
-	defined        map[string]uint   // functions that the line certainly makes, by where they end
+	declares       bool              // it defines functions
+	temporaries    map[string]bool   // cached results of [source.keepsTemporary], by text
+	defined        map[string]uint   // functions that the line always defines, by the offset of their end
 }
 
 func newParser(cwd string) *parser {
@@ -56,24 +56,24 @@ func newParser(cwd string) *parser {
 	}
 }
 
-// context is what surrounds a command.
+// context is the surroundings of a command.
 type context struct {
 	feed      *feed
 	redirects []Redirect
 	assigns   []Assign
-	function  bool // the name is that of a function of the line
-	mixed     bool // what it prints stands together with what it tells of errors
+	function  bool // the name is that of a function defined by the line
+	mixed     bool // standard output includes standard error
 }
 
-// source is one line that is read.
+// source is a line that is being read.
 type source struct {
 	*parser
 	text  string
 	depth int
-	plain bool // words don't say what they run
+	plain bool // don't collect the commands within words
 }
 
-// shallow is the source for a look at its words alone.
+// shallow returns the source for reading words without the commands in them.
 func (s source) shallow() source {
 	s.plain = true
 	return s
@@ -88,7 +88,7 @@ func withDoubt(all []Doubt, d string) []Doubt {
 	return append(all, Doubt(d))
 }
 
-// line reads a line that stands depth lines deep.
+// line analyzes a line at a nesting depth.
 func (p *parser) line(text string, depth int, ctx context) {
 	switch {
 	case depth > MaxDepth:
@@ -101,7 +101,7 @@ func (p *parser) line(text string, depth int, ctx context) {
 		p.doubt("the command is nested too deep")
 		return
 	}
-	carriage := strings.Contains(text, "\r") // bash does not take it for a part of the line's end
+	carriage := strings.Contains(text, "\r") // bash does not treat it as part of a line break
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if carriage || strings.ContainsFunc(text, hidden) {
 		p.doubt("it has characters that can't be seen")
@@ -127,7 +127,7 @@ func (p *parser) line(text string, depth int, ctx context) {
 	}
 }
 
-// defines notes the functions that a line makes whatever happens.
+// defines records the functions that a line always defines.
 func (p *parser) defines(file *syntax.File) {
 	for _, stmt := range file.Stmts {
 		if f, is := stmt.Cmd.(*syntax.FuncDecl); is && f.Name != nil && !stmt.Background && !stmt.Coprocess {
@@ -136,7 +136,7 @@ func (p *parser) defines(file *syntax.File) {
 	}
 }
 
-// walk goes through a part of the source.
+// walk analyzes a part of the syntax tree.
 func (s source) walk(node syntax.Node, ctx context) {
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if s.full {
@@ -169,7 +169,7 @@ func (s source) walk(node syntax.Node, ctx context) {
 				s.doubt("bash runs what stands in the value: " + clip(s.sourceOf(n)))
 			}
 		case *syntax.ProcSubst:
-			if n.Op == syntax.CmdOut && ctx.feed == nil { // a command is given the name, and writes there
+			if n.Op == syntax.CmdOut && ctx.feed == nil { // a command is given the file name and writes to it
 				for _, inner := range n.Stmts {
 					s.stmt(inner, context{feed: &feed{of: "what is written to it"}})
 				}
@@ -186,18 +186,18 @@ func (s source) walk(node syntax.Node, ctx context) {
 	})
 }
 
-// pipe goes through both sides of a pipe.
+// pipe analyzes both sides of a pipe.
 func (s source) pipe(n *syntax.BinaryCmd, ctx context) {
 	before := len(s.script.Commands)
 	s.walk(n.X, ctx)
 	ctx.feed = s.piped(s.script.Commands[before:])
-	if n.Op == syntax.PipeAll { // with what is told of errors, or of each command
+	if n.Op == syntax.PipeAll { // standard error or traces may be mixed in
 		ctx.feed.known, ctx.feed.text = false, ""
 	}
 	s.walk(n.Y, ctx)
 }
 
-// call is a command with its arguments, or assignments that stand alone.
+// call analyzes a simple command, or assignments without one.
 func (s source) call(n *syntax.CallExpr, ctx context) {
 	words := s.words(n.Args)
 	var assigns []Assign
@@ -217,7 +217,7 @@ func (s source) call(n *syntax.CallExpr, ctx context) {
 	s.run(words, ctx)
 }
 
-// stmt is a command with its redirections.
+// stmt analyzes a command with its redirections.
 func (s source) stmt(n *syntax.Stmt, ctx context) {
 	ctx.redirects = slices.Clone(ctx.redirects)
 	for _, r := range n.Redirs {
@@ -253,7 +253,7 @@ func (s source) add(c Command, ctx context) {
 	}
 	c.Dirs = s.dirs
 	c.Foreign = s.files.foreign(c)
-	if s.functions == 0 && len(s.aliases) == 0 { // a name is what it says
+	if s.functions == 0 && len(s.aliases) == 0 { // names are not redefined
 		s.files.write(c, ctx.feed)
 		if ctx.mixed || s.declares {
 			clear(s.files.texts)
@@ -263,7 +263,7 @@ func (s source) add(c Command, ctx context) {
 	s.script.Commands = append(s.script.Commands, c)
 }
 
-// sourceOf is how a node is written.
+// sourceOf returns the source text of a node.
 func (s source) sourceOf(n syntax.Node) string {
 	from, to := min(int(n.Pos().Offset()), len(s.text)), min(int(n.End().Offset()), len(s.text))
 	if from >= to {
@@ -272,7 +272,7 @@ func (s source) sourceOf(n syntax.Node) string {
 	return s.text[from:to]
 }
 
-// clip shortens what a doubt quotes.
+// clip shortens a quotation in a doubt.
 func clip(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {

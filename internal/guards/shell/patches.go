@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// ownPatches are programs whose patches are of files that the project has.
+// ownPatches are programs whose patches only touch files that the project has.
 var ownPatches = []string{"git", "diff"}
 
-// patches looks at the patch that git apply, git am or patch is given, which names the files that
-// are written: one that the same line writes in full is read, and one that it makes otherwise may
-// name any.
+// patches analyzes the patch that git apply, git am or patch is given, which names the files that
+// are written. A patch that the line writes in full is read; one that it creates otherwise may name
+// any file.
 func (s source) patches(c *Command, name string, ctx context) {
 	if verb := c.Verb(); name == "git" && verb != "apply" && verb != "am" {
 		return
@@ -30,7 +30,7 @@ func (s source) patches(c *Command, name string, ctx context) {
 	}
 }
 
-// fedPatch is a patch that a command reads from a pipe or a here-document.
+// fedPatch analyzes a patch that a command reads from a pipe or a here-document.
 func (s source) fedPatch(c *Command, f *feed) {
 	switch {
 	case f.known && len(f.from) > 0:

@@ -10,20 +10,20 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Pattern is a command as rules write it: a name and words, with * for any run of
-// characters and ? for any one, as in "git push --force*". Variables that are set for
-// the command may precede its name.
+// Pattern is a command as rules write it: a name and words, in which * matches any characters and ?
+// matches one, as in "git push --force*". Variables that are set for the command may precede its
+// name.
 type Pattern struct {
 	assigns, words []string
 }
 
-// maxPattern bounds the words of a pattern.
+// maxPattern is the maximum number of words of a pattern.
 const maxPattern = 64
 
-// assignment is what an assignment of a pattern begins with.
+// assignment matches the beginning of an assignment in a pattern.
 var assignment = regexp.MustCompile(`^[A-Za-z_*?][\w*?]*=`)
 
-// ParsePattern reads a pattern. It is one command: no quotes, pipes or variables.
+// ParsePattern parses a pattern. It is one command without quotes, pipes or variables in its words.
 func ParsePattern(text string) (Pattern, error) {
 	words := strings.Fields(text)
 	name := slices.IndexFunc(words, func(w string) bool { return !assignment.MatchString(w) })
@@ -42,20 +42,20 @@ func ParsePattern(text string) (Pattern, error) {
 	return Pattern{words[:name], words[name:]}, nil
 }
 
-// String is the pattern as it was written.
+// String returns the words of the pattern, separated by single spaces.
 func (p Pattern) String() string { return strings.Join(slices.Concat(p.assigns, p.words), " ") }
 
-// In says whether the pattern is in a command, wherever it may be meant: options in
-// any order, joined (-fr has -r) or shortened (--recurs), other words in the
-// pattern's order with others between them. The name is taken without its directory
-// and in any case, and with whatever variables. A word that is not known makes it Maybe.
+// In reports whether the pattern applies to a command in any of its spellings: options in any
+// order, combined (-fr has -r) or abbreviated (--recurs), and operands in the pattern's order with
+// others between them. The name is compared without its directory and regardless of case; variables
+// are ignored. An unknown word makes it Maybe.
 func (p Pattern) In(c Command) Found {
 	name := c.Name()
 	if name == "" || !approval.Glob(strings.ToLower(p.words[0]), name) && !approval.Glob(p.words[0], c.Words[0].Text) {
 		return No
 	}
 	var options, operands []string
-	behind := false // a --, where nothing is an option
+	behind := false // after a --, where nothing is an option
 	for _, w := range p.words[1:] {
 		switch {
 		case w == "*":
@@ -80,10 +80,10 @@ func (p Pattern) In(c Command) Found {
 	return min(found, inOrder(operands, c.Args()))
 }
 
-// groups are verbs behind which another one stands.
+// groups are verbs that are followed by another verb.
 var groups = []string{"compose", "container", "image", "volume", "network", "system"}
 
-// verb is what a program that has verbs does, where that is known.
+// verb returns the verb of a program that has verbs, if it is known.
 func verb(c Command) (verb string, known bool) {
 	if _, found := verbal[c.Name()]; !found {
 		return "", false
@@ -95,8 +95,8 @@ func verb(c Command) (verb string, known bool) {
 	return verbs[0], true
 }
 
-// Option says whether a command has an option: "-r" also in -fr, "--recursive" also
-// as --recurs and with =value.
+// Option reports whether a command has an option: "-r" also as part of -fr, "--recursive" also as
+// --recurs and with =value.
 func Option(c Command, option string) Found {
 	found := No
 	for _, w := range c.Args() {
@@ -120,19 +120,19 @@ func Option(c Command, option string) Found {
 	return found
 }
 
-// MayHave reports whether a command has one of some options, or may have it.
+// MayHave reports whether a command has, or may have, one of some options.
 func (c Command) MayHave(options ...string) bool {
 	return slices.ContainsFunc(options, func(option string) bool { return Option(c, option) != No })
 }
 
-// dated reports whether a word is unknown only for what a command prints that prints no options:
-// backup-$(date +%F).tgz
+// dated reports whether a word is unknown only because of a command that prints no options, such as
+// backup-$(date +%F).tgz.
 func (w Word) dated() bool {
 	return strings.Count(w.Text, "$") == 1 && !strings.Contains(w.Text, "`") && !slices.ContainsFunc(w.Runs, func(name string) bool { return name != "date" && !strings.HasPrefix(name, "+") }) && len(w.Runs) > 0
 }
 
-// cluster reports whether an option is letters behind one dash, few enough not to be
-// a word as that of find -delete.
+// cluster reports whether an option is combined letters after one dash, short enough not to be a
+// word such as find's -delete.
 func cluster(option string) bool {
 	return len(option) > 1 && len(option) <= 4 && option[0] == '-' && option[1] != '-' && !strings.ContainsAny(option, "*?=")
 }
@@ -171,8 +171,8 @@ func inOrder(patterns []string, words []Word) Found {
 	return found
 }
 
-// mayBe reports whether a word that is not known may be one of a pattern: it begins as
-// its text does up to the first variable.
+// mayBe reports whether an unknown word may match a pattern, judging by its text up to the first
+// variable.
 func (w Word) mayBe(pattern string) bool {
 	at := strings.IndexAny(w.Text, "$`<>(")
 	return w.Many || w.Glob || at < 0 || strings.ContainsAny(pattern, "*?") || strings.HasPrefix(pattern, w.Text[:at])

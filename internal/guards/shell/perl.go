@@ -6,16 +6,17 @@ import (
 )
 
 var (
-	// perlParts are replacements of text by text, with / or with braces, one behind the other.
+	// perlParts matches a replacement of text by text, with / or braces, at the beginning of the
+	// code.
 	perlParts = regexp.MustCompile(`^\s*(?:s/((?:\\.|[^/\\])*)/((?:\\.|[^/\\])*)/([gimsx]*)|s\{((?:\\.|[^{}\\])*)\}\{((?:\\.|[^{}\\])*)\}([gimsx]*))\s*(?:;|$)`)
-	// perlRuns is what runs code within a text: @{[ ]}, $h{ }, (?{ }).
+	// perlRuns matches constructs that run code within a text: @{[ ]}, $h{ }, (?{ }).
 	perlRuns = regexp.MustCompile(`(^|[^\\])(@|\$\w*[{\[])|->|\(\?+\??\{`)
-	// perlPrints prints the lines that a pattern finds, with their place.
+	// perlPrints matches code that prints the lines a pattern finds, with their position.
 	perlPrints = regexp.MustCompile(`^\s*print(?: "((?:[\w .:,\t-]|\$(?:ARGV|\.|_)|\\[nt])*)")?(?: (?:if|unless) (?:/((?:\\.|[^/\\])*)/i?|length(?:\(\$_\)| \$_)? ?[<>]=? ?\d+))?\s*(?:;\s*close ARGV if eof\s*)?;?\s*$`)
 )
 
-// replacesPerl reports whether code of Perl replaces text by text, or prints lines, and runs nothing
-// in what it looks for or puts there.
+// replacesPerl reports whether Perl code only replaces text by text or prints lines, and runs no
+// code in its patterns or texts.
 func replacesPerl(code string) bool {
 	if m := perlPrints.FindStringSubmatch(code); m != nil {
 		return !runsInPerl(m[2])
@@ -30,7 +31,7 @@ func replacesPerl(code string) bool {
 	return true
 }
 
-// runsInPerl reports whether a text runs code; a character behind a backslash stands for itself.
+// runsInPerl reports whether a text runs code. Escaped characters are literal.
 func runsInPerl(text string) bool {
 	return perlRuns.MatchString(perlEscape.ReplaceAllString(text, "x"))
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// escapes are what printf prints for a letter behind a backslash.
+// escapes are the characters that printf prints for escape sequences.
 var escapes = map[byte]string{'n': "\n", 't': "\t", '\\': "\\", '"': `"`, '\'': "'"}
 
-// printedText is the text that echo or printf alone writes.
+// printedText returns the text that a lone echo or printf prints.
 func printedText(commands []Command) (string, bool) {
 	if len(commands) != 1 || len(commands[0].Words) < 2 {
 		return "", false
@@ -26,7 +26,8 @@ func printedText(commands []Command) (string, bool) {
 	return "", false
 }
 
-// echoed is what echo prints. Shells differ in what it does to a backslash.
+// echoed returns what echo prints. Shells differ in how they treat a backslash, so it is not
+// supported.
 func echoed(args []Word) (string, bool) {
 	var texts []string
 	for _, w := range args {
@@ -38,7 +39,7 @@ func echoed(args []Word) (string, bool) {
 	return strings.Join(texts, " "), true
 }
 
-// formatted is what printf prints: its format has no fields but %s.
+// formatted returns what printf prints. The format may contain %s and %% only.
 func formatted(args []Word) (string, bool) {
 	format, values := args[0].Text, args[1:]
 	if strings.HasPrefix(format, "-") {

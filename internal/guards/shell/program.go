@@ -16,7 +16,7 @@ var (
 	tarCluster   = regexp.MustCompile(`^(-?[a-zA-Z]+[IF]|[IF])[a-zA-Z]*$`)
 )
 
-// program looks whether a program is given code.
+// program checks whether a program is given code.
 func (s source) program(c *Command, name string, ctx context) {
 	args := c.Args()
 	read := strings.Contains(c.Words[0].Text, "/") && s.reads(c, c.Words[0], "")
@@ -51,8 +51,8 @@ func (s source) program(c *Command, name string, ctx context) {
 	}
 }
 
-// isOption reports whether an argument is an option. A short one may follow flags, as -x
-// does in -ix.
+// isOption reports whether an argument is an option. Flags may precede a short one, as in -ix for
+// -x.
 func isOption(option, text, flags string) bool {
 	if cluster(option[:min(2, len(option))]) && flags != "" && cluster(text[:min(2, len(text))]) {
 		text = "-" + strings.TrimLeft(text[1:], flags)
@@ -63,8 +63,8 @@ func isOption(option, text, flags string) bool {
 	return option == text
 }
 
-// findHiddenCommands looks whether the arguments of a command, or what it reads, have commands
-// that are not read here.
+// findHiddenCommands raises doubts about commands in the arguments or the input of a command that
+// are not analyzed.
 func (s source) findHiddenCommands(c *Command, name string, ctx context) {
 	if verbs, ok := runners[name]; ok && c.runner(verbs) && !s.console(c, *c, ctx) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
 		c.doubt("what " + name + " runs is not read here")
@@ -86,23 +86,23 @@ func (s source) findHiddenCommands(c *Command, name string, ctx context) {
 	}
 }
 
-// ownArguments are the arguments of a command without those for a program that it fetches or
+// ownArguments returns the arguments of a command without those of a program that it fetches or
 // builds.
 func ownArguments(c *Command, name string) []Word {
 	args := c.Args()
-	if w := wrappers[name]; w.fetches { // what follows the package is the package's
+	if w := wrappers[name]; w.fetches { // words after the package are its own arguments
 		if inner, ok := w.wrapped(args); ok {
 			args = args[:len(args)-len(inner)]
 		}
 	}
 	if at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "--" }); at >= 0 && name == "cargo" {
-		args = args[:at] // what follows is for the program that it builds
+		args = args[:at] // the rest is for the program that it builds
 	}
 	return args
 }
 
-// doubtHelpers looks for options that name a command to run. timed says that the code of
-// python -m timeit is read already.
+// doubtHelpers looks for options that name a command to run. timed is true if the code of python -m
+// timeit has been analyzed.
 func (c *Command) doubtHelpers(name string, args []Word, timed bool) {
 	does := c.Verb()
 	for _, helper := range helpers[name] {
@@ -123,8 +123,8 @@ func (c *Command) doubtHelpers(name string, args []Word, timed bool) {
 	}
 }
 
-// doubtInput looks whether a program may run what it reads. A database's input counts as a
-// here-document, so that others judge it.
+// doubtInput checks whether a program may run commands in its input. The known input of databases
+// and of languages that include files is kept as a here-document, so that other guards check it.
 func (s source) doubtInput(c *Command, name string, language *regexp.Regexp, f *feed) {
 	database := slices.Contains(databases, name)
 	if f != nil && f.known && len(f.from) > 0 && (database || slices.Contains(including, name)) {
@@ -136,8 +136,8 @@ func (s source) doubtInput(c *Command, name string, language *regexp.Regexp, f *
 	}
 }
 
-// mayHoldCommands reports whether what a program reads has commands in its language. A script
-// in a file is not looked at, unless the line makes it.
+// mayHoldCommands reports whether a program's input may contain commands in its language. If
+// ofFiles is set, a script file is not checked unless the line creates it.
 func (s source) mayHoldCommands(f *feed, language *regexp.Regexp, ofFiles bool) bool {
 	if f == nil || ofFiles && f.file != "" && len(s.files.made(f.file)) == 0 {
 		return false
@@ -145,10 +145,10 @@ func (s source) mayHoldCommands(f *feed, language *regexp.Regexp, ofFiles bool) 
 	return !f.known || language == nil || language.MatchString(f.text)
 }
 
-// dockerObjects are verbs of docker behind which another one stands that starts no program.
+// dockerObjects are verbs of docker followed by another verb that starts no program.
 var dockerObjects = []string{"network", "volume", "context"}
 
-// runner reports whether the words of a runner make it run something.
+// runner reports whether the arguments of a runner make it run something.
 func (c Command) runner(verbs string) bool {
 	list, except := strings.CutPrefix(verbs, "!")
 	if args := c.Args(); len(args) == 1 && (args[0].Text == "--version" || args[0].Text == "--help") {
@@ -167,8 +167,8 @@ func (c Command) runner(verbs string) bool {
 	return verbs == "" || unknown || slices.ContainsFunc(c.Args(), among)
 }
 
-// harmlessHelper reports whether an option names a command that is known to do no more
-// than it has to. The first word has the option.
+// harmlessHelper reports whether an option names a command that is known to be harmless. The first
+// word is the option.
 func harmlessHelper(harmless *regexp.Regexp, option string, words []Word) bool {
 	value := strings.TrimPrefix(words[0].Text, strings.TrimSuffix(option, "*"))
 	known := words[0].Known
@@ -178,7 +178,7 @@ func harmlessHelper(harmless *regexp.Regexp, option string, words []Word) bool {
 	return known && harmless.MatchString(strings.TrimPrefix(value, "="))
 }
 
-// bisect runs a command for each commit that git tries.
+// bisect runs the command that git runs for each commit that it tests.
 func (s source) bisect(c *Command, ctx context) {
 	at := slices.IndexFunc(c.Args(), func(w Word) bool { return w.Text == "run" })
 	switch {

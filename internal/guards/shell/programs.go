@@ -2,8 +2,8 @@ package shell
 
 import "regexp"
 
-// runners run commands that they are given in ways which are not read here: with one of
-// these words, all but with one of those behind a !, or always.
+// runners run commands in ways that are not analyzed: if one of these words is among their
+// arguments, unless one of those after a ! is, or always.
 var runners = map[string]string{
 	"powershell": "", "pwsh": "", "cmd": "", "wsl": "", "parallel": "", "nsenter": "", "unshare": "", "script": "",
 	"at": "", "batch": "", "systemd-run": "", "pkexec": "", "machinectl": "", "firejail": "", "bwrap": "", "proot": "", "fakeroot": "", "socat": "",
@@ -14,8 +14,8 @@ var runners = map[string]string{
 	"tmux": "! ls list-sessions lsw list-windows lsp list-panes has has-session capture-pane capturep kill-session kill-window kill-pane kill-server display-message -V new-session new",
 }
 
-// helpers are options with which a program runs a command; one that ends with * may
-// be followed by anything, and a word in front of it has to be there too.
+// helpers are options that make a program run a command. One that ends with * may have any suffix,
+// and a preceding word must be present too.
 var helpers = map[string][]string{
 	"tar":   {"--to-command*", "--checkpoint-action*", "-I*", "--use-compress-program*", "--info-script*", "--new-volume-script*", "-F*", "--rsh-command*"},
 	"rsync": {"-e*", "--rsh*", "--rsync-path*"}, "scp": {"-S*"}, "sftp": {"-S*", "-D*"},
@@ -36,7 +36,7 @@ var helpers = map[string][]string{
 	"complete": {"-C*"}, "compgen": {"-C*"}, "mapfile": {"-C*"}, "readarray": {"-C*"}, "enable": {"-f*"}, "hash": {"-p*"}, "bind": {"-x*"}, "jobs": {"-x"},
 }
 
-// flags are the letters that may precede a short option of helpers in one argument.
+// flags are the letters that may precede a short option of helpers in the same argument.
 var flags = map[string]string{
 	"git rebase": "ivqfnmrk", "git grep": "nlLcivwhHEGFPqzapWr", "git clone": "qvnls", "git difftool": "ygd",
 	"man": "adfkKwW7", "vim": viFlags, "vi": viFlags, "nvim": viFlags, "view": viFlags, "ex": viFlags, "flock": "sxeonuF", "npx": "yq",
@@ -46,20 +46,20 @@ var flags = map[string]string{
 
 const viFlags = "bdeElLmMnNpRsvyZ"
 
-// harmlessHelpers are commands that such an option may well name.
+// harmlessHelpers are harmless commands that such options commonly name.
 var harmlessHelpers = regexp.MustCompile(`^(ssh( -[46AaCqTvx]| -[ilp] ?[\w./~-]+)*|(zstd|zstdmt|gzip|pigz|bzip2|pbzip2|xz|lz4|lzma)( -[0-9T]+)*)$`)
 
-// harmlessArguments are harmless arguments of such an option, by the name of the program.
+// harmlessArguments are harmless arguments of such options, by program.
 var harmlessArguments = map[string]*regexp.Regexp{
 	"gdb": debuggerCommands, "lldb": debuggerCommands,
 	"wget":    regexp.MustCompile(`^robots\s*=\s*(on|off)$`),
 	"mongosh": regexp.MustCompile(`^\s*(db(\.[a-zA-Z_]\w*)*\.(find|findOne|countDocuments|estimatedDocumentCount|distinct|getIndexes|stats|getCollectionNames|getName|version|hello)\([^;()$=]*\)(\.(limit|skip|sort|pretty|toArray|count|size)\([^;()$=]*\))*|show (dbs|collections))\s*;?\s*$`),
 }
 
-// debuggerCommands are what people tell a debugger that runs a program and shows where it is.
+// debuggerCommands are common commands that make a debugger run a program and print its state.
 var debuggerCommands = regexp.MustCompile(`^(r|run|start|breakpoint set -[nlf] [\w.:]+|bt|bt full|backtrace|where|thread apply all bt( full)?|(info|i) [\w ]+|(frame|f|thread|up|down|next|n|step|s|finish|list|l) ?\d*|c|continue|q|quit|set (pagination|confirm|width|height|print [\w-]+) \w+|(b|break|tbreak) [\w.:]+|(p|print|x|display)(/\w+)? [\w>.*&+-]+|disas(semble)?( [\w:]+)?|catch \w+)$`)
 
-// languages are what makes a program run commands that are in its arguments.
+// languages match arguments or input that make a program run commands.
 var languages = map[string]*regexp.Regexp{
 	"ed": bang, "red": bang, "dc": bang, "ftp": bang, "telnet": bang, "lftp": bang, "mail": regexp.MustCompile(`(^|\n)~`), "mailx": regexp.MustCompile(`(^|\n)~`),
 	"sqlite3": regexp.MustCompile(`(?i)(^|\n)\s*\.(ar|cd|exc|im|lo|o|rea|sa|s\s|sh(e|\s|$)|sy|ww|x)|edit\s*\(|load_extension|(write|read)file\s*\(|fsdir\s*\(`),
@@ -81,21 +81,21 @@ var (
 	tex    = regexp.MustCompile(`shell-escape|write18`)
 )
 
-// readers run what they read, as far as their language has commands.
+// readers run commands in their input, as far as their language has commands.
 var readers = []string{
 	"ed", "red", "ex", "vi", "vim", "nvim", "view", "dc", "ftp", "sftp", "telnet", "lftp", "mail", "mailx", "sqlite3", "duckdb", "psql", "mysql", "mariadb", "m4", "gdb", "lldb", "erl", "mongosh", "mongo", "redis-cli", "crontab",
 }
 
-// databases are readers whose scripts are files as others are: what is in them is not
-// looked at.
+// databases are readers whose script files are treated like other files: their contents are not
+// analyzed.
 var databases = []string{"sqlite3", "psql", "mysql", "mariadb", "mongosh", "mongo"}
 
-// including are programs whose language names files to read or write: their texts are kept
-// where a pipe brings them.
+// including are programs whose language names files to read or write. Their input is kept if a pipe
+// supplies it.
 var including = []string{"ed", "red", "ex", "duckdb", "xmllint", "gcc", "g++", "cc", "c++", "clang", "clang++", "cpp", "as", "pandoc", "asciidoctor", "plantuml"}
 
-// scripts are options behind which a file with code stands: what is in a file is not
-// looked at, but it may be what the program reads.
+// scripts are options that take a file with code. The contents of files are not analyzed, but the
+// file may be the program's standard input.
 var scripts = map[string]Options{
 	"make": makeScripts, "gmake": makeScripts, "sed": sedScripts, "gsed": sedScripts, "just": {Values: "f", Long: "--justfile="}, "awk": {Values: "f", Long: "--file="},
 	"gawk": {Values: "fil", Long: "--file= --include= --load="}, "mawk": {Values: "f"}, "nawk": {Values: "f"}, "psql": {Values: "f", Long: "--file="}, "sqlite3": {Long: "-init="}, "ninja": {Values: "f"},

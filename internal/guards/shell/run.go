@@ -6,10 +6,10 @@ import (
 	"unicode"
 )
 
-// run lists a command, and what it runs in turn.
+// run lists a command and the commands that it runs.
 func (s source) run(words []Word, ctx context) { s.runWithin(words, ctx, 0) }
 
-// runWithin lists a command, and what it runs in turn. depth counts commands that run commands.
+// runWithin is run at a nesting depth of commands that run commands.
 func (s source) runWithin(words []Word, ctx context, depth int) {
 	c := Command{Assigns: ctx.assigns, Words: words, Redirects: ctx.redirects, Built: ctx.function && depth == 0}
 	name := c.Name()
@@ -40,8 +40,8 @@ func (s source) runWithin(words []Word, ctx context, depth int) {
 	}
 }
 
-// doubtName reports whether a command is not followed, since its name is not certain or too
-// many commands stand around it.
+// doubtName reports whether a command is not analyzed further because its name is uncertain or it
+// is nested too deep.
 func (c *Command) doubtName(name string, depth int) bool {
 	switch {
 	case depth > MaxDepth:
@@ -57,8 +57,7 @@ func (c *Command) doubtName(name string, depth int) bool {
 	return true
 }
 
-// runWrapper lists a command such as env or sudo, and then the command that is in its
-// arguments.
+// runWrapper lists a command such as env or sudo, and then the command in its arguments.
 func (s source) runWrapper(c Command, w wrapper, ctx context, depth int) {
 	args := c.Words[1:]
 	inner, ok := w.wrapped(args)
@@ -84,8 +83,7 @@ func (s source) runWrapper(c Command, w wrapper, ctx context, depth int) {
 	s.parser.dirs = dirs
 }
 
-// runArguments lists what a command runs of the text in its arguments, in a file or in what
-// it reads.
+// runArguments lists the commands in the arguments, files or input of a command.
 func (s source) runArguments(c *Command, name string, ctx context) {
 	args := c.Words[1:]
 	switch {
@@ -116,12 +114,13 @@ func (s source) runArguments(c *Command, name string, ctx context) {
 
 func (c *Command) doubt(d string) { c.Doubts = withDoubt(c.Doubts, d) }
 
-// unusualName finds names that look like others, and what only other shells understand.
+// unusualName reports whether a name can be mistaken for another one, or has a meaning only in
+// other shells.
 func unusualName(name string) bool {
 	return strings.HasPrefix(name, "=") || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII || r <= ' ' })
 }
 
-// inner runs what a wrapper runs.
+// inner lists the command that a wrapper runs.
 func (s source) inner(w wrapper, words []Word, ctx context, depth int) {
 	if w.line {
 		if len(words) > 0 {
@@ -138,7 +137,7 @@ func (s source) inner(w wrapper, words []Word, ctx context, depth int) {
 	}
 }
 
-// cd may fail: what follows runs there or where it was.
+// cd adds the directories where the next command may run. The old ones stay because cd may fail.
 func (s source) cd(name string, args []Word) {
 	for len(args) > 0 && slices.Contains([]string{"-P", "-L", "-e", "-@", "--"}, args[0].Text) {
 		args = args[1:]
@@ -163,7 +162,7 @@ func (s source) cd(name string, args []Word) {
 	s.parser.dirs = dirs
 }
 
-// joined runs words joined to a line.
+// joined analyzes words that are joined to a line.
 func (s source) joined(c *Command, words []Word, ctx context) {
 	texts := make([]string, len(words))
 	for i, w := range words {

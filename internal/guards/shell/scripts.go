@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// scriptFiles looks for files of code that are no files, or are made by the same line.
+// scriptFiles checks the files with code that a program's options name.
 func (s source) scriptFiles(c *Command, name string) {
 	check := func(file Word) {
 		switch {
@@ -32,7 +32,7 @@ func (s source) scriptFiles(c *Command, name string) {
 	}
 }
 
-// elsewhere reports whether a file is in /tmp, below a home or above the working directory.
+// elsewhere reports whether a file is in /tmp, in a home directory or above the working directory.
 func elsewhere(file string) bool {
 	return strings.HasPrefix(file, "/tmp/") || strings.HasPrefix(file, "~") || strings.HasPrefix(file, "../")
 }
@@ -42,19 +42,17 @@ func isDescriptor(file string) bool {
 }
 
 var (
-	// Options of sed and awk behind which no word of its own is the code, and those that
-	// have a value.
+	// codeElsewhere are the options of sed and awk that mean that no operand is code. optionValue
+	// are those that take a value.
 	codeElsewhere = regexp.MustCompile(`^(-[nErsuz]*f|--(file|expression|source)$)`)
 	optionValue   = map[string]*regexp.Regexp{"sed": regexp.MustCompile(`^(-l|--line-length)$`), "awk": regexp.MustCompile(`^(-[vFil]|--(assign|field-separator|include|load))$`)}
 	codeOption    = regexp.MustCompile(`^(-[nErsuz]*e|--expression|--source)$`)
-	// sedCommand is a script whose first command is in its text, though an address may be
-	// a variable.
+	// sedCommand matches a script whose first command is literal. Its address may be a variable.
 	sedCommand = regexp.MustCompile("^([0-9,~+$!{\\s]|\\$\\w+|\\$\\{[^}]*\\}|\\$\\(\\([^)]*\\)\\))*([sy][^\\w\\s$`]|/|\\\\\\W|[aic][\\\\ ]|[dDpPqQ=]\\s*([;}]|$))")
 )
 
-// script looks for what runs commands in the scripts of sed and awk: in the words behind
-// the name, and joined to an option. The code is behind an option, or the first word
-// that is no option's value.
+// script looks for commands in the code of sed and awk, in operands and in values that are joined
+// to an option. The code is the value of an option, or the first operand.
 func (c *Command) script(runs func(code string) bool, language string) {
 	first, before := true, ""
 	for _, a := range c.Args() {
@@ -63,7 +61,7 @@ func (c *Command) script(runs func(code string) bool, language string) {
 		if option {
 			text = scriptOption.ReplaceAllString(text, "")
 		}
-		suffix := language == "sed" && before == "-i" && (text == "" || text[0] == '.') // of BSD's sed
+		suffix := language == "sed" && before == "-i" && (text == "" || text[0] == '.') // of BSD sed
 		code := codeOption.MatchString(before) || first && !option && !suffix && !optionValue[language].MatchString(before)
 		unknown := !a.Known && !option && strings.ContainsAny(text, "$`{")
 		switch {

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// packageScript is a script of package.json with its command, as npm pkg set is given it.
+// packageScript matches a script of package.json with its command, as in the arguments of npm pkg
+// set.
 var packageScript = regexp.MustCompile(`(?s)^["']?scripts(\.|\[)[^=]*=(.*)$`)
 
-// setsScript reads the commands that npm pkg set writes to package.json: a build of
-// the project runs them.
+// setsScript analyzes the commands that npm pkg set writes to package.json, because a build of the
+// project runs them.
 func (s source) setsScript(c *Command, name string) {
 	args := c.Args()
 	at := slices.IndexFunc(args, func(w Word) bool { return w.Text == "set" || w.Text == "set-script" })

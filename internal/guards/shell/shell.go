@@ -6,95 +6,96 @@ import (
 	"strings"
 )
 
-// Bounds of what is looked at; beyond them stands a doubt.
+// Limits of the analysis. Beyond them, a doubt is raised.
 const (
 	MaxLine          = 64 << 10 // bytes of a line
 	MaxNesting       = 200      // brackets that are open at once
-	MaxCommands      = 1000     // of a line
+	MaxCommands      = 1000     // commands of a line
 	MaxDepth         = 8        // lines within lines, as in sh -c
-	maxSubstitutions = 32       // of $(…) and the like in one another
-	maxFunctions     = 100      // of a line
+	maxSubstitutions = 32       // nested $(…) and the like
+	maxFunctions     = 100      // functions of a line
 	maxDirs          = 16       // directories where a command may run
 )
 
 // Script is what a line runs.
 type Script struct {
 	Commands []Command
-	// Doubts are about the line as a whole; those about a command stand with it.
+	// Doubts concern the line as a whole. Those about one command are in [Command.Doubts].
 	Doubts []Doubt
-	// Bomb says that a function calls itself in a pipe or in the background.
+	// Bomb is true if a function calls itself in a pipe or in the background.
 	Bomb bool
-	// Ends are where a shell that lives on may run the next line; nil means unknown.
+	// Ends are the directories where a persistent shell may run the next line. Nil means unknown.
 	Ends []string
 }
 
-// Doubt is what can't be decided, in words for people that follow "cannot decide: ".
+// Doubt is a reason why the line can't be decided, in words that follow "cannot decide: ".
 type Doubt string
 
 // Command is one command with its arguments.
 type Command struct {
-	// Assigns are the variables that are set for it, or for all that follows where
-	// there are no Words.
+	// Assigns are the variables that are set for the command, or for the rest of the line if there
+	// are no Words.
 	Assigns []Assign
-	// Words are the name and the arguments, without their quotes. It is empty for
-	// redirections and assignments that stand alone.
+	// Words are the name and the arguments, without quotes. It is empty for redirections and
+	// assignments without a command.
 	Words []Word
-	// Redirects are the files that it is connected to.
+	// Redirects are the files that the command's descriptors are connected to.
 	Redirects []Redirect
-	// Dirs are where it may run, "" being where the line does if that is not known.
+	// Dirs are the directories where it may run. "" is the line's directory if that is unknown.
 	// Empty means unknown.
 	Dirs []string
-	// Built says that the same line compiles the program, of files that it does not make, or
-	// writes it as a script that was read, or as a function.
+	// Built is true if the line itself compiles the program from files that it does not create, or
+	// if the program is a function or an analyzed script of the line.
 	Built bool
-	// Foreign says that it runs in, or names, what the same line clones or unpacks.
+	// Foreign is true if it runs in, or names, a directory that the line clones or unpacks.
 	Foreign bool
-	// Runs are the names of commands whose output it runs.
+	// Runs are the names of the commands whose output it runs.
 	Runs []string
-	// Doubts are about what it runs.
+	// Doubts concern what it runs.
 	Doubts []Doubt
 }
 
 // Word is one word of a command.
 type Word struct {
-	// Text is what the command sees; where the word is not Known, the source.
+	// Text is what the command sees, or the source if the word is not Known.
 	Text string
-	// Known says that the value doesn't depend on where and when the line runs, or that any other
-	// would be judged alike: one number stands for those of a loop, one hash for what git prints.
+	// Known is true if the value does not depend on where and when the line runs, or if it
+	// represents values that would be judged alike: one number for those of a loop, one hash for
+	// the output of git.
 	Known bool
-	// Glob says that it is a pattern for names of files.
+	// Glob is true if it is a pattern for file names.
 	Glob bool
-	// Many says that it may be any number of words.
+	// Many is true if it may expand to any number of words.
 	Many bool
-	// Deep says that its last name may be in any directory below the others.
+	// Deep is true if its last element may be in any directory below the preceding ones.
 	Deep bool
-	// Runs are the names of commands whose output is in it.
+	// Runs are the names of the commands whose output is part of it.
 	Runs []string
 }
 
-// plain reports whether a word is one text, which the command sees unchanged.
+// plain reports whether a word is one text that the command sees unchanged.
 func (w Word) plain() bool { return w.Known && !w.Glob && !w.Deep }
 
-// Redirect is a file that a command is connected to.
+// Redirect is a file that a command's descriptor is connected to.
 type Redirect struct {
 	File Word
-	// Here is what is in the line in place of a file: a here-document or here-string.
+	// Here is the text of a here-document or here-string, which replaces the file.
 	Here Word
-	// Write is false where the file is only read.
+	// Write is false if the file is only read.
 	Write bool
 }
 
-// Found says whether something holds.
+// Found is the result of a search: No, Maybe or Yes.
 type Found int
 
-// What is not known only because the line has not run yet is Maybe.
+// Maybe means that the answer depends on values that are known only at run time.
 const (
 	No Found = iota
 	Maybe
 	Yes
 )
 
-// FoundIf is Yes where something holds, and No elsewhere.
+// FoundIf returns Yes or No.
 func FoundIf(holds bool) Found {
 	if holds {
 		return Yes
@@ -102,8 +103,8 @@ func FoundIf(holds bool) Found {
 	return No
 }
 
-// Name is the command's name as rules know it: without its directory, in lower
-// case, without .exe. It is empty where the name is not known.
+// Name returns the command's name as rules use it: without its directory, in lower case, without
+// .exe. It is empty if the name is unknown.
 func (c Command) Name() string {
 	if len(c.Words) == 0 || !c.Words[0].plain() {
 		return ""
@@ -111,7 +112,7 @@ func (c Command) Name() string {
 	return nameOf(c.Words[0].Text)
 }
 
-// Args are the words behind the name.
+// Args returns the words after the name.
 func (c Command) Args() []Word {
 	if len(c.Words) == 0 {
 		return nil
@@ -119,31 +120,31 @@ func (c Command) Args() []Word {
 	return c.Words[1:]
 }
 
-// Has reports whether an argument is one of some words.
+// Has reports whether any argument is one of words.
 func (c Command) Has(words ...string) bool {
 	return c.AnyArg(func(text string) bool { return slices.Contains(words, text) })
 }
 
-// AnyArg reports whether an argument's text matches.
+// AnyArg reports whether matches is true for the text of any argument.
 func (c Command) AnyArg(matches func(text string) bool) bool {
 	return slices.ContainsFunc(c.Args(), func(w Word) bool { return matches(w.Text) })
 }
 
-// Connects reports whether a redirection of bash opens a connection.
+// Connects reports whether a redirection opens a network connection, as /dev/tcp does in bash.
 func (c Command) Connects() bool {
 	return slices.ContainsFunc(c.Redirects, func(r Redirect) bool {
 		return strings.HasPrefix(r.File.Text, "/dev/tcp/") || strings.HasPrefix(r.File.Text, "/dev/udp/")
 	})
 }
 
-// Verb is what a program such as git is told to do, by the first word that is none of its
-// own options. It is empty where it is not known.
+// Verb returns the subcommand of a program such as git: the first word that is not one of its own
+// options. It is empty if it is unknown.
 func (c Command) Verb() string {
 	verb, _ := verb(c)
 	return verb
 }
 
-// Writes reports whether output goes to a file that keeps it.
+// Writes reports whether output goes to a file that stores it.
 func (c Command) Writes() bool {
 	return slices.ContainsFunc(c.Redirects, func(r Redirect) bool {
 		return r.Write && (!r.File.Known || !slices.Contains(sinks, r.File.Text))
@@ -152,8 +153,8 @@ func (c Command) Writes() bool {
 
 var sinks = []string{"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"}
 
-// String is the command as a line, for people: without the values of its variables,
-// which may be secrets.
+// String returns the command as a line for people, without the values of its variables, which may
+// be secrets.
 func (c Command) String() string {
 	texts := make([]string, 0, len(c.Assigns)+len(c.Words))
 	for _, a := range c.Assigns {
@@ -172,7 +173,8 @@ func nameOf(text string) string {
 	return strings.TrimSuffix(strings.ToLower(text), ".exe")
 }
 
-// join is where a directory leads to from another one. What is above a home is /home.
+// join returns the directory that a path leads to from another directory. The parent of a home is
+// /home.
 func join(dir, to string) string {
 	if dir != "" && !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, "~") {
 		to = dir + "/" + to

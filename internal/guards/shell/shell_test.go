@@ -40,7 +40,7 @@ func ExamplePattern() {
 	// true false true
 }
 
-// commandLines are what a line runs, in words.
+// commandLines returns the commands that a line runs, as strings.
 func commandLines(script shell.Script) (all []string) {
 	for _, c := range script.Commands {
 		all = append(all, c.String())

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// shells are those that read about the same language.
+// shells are the shells that read about the same language.
 var shells = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "mksh": true, "ash": true, "rbash": true, "rzsh": true, "osh": true, "ysh": true, "yash": true, "bosh": true, "lksh": true, "oksh": true, "pdksh": true}
 
-// shell is sh and the like: a script after -c, a file, or what it reads.
+// shell analyzes sh and similar shells: a script after -c, a file, or standard input.
 func (s source) shell(c *Command, args []Word, ctx context) {
 	script, reads, checks := false, false, false
 	for len(args) > 0 {
@@ -40,7 +40,7 @@ func (s source) shell(c *Command, args []Word, ctx context) {
 		}
 	}
 	switch {
-	case checks && !script && !reads: // it only reads the file
+	case checks && !script && !reads: // it is only checked
 	case script && len(args) > 0:
 		s.withArguments(c, args, ctx)
 	case script:
@@ -52,11 +52,11 @@ func (s source) shell(c *Command, args []Word, ctx context) {
 	}
 }
 
-// shifts is what gives the arguments of a script other values.
+// shifts matches constructs that change the arguments of a script.
 var shifts = regexp.MustCompile(`\b(shift|set|getopts|function)\b|\(\s*\)|\\\w`)
 
-// withArguments runs a script behind -c with its arguments. Where one stands for several files, it is
-// read once for each.
+// withArguments analyzes a script after -c with its arguments. If an argument represents several
+// files, the script is analyzed once for each argument.
 func (s source) withArguments(c *Command, args []Word, ctx context) {
 	outer, depth := s.parser.arguments, s.parser.argumentsDepth
 	defer func() { s.parser.arguments, s.parser.argumentsDepth = outer, depth }()
@@ -79,7 +79,7 @@ func (s source) withArguments(c *Command, args []Word, ctx context) {
 	}
 }
 
-// standardInput runs what a shell reads.
+// standardInput analyzes the script that a shell reads from standard input.
 func (s source) standardInput(c *Command, ctx context) {
 	switch f := ctx.feed; {
 	case f == nil && !endsAtOnce("", c.Args()):
@@ -93,7 +93,7 @@ func (s source) standardInput(c *Command, ctx context) {
 	}
 }
 
-// file runs a file; what is in it is not looked at.
+// file checks a script file. Its contents are not analyzed unless the line writes them.
 func (s source) file(c *Command, file Word, ctx context) {
 	if isDescriptor(file.Text) {
 		s.standardInput(c, ctx)
@@ -103,7 +103,7 @@ func (s source) file(c *Command, file Word, ctx context) {
 	s.runsUnpacked(c, file)
 }
 
-// su runs a line as somebody else.
+// su analyzes a command line that runs as another user.
 func (s source) su(c *Command, args []Word, ctx context) {
 	for i, a := range args {
 		value, joined := strings.CutPrefix(a.Text, "--command=")

@@ -8,7 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// substitution is the command substitution that a whole value is; nil for other values.
+// substitution returns the command substitution that a whole value consists of, or nil.
 func substitution(from *syntax.Word) *syntax.CmdSubst {
 	parts := from.Parts
 	if len(parts) == 1 {
@@ -23,7 +23,7 @@ func substitution(from *syntax.Word) *syntax.CmdSubst {
 	return of
 }
 
-// listing are the files that a word is which is only $(find …), where these are known.
+// listing returns the files that a word consisting of only $(find …) expands to, if they are known.
 func (s source) listing(from *syntax.Word) []Word {
 	if len(from.Parts) != 1 || s.plain {
 		return nil
@@ -43,7 +43,7 @@ func (s source) listing(from *syntax.Word) []Word {
 	return names
 }
 
-// substituted is what a command substitution stands for, where that is known.
+// substituted returns the value of a command substitution, if it is known.
 func (s source) substituted(p *syntax.CmdSubst, first, quoted bool) (text string, ok bool) {
 	if s.functions > 0 || len(p.Stmts) != 1 {
 		return "", false
@@ -63,7 +63,7 @@ func (s source) substituted(p *syntax.CmdSubst, first, quoted bool) (text string
 	return s.written(p.Stmts[0])
 }
 
-// written is the text of "$(cat <<'EOF' …)", by which agents write messages of more than one line.
+// written returns the text of "$(cat <<'EOF' …)", which agents use for multi-line messages.
 func (s source) written(stmt *syntax.Stmt) (text string, ok bool) {
 	if len(stmt.Redirs) != 1 || stmt.Redirs[0].Op != syntax.Hdoc || stmt.Redirs[0].Hdoc == nil {
 		return "", false
@@ -77,7 +77,8 @@ func (s source) written(stmt *syntax.Stmt) (text string, ok bool) {
 	return strings.TrimRight(text, "\n"), ok
 }
 
-// printing are commands that print one word of digits and letters, with one that stands for it.
+// printing are commands that print one word of digits and letters, each with a word that represents
+// it.
 var printing = []struct {
 	command *regexp.Regexp
 	word    string
@@ -97,7 +98,8 @@ func printed(command string) (word string, ok bool) {
 	return "", false
 }
 
-// currentBranch are commands that print what HEAD stands for, in which the shell finds one word.
+// currentBranch are commands that print the name of the current branch, which is one word to the
+// shell.
 var currentBranch = []string{"git branch --show-current", "git rev-parse --abbrev-ref HEAD"}
 
 var (
@@ -105,11 +107,12 @@ var (
 	temporaryFlag = regexp.MustCompile(`^(-[dqt]+|--directory|--quiet|--suffix=[\w.-]+)$`)
 )
 
-// plainTMPDIR is what is said of TMPDIR that leaves new files below /tmp: its value, and that it becomes a
-// directory which mktemp makes.
+// plainTMPDIR matches uses of TMPDIR that leave new files below /tmp: its value, and its assignment
+// to a directory that mktemp creates.
 var plainTMPDIR = regexp.MustCompile(`\$TMPDIR\b|\$\{TMPDIR\}|\bTMPDIR=(\$\(mktemp -d\)|"\$\(mktemp -d\)")(\s|[;&]|$)`)
 
-// keepsTemporary reports whether the text leaves new files below /tmp. It is asked for each of them.
+// keepsTemporary reports whether the text leaves new files below /tmp. The result is cached by
+// text.
 func (s source) keepsTemporary() bool {
 	keeps, asked := s.parser.temporaries[s.text]
 	if !asked {
@@ -119,7 +122,7 @@ func (s source) keepsTemporary() bool {
 	return keeps
 }
 
-// temporary is what $(mktemp) stands for: a new name below /tmp.
+// temporary returns the value of $(mktemp): a new name below /tmp.
 func (s source) temporary(from *syntax.Word) (Word, bool) {
 	made := substitution(from)
 	if made == nil || !s.keepsTemporary() || len(s.aliases) > 0 || len(made.Stmts) != 1 || len(made.Stmts[0].Redirs) > 0 || made.Stmts[0].Background {
@@ -148,7 +151,7 @@ func (s source) temporary(from *syntax.Word) (Word, bool) {
 		}
 	}
 	if name != "tmp" && !below {
-		return Word{}, false // it stands where the line runs
+		return Word{}, false // it is in the working directory
 	}
 	return Word{Text: "/tmp/" + strings.TrimPrefix(name, "/tmp/"), Known: true}, true
 }

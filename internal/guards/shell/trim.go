@@ -8,10 +8,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// literalPattern is a pattern of ${NAME%…} that stands for itself.
+// literalPattern matches a pattern of ${NAME%…} without special characters.
 var literalPattern = regexp.MustCompile(`^[\w.-]+$`)
 
-// trimmed is what an expansion leaves of the variable of a loop.
+// trimmed returns the value of an expansion such as ${NAME%…} of a known variable.
 func (s source) trimmed(p *syntax.ParamExp, quoted bool) (Word, bool) {
 	whole := *p
 	whole.Exp = nil
@@ -22,8 +22,8 @@ func (s source) trimmed(p *syntax.ParamExp, quoted bool) (Word, bool) {
 	return s.cut(w, p.Exp)
 }
 
-// cut is a word without what ${NAME%.js}, ${NAME#old_}, ${NAME%.*} or ${NAME##*/} take away. It is
-// not known where what is taken away may be part of what a wildcard stands for.
+// cut returns a word without what ${NAME%.js}, ${NAME#old_}, ${NAME%.*} or ${NAME##*/} removes. It
+// fails if the removed part may be matched by a wildcard.
 func (s source) cut(w Word, by *syntax.Expansion) (Word, bool) {
 	if by.Word == nil || !w.Known || w.Many || w.Deep || strings.ContainsAny(w.Text, "[{\\") {
 		return Word{}, false

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Assign is a variable that is given a value.
+// Assign is an assignment to a variable.
 type Assign struct {
 	Name  string
 	Value Word
 }
 
-// What a variable's value may be, so that nothing else runs or is meant for it.
+// Values of variables with which programs run nothing else.
 var (
 	noCommand  = regexp.MustCompile(`^(|cat|less|more|true|false|:|vi|vim|nano|never|/dev/null)$`)
 	noFile     = regexp.MustCompile(`^(/dev/null)?$`)
@@ -25,9 +25,8 @@ var (
 	hereProxy  = regexp.MustCompile(`^((https?|socks5h?)://)?((localhost|127\.0\.0\.1|\[::1\])(:\d+)?/?)?$`)
 )
 
-// commandVariables name a command that some other program runs, a file that it takes
-// code from, or what else makes a name mean another command. The expression is of the
-// values that don't.
+// commandVariables name a command that other programs run, a file that they take code from, or
+// something else that changes what a name means. Each expression matches the values that don't.
 var commandVariables = func() map[string]*regexp.Regexp {
 	all := map[string]*regexp.Regexp{
 		"NODE_OPTIONS": regexp.MustCompile(`^(--(max|trace|no-|enable-source-maps|openssl-legacy|unhandled|stack|experimental-vm|dns)[-a-z]*(=[\w-]+)? ?)*$`),
@@ -41,9 +40,9 @@ var commandVariables = func() map[string]*regexp.Regexp {
 		"BROWSER":      regexp.MustCompile(`^(none|firefox|chrome|true|false|:)?$`),
 		"SHELL":        regexp.MustCompile(`^((/usr)?(/local)?/bin/)?(ba|da|z|k|fi)?sh$`),
 		"IFS":          regexp.MustCompile(`^\W*$`),
-		// A category of warnings is imported by its name.
+		// A warning category is imported by name.
 		"PYTHONWARNINGS": regexp.MustCompile(`^((ignore|error|default|always|module|once)(:[^:.,]*(:\w*Warning)?)?,?)*$`),
-		// Without these the other side of a connection is not verified.
+		// These disable the verification of a connection's peer.
 		"NODE_TLS_REJECT_UNAUTHORIZED": regexp.MustCompile(`^1?$`), "GIT_SSL_NO_VERIFY": regexp.MustCompile(`^(0|false)?$`),
 		"GIT_ALLOW_PROTOCOL": regexp.MustCompile(`^((https|ssh|file):?)*$`),
 		"GIT_WORK_TREE":      regexp.MustCompile(`^\.?$`), "XDG_CONFIG_HOME": regexp.MustCompile(`^(~/\.config)?$`), "PYTHONINSPECT": regexp.MustCompile(`^$`), "PYTHONBREAKPOINT": regexp.MustCompile(`^0?$`),
@@ -63,34 +62,35 @@ var commandVariables = func() map[string]*regexp.Regexp {
 	return all
 }()
 
-// namesCompiler reports whether a word sets the compiler of a build, which may have options.
+// namesCompiler reports whether a word sets the compiler of a build, which may include options.
 func namesCompiler(w Word) bool {
 	name, _, _ := strings.Cut(w.Text, "=")
 	return commandVariables[name] == compiler || name == "MAKE" || name == "SHELL"
 }
 
-// proxyName is of variables that say through whom programs reach the network.
+// proxyName matches variables that name the proxy of network connections.
 var proxyName = regexp.MustCompile(`^(?i)(https?|all|ftp)_proxy$`)
 
-// commandName is what names of variables look like whose value is a command.
+// commandName matches the names of variables whose value is a command.
 var commandName = regexp.MustCompile(`(EDITOR|PAGER|ASKPASS)$|^CARGO_TARGET_\w+_(RUNNER|LINKER)$`)
 
-// plainPrompt is a prompt that runs nothing; \\w and $LINENO are its own.
+// plainPrompt matches a prompt that runs nothing. \\w and $LINENO are evaluated by the prompt
+// itself.
 var plainPrompt = regexp.MustCompile(`^([^$` + "`" + `]|\$\{?(LINENO|FUNCNAME|BASH_SOURCE|BASHPID|SECONDS)(\[0\]|##\*/|:-)*\}?)*$`)
 
-// harmlessName is of variables that change how much a program prints, for what it builds,
-// and the like, whatever their value.
+// harmlessName matches variables that, whatever their value, only change the verbosity of a
+// program, the target of a build or the like.
 var harmlessName = regexp.MustCompile(`^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|COLORTERM|TERM|COLUMNS|LINES|LANG|LC_[A-Z]+|TZ|GOOS|GOARCH|GOARM|GOMAXPROCS|CGO_ENABLED|NODE_ENV|RAILS_ENV|RACK_ENV|MIX_ENV` +
 	`|DEBUG|VERBOSE|RUST_LOG|RUST_BACKTRACE|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|PYTHONUTF8|GIT_TERMINAL_PROMPT|DEBIAN_FRONTEND)$`)
 
-// A directory of commands that an agent's project has no part in.
+// toolDirectory matches a directory of commands outside the agent's project.
 var toolDirectory = regexp.MustCompile(`^(/(usr|bin|sbin|opt|snap|nix|Library|Applications)(/[\w.+-]+)*|(~|\$HOME|\$\{HOME\})/(bin|\.local/bin|go/bin|\.cargo/bin|\.bun/bin|\.deno/bin))/?$`)
 
-// ownDirectory is one of programs that the project's package manager installs.
+// ownDirectory matches a directory of programs that the project's package manager installs.
 var ownDirectory = regexp.MustCompile(`^((\./|\$PWD/|\$\{PWD\}/|\$\(pwd\)/)?(node_modules/\.bin|\.?venv/bin|vendor/bin))/?$`)
 
-// runs says whether a variable may make other programs run something, and whether
-// it does with this value.
+// runs reports whether a variable may make other programs run something, and whether this value
+// does.
 func (a Assign) runs() (may, does bool) {
 	values, known := commandVariables[a.Name]
 	switch {
@@ -110,14 +110,13 @@ func (a Assign) runs() (may, does bool) {
 	return true, !a.Value.Known || !values.MatchString(a.Value.Text)
 }
 
-// Harmless reports whether a program does with the variable what it does without.
+// Harmless reports whether the variable has no effect on what programs do.
 func (a Assign) Harmless() bool {
 	may, does := a.runs()
 	return may && !does || harmlessName.MatchString(a.Name)
 }
 
-// harmlessPath reports whether what goes before the old value are directories of tools
-// that are installed.
+// harmlessPath reports whether the directories before the old value are those of installed tools.
 func harmlessPath(value string) bool {
 	for dir := range strings.SplitSeq(value, ":") {
 		if dir == "$PATH" || dir == "${PATH}" {
@@ -133,8 +132,8 @@ func harmlessPath(value string) bool {
 // OwnPath is the doubt about a PATH that puts the project's installed programs before others.
 const OwnPath = "the variable PATH puts the project's programs before others"
 
-// ownPath reports whether what goes before the old value are directories of tools, of the machine or of
-// the project.
+// ownPath reports whether the directories before the old value are those of installed tools, of the
+// machine or of the project.
 func ownPath(value string) bool {
 	for dir := range strings.SplitSeq(value, ":") {
 		if dir == "$PATH" || dir == "${PATH}" {
@@ -147,10 +146,10 @@ func ownPath(value string) bool {
 	return false
 }
 
-// homes are variables that say where ~ and other names lead.
+// homes are variables that determine what ~ and relative names refer to.
 var homes = []string{"HOME", "PWD", "OLDPWD"}
 
-// doubtVariable looks for a value that makes other programs run something.
+// doubtVariable raises a doubt about a value that makes other programs run something.
 func (s source) doubtVariable(a Assign) {
 	switch _, does := a.runs(); {
 	case does && a.Name == "PATH" && ownPath(a.Value.Text):
@@ -164,7 +163,8 @@ func (s source) doubtVariable(a Assign) {
 	}
 }
 
-// doubtDirectories doubts what ~ and other names lead to once a variable of the line's own shell is set.
+// doubtDirectories raises a doubt about ~ and relative names if the line sets one of homes in its
+// own shell.
 func (s source) doubtDirectories(name string) {
 	if slices.Contains(homes, name) {
 		s.doubt("the variable " + name + " changes where ~ and other names lead")

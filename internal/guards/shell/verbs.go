@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// verbal are programs whose first words that are no options say what they do.
+// verbal are the programs that have verbs, with the options that may precede them.
 var verbal = func() map[string]Options {
 	containers := Options{Long: "-H= --host= --context= -c= --config= -l= --log-level= -f= --file= -p= --project-name= --project-directory= --profile= --env-file= -D --debug --tls"}
 	terraform := Options{Long: "-chdir= -version -help"}
@@ -32,14 +32,13 @@ var verbal = func() map[string]Options {
 	return all
 }()
 
-// Does reports whether one of the first n verbs is among some.
+// Does reports whether one of the first n verbs is among verbs.
 func (c Command) Does(n int, verbs []string) bool {
 	return slices.ContainsFunc(c.Verbs(n), func(verb string) bool { return slices.Contains(verbs, verb) })
 }
 
-// Verbs are at most n of the words that say what a program such as git is told to do. Its
-// options before each are passed over as far as they are known: where one is not, or a
-// word is known only when it runs, the list ends.
+// Verbs returns up to n verbs of a program such as git. It skips the program's known options before
+// each verb, and stops at an unknown option or at a word that is known only at run time.
 func (c Command) Verbs(n int) (all []string) {
 	for a := range verbal[c.Name()].In(c.Args()) {
 		switch {

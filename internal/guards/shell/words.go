@@ -8,10 +8,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxBraces bounds the words that braces make of one.
+// maxBraces is the maximum number of words that a brace expansion may produce.
 const maxBraces = 64
 
-// words reads words as a command sees them.
+// words returns words as a command sees them.
 func (s source) words(from []*syntax.Word) []Word {
 	words := make([]Word, 0, len(from))
 	for _, w := range from {
@@ -24,7 +24,7 @@ func (s source) words(from []*syntax.Word) []Word {
 	return words
 }
 
-// braces makes {a,b} two words.
+// braces expands {a,b} to two words.
 func (s source) braces(from *syntax.Word) []Word {
 	if strings.Count(s.sourceOf(from), "{") > maxBraces/4 {
 		return []Word{s.word(from).many()}
@@ -43,13 +43,13 @@ func (s source) braces(from *syntax.Word) []Word {
 	return words
 }
 
-// many is the word where it may be several.
+// many returns the word as one that may be several.
 func (w Word) many() Word {
 	w.Known, w.Many = w.Known && !strings.Contains(w.Text, "{"), true
 	return w
 }
 
-// word reads a word without braces.
+// word returns a word without brace expansion.
 func (s source) word(from *syntax.Word) Word {
 	w := Word{Known: true}
 	var text strings.Builder
@@ -60,7 +60,7 @@ func (s source) word(from *syntax.Word) Word {
 	return w
 }
 
-// part is the text of a part of a word, or its source where the text is not known.
+// part returns the text of a part of a word, or its source if the text is unknown.
 func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	switch p := part.(type) {
 	case *syntax.Lit:
@@ -111,12 +111,12 @@ func (s source) part(w *Word, part syntax.WordPart, first, quoted bool) string {
 	return s.sourceOf(part)
 }
 
-// begins reports whether a path may begin behind a text, as in x=$HOME and file://$HOME.
+// begins reports whether a path may begin after a text, as in x=$HOME and file://$HOME.
 func begins(text string) bool {
 	return text != "" && strings.ContainsAny(text[len(text)-1:], "=@:,") || strings.HasSuffix(text, "file://")
 }
 
-// directory is what $HOME and $PWD stand for in paths.
+// directory returns the path that $HOME and $PWD represent.
 func directory(p *syntax.ParamExp) (string, bool) {
 	switch plainName(p) {
 	case "HOME":
@@ -127,7 +127,7 @@ func directory(p *syntax.ParamExp) (string, bool) {
 	return "", false
 }
 
-// plainName is the name in $NAME and ${NAME}; empty for any other expansion.
+// plainName returns the name in $NAME and ${NAME}, or "" for any other expansion.
 func plainName(p *syntax.ParamExp) string {
 	if p.Param == nil || p.Excl || p.Length || p.Width || p.Index != nil || p.Slice != nil || p.Repl != nil || p.Exp != nil || p.Names != 0 {
 		return ""
@@ -135,7 +135,7 @@ func plainName(p *syntax.ParamExp) string {
 	return p.Param.Value
 }
 
-// document is the text of a here-document.
+// document returns the text of a here-document.
 func (s source) document(from *syntax.Word, quoted bool) (text string, known bool) {
 	w := Word{Known: true}
 	var b strings.Builder
@@ -152,7 +152,7 @@ func (s source) document(from *syntax.Word, quoted bool) (text string, known boo
 	return b.String(), w.Known
 }
 
-// names are those of the commands within a part of the source.
+// names returns the names of the commands within a node.
 func names(s source, within syntax.Node) (all []string) {
 	if s.plain {
 		return nil
@@ -171,7 +171,8 @@ func names(s source, within syntax.Node) (all []string) {
 	return all
 }
 
-// unescape removes the backslashes: those before one of the characters, or all.
+// unescape removes backslashes: those before one of the given characters, or all if before is
+// empty.
 func unescape(text, before string) string {
 	if !strings.Contains(text, `\`) {
 		return text
@@ -195,7 +196,7 @@ func unescape(text, before string) string {
 	return b.String()
 }
 
-// hasGlob reports whether a text has a wildcard without a backslash.
+// hasGlob reports whether a text has an unescaped wildcard.
 func hasGlob(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

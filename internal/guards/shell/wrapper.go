@@ -5,37 +5,37 @@ import (
 	"strings"
 )
 
-// wrapper is a command that runs the command behind its own options.
+// wrapper is a command that runs the command after its own options.
 type wrapper struct {
 	flags, values string // letters of options, without and with a value
-	long          string // long options; one that has a value ends with =
-	operands      int    // words of its own before the command
-	assigns       bool   // NAME=value may be there too
-	line          bool   // what follows is joined to a line for a shell
-	more          bool   // it appends unknown arguments
+	long          string // long options; one that takes a value ends with =
+	operands      int    // its own words before the command
+	assigns       bool   // NAME=value may precede the command
+	line          bool   // the arguments are joined to a line for a shell
+	more          bool   // it appends arguments from its input
 	login         bool   // without a command it runs a shell
-	free          bool   // its options are not known, and have no values in words of their own
-	verbs         string // words, one of which has to precede the command
-	names         string // programs whose name in the first place is the command's
-	fetches       bool   // the command is the name of a package, with a version
+	free          bool   // unknown options are allowed and have no separate values
+	verbs         string // words, one of which must precede the command
+	names         string // if the first word is one of these, it begins the command
+	fetches       bool   // the command is the name of a package, maybe with a version
 	dir           string // options that name the directory where the command runs
-	dashes        bool   // the command follows a --; without one there is none
-	parted        bool   // a -- may be between the command and its arguments, which do not see it
-	home          string // options with which it runs in a home directory; * is always
+	dashes        bool   // the command follows a --; without one, there is no command
+	parted        bool   // a -- may be between the command and its arguments; the command does not see it
+	home          string // options that make it run in a home directory; * means always
 }
 
-// container runs a command in another file system, where the paths lead elsewhere. Options that
-// open the machine to it are not known here, nor is one that changes the command.
+// container runs a command in another file system, where paths have another meaning. Options that
+// give it access to the machine, or that change the command, are unknown on purpose.
 var container = wrapper{
 	verbs: "exec run", operands: 1, flags: "ditTPq", values: "cehlmpuvw",
 	long: "help rm init interactive tty detach publish-all quiet read-only no-deps service-ports build no-TTY quiet-pull" +
 		" name= env= publish= volume= mount= workdir= user= network= net= hostname= platform= memory= cpus= pull= label= tmpfs= shm-size= add-host= restart= ulimit= env-file= gpus= index= expose= dns=",
 }
 
-// architecture runs a command as on another machine.
+// architecture runs a command with the personality of another machine.
 var architecture = wrapper{flags: "3BFILRSTXZv", values: "p", long: "32bit fdpic-funcptrs short-inode addr-compat-layout addr-no-randomize whole-seconds sticky-timeouts read-implies-exec mmap-page-zero 3gb 4gb uname-2.6 verbose pid="}
 
-// coverage runs a command and says what of its code ran.
+// coverage runs a command and reports which of its code ran.
 var coverage = wrapper{free: true, values: "rxnob", long: "reporter= report-dir= reports-dir= temp-dir= temp-directory= include= exclude= extension= cwd= lines= branches= functions= statements= require= src= watermarks="}
 
 var wrappers = map[string]wrapper{
@@ -103,8 +103,8 @@ var wrappers = map[string]wrapper{
 	},
 }
 
-// wrapped returns the words that a wrapper runs. ok is false where its options are
-// not known, so that it can't be said where its command begins.
+// wrapped returns the command that a wrapper runs. ok is false if its options are unknown, so that
+// the beginning of the command is uncertain.
 func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 	if len(words) > 0 && slices.Contains(strings.Fields(w.names), words[0].Text) {
 		return words, true
@@ -146,7 +146,7 @@ func (w wrapper) wrapped(words []Word) (inner []Word, ok bool) {
 
 func (w wrapper) options() Options { return Options{Flags: w.flags, Values: w.values, Long: w.long} }
 
-// behind skips what else a wrapper has before the command.
+// behind skips what else precedes the command.
 func (w wrapper) behind(words []Word) []Word {
 	for w.assigns && len(words) > 0 && isAssignment(words[0]) {
 		words = words[1:]
@@ -164,7 +164,7 @@ func (w wrapper) behind(words []Word) []Word {
 	return words
 }
 
-// dirs are where a wrapper runs its command, if it runs in one of dirs itself.
+// dirs returns where a wrapper runs its command if the wrapper itself runs in one of dirs.
 func (w wrapper) dirs(dirs []string, options []Word) []string {
 	for a := range w.options().In(options) {
 		switch {

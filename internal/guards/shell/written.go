@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// maxReadFiles bounds the files of a line that are read as code, each of which may run others.
+// maxReadFiles is the maximum number of files of a line that are read as code. Each may run others.
 const maxReadFiles = 8
 
-// shebang names the interpreter of a file, which is told no more than to end at a failure.
+// shebang matches the interpreter line of a script. It allows only the options -e, -u and -x.
 var shebang = regexp.MustCompile(`^#!\s*(?:/usr)?/bin/(?:env\s+)?([\w.]+)(?: -[eux]+)?\s*(?:\n|$)`)
 
-// keeping are commands that leave the files alone which they don't write by a redirection.
+// keeping are commands that write files only by redirections.
 var keeping = strings.Fields("cat chmod echo printf ls mkdir cd pwd set test [ true head tail wc sleep export bash sh timeout time env nice nohup command stdbuf grep rg")
 
-// write remembers what a command writes to a file where the line has the text: cat > file <<'E'.
-// Whatever may write to it afterwards makes it unknown again.
+// write remembers the content that a command writes to a file if the line contains it: cat > file
+// <<'E'. Any command that may write to files afterwards makes it unknown again.
 func (f *files) write(c Command, read *feed) {
 	if !slices.Contains(keeping, c.Name()) {
 		clear(f.texts)
@@ -38,15 +38,15 @@ func (f *files) write(c Command, read *feed) {
 	}
 }
 
-// text is the content of a file that the line writes once.
+// text returns the content of a file that the line writes once.
 func (f *files) text(file Word) (string, bool) {
 	text, ok := f.texts[path.Base(file.Text)]
 	by := f.made(file.Text)
 	return text, ok && file.plain() && len(by) == 1 && slices.Contains([]string{"cat", "echo", "printf"}, by[0])
 }
 
-// reads reads a file of the line that a command runs, as code in a language, or as its first
-// line says. It is false where that can't be read.
+// reads analyzes a file written by the line that a command runs, as code in a language. If language
+// is empty, the shebang decides. It returns false if the file cannot be analyzed.
 func (s source) reads(c *Command, file Word, language string) bool {
 	text, ok := s.files.text(file)
 	if !ok || s.files.reading >= maxReadFiles {
@@ -68,7 +68,7 @@ func (s source) reads(c *Command, file Word, language string) bool {
 		s.line(strings.TrimPrefix(text, "\ufeff"), s.depth+1, context{})
 		return true
 	}
-	if language == "JavaScript" { // elsewhere the line is a comment
+	if language == "JavaScript" { // in other languages it is a comment
 		text = shebang.ReplaceAllString(text, "")
 	}
 	return s.readsCode(c, text, language, false)

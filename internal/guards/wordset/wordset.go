@@ -1,9 +1,9 @@
-// Package wordset makes sets of the words that guards know, from text that is easy to read.
+// Package wordset builds the sets of words that guards know.
 package wordset
 
 import "strings"
 
-// Of is the set of the words of a text, which white space separates.
+// Of returns the set of words in a text, separated by white space.
 func Of(words string) map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsSeq(words) {

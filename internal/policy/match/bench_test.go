@@ -8,15 +8,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 )
 
-// oneKB is event data as a file tool emits it, 1 KB long.
+// oneKB is event data of a file tool, 1 KB long.
 var oneKB = func() []byte {
 	head, tail := `{"session_id":"s1","tool_name":"Write","tool_input":{"file_path":"/srv/app/main.go","mode":420,"content":"`, `"},"turn":7}`
 	return []byte(head + strings.Repeat("x", 1024-len(head)-len(tail)) + tail)
 }()
 
-// BenchmarkThousandPrograms is what 1,000 hooks that an event's match skips cost
-// it: each iteration makes one Input, decodes its data, and evaluates all. See
-// the figure ns/program.
+// BenchmarkThousandPrograms measures the cost for an event of 1,000 hooks whose matches skip it:
+// each iteration creates one Input, decodes its data and evaluates all matches. See the metric
+// ns/program.
 func BenchmarkThousandPrograms(b *testing.B) {
 	const programs = 1000
 	for _, c := range []struct{ name, expr string }{
@@ -49,7 +49,7 @@ func BenchmarkThousandPrograms(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode is the one-off decoding of 1 KB of data.
+// BenchmarkDecode measures decoding 1 KB of data, which is done once per event.
 func BenchmarkDecode(b *testing.B) {
 	p, err := match.Compile(`data.turn == 7`)
 	if err != nil {
@@ -63,8 +63,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkTool is the one-off making of the tool of 1 KB of data, beside an
-// expression that looks at nothing and one on an event that is about no tool.
+// BenchmarkTool measures building the tool from 1 KB of data, compared with an expression that uses
+// no data and one on an event that is not about a tool.
 func BenchmarkTool(b *testing.B) {
 	for _, c := range []struct{ name, event, expr string }{
 		{"named", "tool:pre", `tool.class == 'file'`},
@@ -86,7 +86,7 @@ func BenchmarkTool(b *testing.B) {
 	}
 }
 
-// BenchmarkCompile is what one registration with a match costs.
+// BenchmarkCompile measures the cost of one registration with a match.
 func BenchmarkCompile(b *testing.B) {
 	for b.Loop() {
 		if _, err := match.Compile(`data.tool_name in ['Write', 'Edit']`); err != nil {

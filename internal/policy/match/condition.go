@@ -2,9 +2,9 @@ package match
 
 import "github.com/hookrouter/hookrouter/pkg/chain"
 
-// Condition compiles the match of a registration for [chain.Entry.Condition]. It is
-// nil for a registration without one. All conditions of a chain share one [Input], so
-// that the data is decoded at most once.
+// Condition compiles the match of a registration for [chain.Entry.Condition]. It returns nil for a
+// registration without one. All conditions of a chain share one [Input], so that the data is
+// decoded at most once.
 func Condition(reg chain.Registration) (func(*chain.View) (bool, error), error) {
 	if reg.Match == "" {
 		return nil, nil
@@ -16,7 +16,7 @@ func Condition(reg chain.Registration) (func(*chain.View) (bool, error), error) 
 	return program.Condition, nil
 }
 
-// Condition is [Program.Eval] for an event as a chain shows it.
+// Condition is [Program.Eval] for the event of a chain's view.
 func (p *Program) Condition(v *chain.View) (bool, error) {
 	in := v.Decoded(func(v *chain.View) any { return NewInput(v.Event, v.Session, v.Data).With(v.Extensions) })
 	return p.Eval(in.(*Input))

@@ -14,8 +14,8 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// CostLimit is the budget of one evaluation. A step of an expression costs 1,
-// and so do 32 bytes of text or 2 elements of a list that a call goes through.
+// CostLimit is the budget of one evaluation. A step of an expression costs 1, as do 32 bytes of
+// text or 2 elements of a list that a call processes.
 const CostLimit = 250_000
 
 const (
@@ -23,15 +23,15 @@ const (
 	elementsPerUnit = 2
 )
 
-// prices charges a call for the text it was given and the text it made. The
-// library's own prices are for calls whose types are known before they run;
-// those on event data are not.
+// prices charges a call for its text arguments and its text result. The library's own cost model
+// applies to calls whose types are known at compile time, which is not the case for calls on event
+// data.
 type prices struct{}
 
-// CallCost is the cost of one call.
+// CallCost returns the cost of one call.
 func (prices) CallCost(_, _ string, args []ref.Val, result ref.Val) *uint64 {
 	cost := uint64(1)
-	if result == nil && len(args) == 1 { // a charge of metered
+	if result == nil && len(args) == 1 { // charged by metered
 		cost = uint64(args[0].(types.Uint))
 		return &cost
 	}
@@ -42,9 +42,9 @@ func (prices) CallCost(_, _ string, args []ref.Val, result ref.Val) *uint64 {
 	return &cost
 }
 
-// meter replaces the calls whose work is not bounded by their text, or that may
-// make much out of little, by ones that are charged before they run. Everything
-// else an expression can do in one step takes time in proportion to its text.
+// meter replaces calls whose work is not bounded by the length of their text, or that can build a
+// large result from small operands, by calls that are charged before they run. Every other step
+// takes time proportional to its text.
 func meter(env *cel.Env) interpreter.InterpretableDecoratorV2 {
 	return func(node interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 		call, ok := node.(interpreter.InterpretableCall)
@@ -55,7 +55,7 @@ func meter(env *cel.Env) interpreter.InterpretableDecoratorV2 {
 		switch name := call.Function(); name {
 		case operators.Equals, operators.NotEquals:
 			if isConst(args[0]) || isConst(args[1]) {
-				return node, nil // as short as the constant
+				return node, nil // the constant bounds the work
 			}
 			return &metered{call, args, compareWork, equal(name == operators.Equals)}, nil
 		case operators.In:
@@ -96,7 +96,7 @@ func (m *metered) Function() string { return "metered" }
 // OverloadID hides the call from the library's own optimizations.
 func (m *metered) OverloadID() string { return "metered" }
 
-// Exec evaluates the arguments, charges for the call, and runs it.
+// Exec evaluates the arguments, charges for the call and runs it.
 func (m *metered) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	args := make([]ref.Val, len(m.args))
 	for i, a := range m.args {
@@ -109,7 +109,7 @@ func (m *metered) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return m.run(args...)
 }
 
-// Eval is Exec for callers that have no frame.
+// Eval is Exec for callers without a frame.
 func (m *metered) Eval(vars interpreter.Activation) ref.Val {
 	return interpreter.EvalActivation(vars, m.Exec)
 }
@@ -129,7 +129,7 @@ func equal(want bool) functions.FunctionOp {
 	}
 }
 
-// meterBinding meters a call that keeps the implementation it has.
+// meterBinding meters a call and keeps its implementation.
 func meterBinding(env *cel.Env, call interpreter.InterpretableCall, work func([]ref.Val) uint64) (interpreter.InterpretableV2, error) {
 	bindings, err := env.Functions()[call.Function()].Bindings()
 	if err != nil {
@@ -170,8 +170,8 @@ func meterRegexp(call interpreter.InterpretableCall) (interpreter.InterpretableV
 	if err != nil {
 		return nil, err
 	}
-	// Measured: some 50 ns a byte for the least pattern, at worst 4 ns more for
-	// each of its instructions.
+	// Measured: about 50 ns per byte for the smallest pattern, and at worst 4 ns more for each of
+	// its instructions.
 	work := func(args []ref.Val) uint64 {
 		return textLen(args[0]) * uint64(8+size) / (4 * bytesPerUnit)
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-// costly is data as large as the router lets in, made to be slow to go through.
+// costly is data of the maximum size that the router accepts, designed to be slow to process.
 var costly = []byte(`{"text":"` + strings.Repeat("a", 200_000) + `","other":"` + strings.Repeat("a", 99_999) + `b",` +
 	`"list":[` + strings.Repeat("1,", 50_000) + `1],"same":[` + strings.Repeat("1,", 50_000) + `1],` +
 	`"deep":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`)
 
-// TestEvalOfAHostileExpressionEndsSoon has an expression for each way found to
-// make one evaluation take minutes or gigabytes with the library's own cost
-// limit. The bound on time is generous: what it is about takes much longer.
+// TestEvalOfAHostileExpressionEndsSoon contains an expression for each known way to make one
+// evaluation take minutes or gigabytes under the library's own cost limit. The time limit is
+// generous: without metering, these take much longer.
 func TestEvalOfAHostileExpressionEndsSoon(t *testing.T) {
-	steps := testkit.Volume(t, 40, 60, 60) // of what doubles: to compile them takes longest
+	steps := testkit.Volume(t, 40, 60, 60) // of doubling; compiling the expressions takes longest
 	for name, expr := range map[string]string{
 		"a loop in a loop":                      `data.list.all(x, data.list.all(y, x == y))`,
 		"comparing all data in a loop":          `data.list.all(x, data == data)`,
@@ -95,5 +95,5 @@ func TestEvalOfAHonestExpressionOnLargeDataIsWithinTheLimit(t *testing.T) {
 	}
 }
 
-// chain appends step to start as often as an expression may nest.
+// chain appends step to start as often as expressions may be nested.
 func chain(start, step string, n int) string { return start + strings.Repeat(step, n) }

@@ -12,24 +12,24 @@ import (
 	"cel.dev/cel-go/ext"
 )
 
-// Limits of what an expression may be made of.
+// Limits on the size of an expression.
 const (
 	maxNodes       = 4096 // nodes after macros are expanded
 	maxParserDepth = 64   // levels of nesting
 	maxRegexSize   = 500  // instructions of one regular expression
 )
 
-// Scope is where an expression stands: it says what the expression may name and call.
+// Scope is where an expression is used. It determines which variables and functions exist.
 type Scope int
 
 // The scopes.
 const (
-	InMatch Scope = iota // the match of a registration, as the protocol has it
-	InRule               // a rule of a worker file: now, sets.* and base64.* too
+	InMatch Scope = iota // the match of a registration, as the protocol defines it
+	InRule               // a rule of a worker file, which adds now, sets.* and base64.*
 )
 
-// environment is what the expressions of a scope are compiled in. It is made when the
-// first one is, since a process that never matches should not pay for it.
+// environment returns the environment for the expressions of a scope. It is created on first use,
+// so that a process without expressions does not pay for it.
 func (s Scope) environment() (*cel.Env, error) {
 	if s == InRule {
 		return ruleEnvironment()
@@ -37,8 +37,8 @@ func (s Scope) environment() (*cel.Env, error) {
 	return matchEnvironment()
 }
 
-// The extensions are in the versions that have no cost model of their own, so that one
-// rule charges all calls.
+// The extensions are used in versions without a cost model of their own, so that prices charges all
+// calls.
 var ruleEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 	env, err := matchEnvironment()
 	if err != nil {
@@ -81,7 +81,7 @@ var matchEnvironment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// programOptions make the calls of an expression cost what they are worth.
+// programOptions returns the options that meter the evaluation of an expression.
 func programOptions(env *cel.Env) []cel.ProgramOption {
 	return []cel.ProgramOption{
 		cel.EvalOptions(cel.OptOptimize),
@@ -91,14 +91,14 @@ func programOptions(env *cel.Env) []cel.ProgramOption {
 	}
 }
 
-// literalPatterns refuses a regular expression that is computed: compiling it at
-// each evaluation is slow, and how slow running it is could not be told before.
+// literalPatterns rejects a computed regular expression: compiling it at each evaluation is slow,
+// and its cost could not be known in advance.
 type literalPatterns struct{}
 
-// Name names the validator to the CEL library.
+// Name returns the name of the validator.
 func (literalPatterns) Name() string { return "hookrouter.literal_patterns" }
 
-// Validate reports every call of matches whose pattern is computed, or none.
+// Validate reports every call of matches whose pattern is computed or invalid.
 func (literalPatterns) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
 	for _, call := range ast.MatchDescendants(ast.NavigateAST(a), ast.FunctionMatcher(overloads.Matches)) {
 		args := call.AsCall().Args()

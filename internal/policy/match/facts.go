@@ -9,14 +9,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// The types of the variables emitter and lineage: what the router knows of the event's
-// sender and of its session.
+// The types of the variables emitter and lineage, which describe the event's sender and session.
 var (
 	emitterType = cel.ObjectType("hookrouter.Emitter")
 	lineageType = cel.ObjectType("hookrouter.Lineage")
 )
 
-// objectFields are the fields of each type of this package that is an object.
+// objectFields are the fields of the object types of this package.
 var objectFields = map[string]map[string]*cel.Type{
 	toolType.TypeName(): func() map[string]*cel.Type {
 		fields := make(map[string]*cel.Type, len(toolFields))
@@ -29,7 +28,7 @@ var objectFields = map[string]map[string]*cel.Type{
 	lineageType.TypeName(): {"root": cel.StringType, "parent": cel.StringType, "depth": cel.IntType},
 }
 
-// Emitter is who sent the event, as far as the connection proves.
+// Emitter returns the sender of the event, as proven by the connection.
 func (in *Input) Emitter() map[string]any {
 	id := in.attributes[events.AttrEmitter]
 	return map[string]any{
@@ -37,8 +36,8 @@ func (in *Input) Emitter() map[string]any {
 	}
 }
 
-// Lineage is where the session is in the tree of sub-agents, as the agent claims.
-// The root of a session that claims nothing is the session.
+// Lineage returns the place of the session in the tree of sub-agents, as the agent claims. If it
+// claims nothing, the session is its own root.
 func (in *Input) Lineage() map[string]any {
 	depth, err := strconv.ParseInt(in.attributes[events.AttrDepth], 10, 64)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 )
 
-// FuzzEval compiles and evaluates whatever it is given: nothing panics, every
-// refusal has a position, every value is JSON, and nothing takes long.
+// FuzzEval compiles and evaluates any input: nothing panics, every compile error has a position,
+// every value is JSON, and nothing takes long.
 func FuzzEval(f *testing.F) {
 	for _, expr := range []string{
 		`data.tool_name in ['Write', 'Edit']`, `data == data`, `data.l.all(x, x in data.l)`,
@@ -47,8 +47,8 @@ func FuzzEval(f *testing.F) {
 	})
 }
 
-// FuzzInput decodes whatever it is given as the library of the door does:
-// what that accepts as an object is accepted, anything else is an error.
+// FuzzInput decodes any input like the library that accepts events: it accepts the same objects and
+// rejects everything else.
 func FuzzInput(f *testing.F) {
 	all, err := match.InMatch.CompileExpr(`data`)
 	if err != nil {

@@ -17,43 +17,42 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Input is one event as expressions see it. It decodes the data, and makes the tool
-// of it, at most once, when the first expression asks for it, and shares the outcome. It is not safe
-// for concurrent use; the zero Input is not usable.
+// Input is one event as expressions see it. It decodes the data and builds the tool at most once,
+// when an expression first needs them. It is not safe for concurrent use. Create it with
+// [NewInput].
 type Input struct {
 	event, session types.String
 	raw            []byte
 	data           map[string]any // nil until decoded
-	err            error          // why it could not be decoded
-	tool           map[string]any // nil until made
-	call           events.Object  // what the tool was made of
-	hasPayload     bool           // the tool has the fields that are made of its input
-	toolErr        error          // why it, or these, could not be made
+	err            error          // why decoding failed
+	tool           map[string]any // nil until built
+	call           events.Object  // the source of the tool
+	hasPayload     bool           // the tool has its payloadFields
+	toolErr        error          // why building the tool or its payload failed
 	attributes     map[string]string
 	now            time.Time
 }
 
-// NewInput returns the input for an event. data is a JSON object; empty data is
-// the empty object. data is kept and must not change while the input is used.
+// NewInput returns the input for an event. data is a JSON object; empty data means the empty
+// object. data is retained and must not change while the input is used.
 func NewInput(event, sessionID string, data []byte) *Input {
 	return &Input{event: types.String(event), session: types.String(sessionID), raw: data}
 }
 
-// With sets the attributes of the event, among which are its labels, its emitter and its
-// lineage, and returns in. They must not change while the input is used.
+// With sets the attributes of the event, which include its labels, emitter and lineage, and returns
+// in. They must not change while the input is used.
 func (in *Input) With(attributes map[string]string) *Input {
 	in.attributes = attributes
 	return in
 }
 
-// At sets what the time is for expressions [InRule], and returns in. Without it, it is
-// the zero time.
+// At sets the current time for expressions [InRule], and returns in. Otherwise it is the zero time.
 func (in *Input) At(now time.Time) *Input {
 	in.now = now.UTC()
 	return in
 }
 
-// variables is an Input as the CEL library sees it, once it is decoded.
+// variables is an Input as an activation of the CEL library. It must be decoded first.
 type variables Input
 
 // ResolveName returns the value of a variable.
@@ -79,7 +78,7 @@ func (in *variables) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent says that there are no other variables.
+// Parent returns nil: there are no other variables.
 func (in *variables) Parent() cel.Activation { return nil }
 
 func (in *Input) decode() error {
@@ -93,8 +92,8 @@ func (in *Input) decode() error {
 	return in.err
 }
 
-// makeTool reads only what the tool needs, beside what data is decoded to. An event
-// that is about no tool costs a look at its name.
+// makeTool builds the tool without its payload. It parses only the parts of the data that the tool
+// needs. For an event that is not about a tool it only checks the name.
 func (in *Input) makeTool() error {
 	if in.tool != nil || in.toolErr != nil {
 		return in.toolErr
@@ -120,7 +119,7 @@ func (in *Input) makeTool() error {
 	return nil
 }
 
-// addPayload makes the tool, with its [payloadFields].
+// addPayload builds the tool including its [payloadFields].
 func (in *Input) addPayload() error {
 	if err := in.makeTool(); err != nil || in.hasPayload || in.call.Len() == 0 {
 		return err
@@ -155,8 +154,8 @@ func decodeObject(raw []byte) (map[string]any, error) {
 	return v.(map[string]any), nil
 }
 
-// decodeValue reads one value as the Go types that the CEL library takes
-// without converting: nil, bool, int64, float64, string, []any, map[string]any.
+// decodeValue reads one value as Go types that the CEL library uses without conversion: nil, bool,
+// int64, float64, string, []any, map[string]any.
 func decodeValue(dec *jsontext.Decoder) (any, error) {
 	tok, err := dec.ReadToken()
 	if err != nil {
@@ -192,7 +191,7 @@ func decodeValue(dec *jsontext.Decoder) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			key := name.String() // the token is void after the next read
+			key := name.String() // the token is invalid after the next read
 			if object[key], err = decodeValue(dec); err != nil {
 				return nil, err
 			}
@@ -202,8 +201,8 @@ func decodeValue(dec *jsontext.Decoder) (any, error) {
 	}
 }
 
-// number keeps 64-bit integers exact. A number beyond the range of a double is
-// an infinity, not an error: else one odd number could switch off every match.
+// number keeps 64-bit integers exact. A number beyond the range of a double becomes an infinity,
+// not an error: otherwise one such number could make every match fail.
 func number(text string) any {
 	if !strings.ContainsAny(text, ".eE") {
 		if i, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxJSON bounds the JSON text of a value: an expression can make a value that
-// is far larger than the data, by naming one part of it many times.
+// maxJSON is the approximate maximum length of the JSON text of a value. By repeating a part of the
+// data, an expression can build a value that is far larger than the data.
 const maxJSON = 1 << 20
 
 func toJSON(v ref.Val) (jsontext.Value, error) {
@@ -58,7 +58,7 @@ func appendJSON(buf []byte, v ref.Val) ([]byte, error) {
 }
 
 func appendQuote(buf []byte, text string) ([]byte, error) {
-	buf, _ = jsontext.AppendQuote(buf, text) // replaces what is no UTF-8
+	buf, _ = jsontext.AppendQuote(buf, text) // replaces invalid UTF-8
 	return buf, nil
 }
 

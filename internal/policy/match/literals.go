@@ -7,21 +7,21 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// Word is a text in an expression.
+// Word is a string literal in an expression.
 type Word struct {
-	Line, Column int // where it stands, both from 1, the column in characters
+	Line, Column int // its position, both from 1, the column in characters
 	Text         string
 }
 
-// EventNames are the texts that the expression compares event with, by ==, != or in, in
-// the order in which they stand. One that is misspelt makes a comparison that never holds.
+// EventNames returns the literals that the expression compares event with, by ==, != or in, in the
+// order of the expression. A comparison with a misspelled one never matches.
 func (p *Program) EventNames() []Word { return p.expr.eventNames }
 
-// Bare reports whether the condition is nothing but a member of data, such as
-// data.tool_name, which fails wherever that is neither true nor false.
+// Bare reports whether the condition consists only of a member of data, such as data.tool_name,
+// which fails unless that member is true or false.
 func (p *Program) Bare() bool { return p.expr.bare }
 
-// eventNames finds the texts that event is compared with.
+// eventNames returns the literals that event is compared with.
 func eventNames(a *ast.AST) (names []Word) {
 	eachWord(a, func(event, word ast.NavigableExpr, text string) {
 		if event.Kind() == ast.IdentKind && event.AsIdent() == "event" {
@@ -32,8 +32,8 @@ func eventNames(a *ast.AST) (names []Word) {
 	return names
 }
 
-// eachWord calls look with each text that an expression compares something with, by ==,
-// != or in, and with what it is compared to.
+// eachWord calls look with each string literal that an expression compares something with, by ==,
+// != or in, and with the other operand.
 func eachWord(a *ast.AST, look func(with, word ast.NavigableExpr, text string)) {
 	compare := func(with, word ast.NavigableExpr) {
 		if word.Kind() != ast.LiteralKind {
@@ -57,7 +57,7 @@ func eachWord(a *ast.AST, look func(with, word ast.NavigableExpr, text string)) 
 	}
 }
 
-// isBare reports whether an expression is a member of data alone.
+// isBare reports whether an expression consists only of a member of data.
 func isBare(a *ast.AST) bool {
 	root := a.Expr()
 	selects := root.Kind() == ast.SelectKind && !root.AsSelect().IsTestOnly() ||

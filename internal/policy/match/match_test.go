@@ -94,7 +94,7 @@ func TestProgramEvalFails(t *testing.T) {
 				t.Fatalf("Compile(%q): %v", c.expr, err)
 			}
 			in := match.NewInput("tool:pre", "s1", []byte(c.data))
-			for range 2 { // the second time from what the first one remembered
+			for range 2 { // the second time from the cached result
 				got, err := p.Eval(in)
 				if got || err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("Eval = %v, %v; want an error with %q", got, err, c.want)

@@ -13,45 +13,45 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxLen is how long an expression may be, in characters.
+// maxLen is the maximum length of an expression, in characters.
 const maxLen = 4096
 
-// ErrTooCostly is what an evaluation that would go beyond [CostLimit] wraps.
+// ErrTooCostly is wrapped by the error of an evaluation that would exceed [CostLimit].
 var ErrTooCostly = errors.New("the expression is too costly for this data")
 
-// Error is the first thing that is wrong with an expression.
+// Error is the first error in an expression.
 type Error struct {
-	Line, Column int    // where, both from 1, the column in characters
-	Message      string // what, one sentence without the position
+	Line, Column int    // its position, both from 1, the column in characters
+	Message      string // one sentence without the position
 }
 
-// Error is like "match: 1:14: undeclared reference to 'foo'".
+// Error returns a message such as "match: 1:14: undeclared reference to 'foo'".
 func (e *Error) Error() string {
 	return fmt.Sprintf("match: %d:%d: %s", e.Line, e.Column, e.Message)
 }
 
-// Expr is a compiled expression of any type; immutable, safe for concurrent
-// use. The zero Expr is not usable.
+// Expr is a compiled expression of any type. It is immutable and safe for concurrent use. The zero
+// Expr is not usable.
 type Expr struct {
 	prog        cel.Program
 	out         *cel.Type
 	usesData    bool
 	usesTool    bool
-	usesPayload bool // of the tool
+	usesPayload bool // of the tool, see payloadFields
 
 	eventNames []Word
 	bare       bool
 }
 
-// Program is a compiled match expression: an [Expr] that yields true or false.
-// It is immutable and safe for concurrent use; the zero Program is not usable.
+// Program is a compiled condition: an [Expr] that returns true or false. It is immutable and safe
+// for concurrent use. The zero Program is not usable.
 type Program struct{ expr Expr }
 
 // Compile compiles a match expression: [InMatch].Compile.
 func Compile(expr string) (*Program, error) { return InMatch.Compile(expr) }
 
-// Compile compiles a condition. Its type must be bool; where the type is
-// known at run time only, [Program.Eval] checks it. The error is an [*Error].
+// Compile compiles a condition. Its type must be bool; if the type is known only at run time,
+// [Program.Eval] checks it. The error is an [*Error].
 func (s Scope) Compile(expr string) (*Program, error) {
 	e, err := s.CompileExpr(expr)
 	if err != nil {
@@ -94,10 +94,9 @@ func (s Scope) CompileExpr(expr string) (*Expr, error) {
 	return e, nil
 }
 
-// Eval reports whether the expression holds for the event. The error says why
-// it could not tell: a member that isn't there, operands that don't fit, a
-// result that is not true or false, data that is no JSON object, or
-// [ErrTooCostly].
+// Eval reports whether the condition is true for the event. It returns an error if that cannot be
+// determined: a missing member, operands of the wrong type, a result that is not true or false,
+// data that is not a JSON object, or [ErrTooCostly].
 func (p *Program) Eval(in *Input) (bool, error) {
 	v, err := p.expr.eval(in)
 	if err != nil {
@@ -110,9 +109,9 @@ func (p *Program) Eval(in *Input) (bool, error) {
 	return bool(b), nil
 }
 
-// EvalJSON returns the expression's value as JSON: a timestamp as RFC 3339, a
-// duration as "1.5s", bytes in base64, members sorted by name. It fails as
-// [Program.Eval] does, and where JSON has no such value.
+// EvalJSON returns the expression's value as JSON: a timestamp in RFC 3339, a duration as "1.5s",
+// bytes in base64, members sorted by name. It fails for the same reasons as [Program.Eval], and if
+// JSON cannot represent the value.
 func (e *Expr) EvalJSON(in *Input) (jsontext.Value, error) {
 	v, err := e.eval(in)
 	if err != nil {
@@ -147,7 +146,7 @@ func (e *Expr) eval(in *Input) (ref.Val, error) {
 	return nil, fmt.Errorf("match: %w", err)
 }
 
-// firstIssue returns the issue that stands first in the expression.
+// firstIssue returns the issue with the lowest position in the expression.
 func firstIssue(expr string, issues []*cel.Error) *Error {
 	first := issues[0]
 	for _, i := range issues[1:] {
@@ -156,11 +155,11 @@ func firstIssue(expr string, issues []*cel.Error) *Error {
 			first = i
 		}
 	}
-	// A position is missing where the expression as a whole is meant.
+	// An issue with the whole expression has no position.
 	return &Error{max(1, first.Location.Line()), max(0, first.Location.Column()) + 1, oneLine(first.Message) + fieldHint(expr, first.Message) + syntaxHint(first.Message)}
 }
 
-// variableHint says what there is, for an expression that names something else.
+// variableHint lists the variables, for an expression that uses an unknown one.
 func variableHint(expr, message string) string {
 	_, name, ok := strings.Cut(message, "undeclared reference to '")
 	if !ok || !strings.HasSuffix(name, "'") || name == "now'" {
@@ -173,7 +172,7 @@ func variableHint(expr, message string) string {
 	return ": an event has event, session_id, data, tool, labels, emitter and lineage, such as data." + name
 }
 
-// nowHint says where the time is known, for an expression that asks for it elsewhere.
+// nowHint explains where now is available, for an expression that uses it elsewhere.
 func nowHint(message string) string {
 	if !strings.HasPrefix(message, "undeclared reference to 'now'") {
 		return ""
@@ -181,8 +180,8 @@ func nowHint(message string) string {
 	return ": only the rules of kind cel have the time, a match is about the event alone"
 }
 
-// syntaxHint is how CEL writes what other languages write otherwise; empty where the
-// message is of something else.
+// syntaxHint returns the CEL syntax for a common mistake, or "" if the message is about something
+// else.
 func syntaxHint(message string) string {
 	if message == "invalid argument to has() macro" {
 		return ": write has(data.x), or 'x' in data"
@@ -215,8 +214,8 @@ func syntaxHint(message string) string {
 	return ""
 }
 
-// oneLine makes a sentence of a message of the CEL library: its parser lists
-// every token that it would have liked.
+// oneLine shortens a message of the CEL library to one sentence: its parser lists every token that
+// it would have accepted.
 func oneLine(message string) string {
 	message = strings.Join(strings.Fields(message), " ")
 	message = strings.Replace(message, " (in container '')", "", 1)

@@ -42,7 +42,7 @@ func TestRulesHaveTheTime(t *testing.T) {
 	}
 }
 
-// TestAMatchHasNoTime: the protocol says what a match may name.
+// TestAMatchHasNoTime checks that a match lacks the variables and functions that only rules have.
 func TestAMatchHasNoTime(t *testing.T) {
 	for expr, want := range map[string]string{
 		`now > timestamp('2026-01-01T00:00:00Z')`: "match: 1:1: undeclared reference to 'now': only the rules of kind cel have the time",

@@ -15,8 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// toolType is the type of the variable tool. Its value is a map of the same names,
-// so that it compares and prints as data does.
+// toolType is the type of the variable tool. Its value is a map with the same names, so that it
+// compares and prints like data.
 var toolType = cel.ObjectType("hookrouter.Tool")
 
 // toolField is a field of tool.
@@ -43,25 +43,25 @@ var toolFields = map[string]toolField{
 	"texts":       {cel.ListType(cel.StringType), func(events.Tool) any { return []string{} }},
 }
 
-// payloadFields are made of the call's input, for expressions that name one of them: reading a long
-// input is most of the cost.
+// payloadFields are the fields built from the call's input. They are built only for expressions
+// that use one of them, because parsing a long input is most of the cost.
 var payloadFields = []string{"input", "texts"}
 
-// ToolInput is tool.input as JSON: the input of the call as an object, whatever its agent sent. A
-// tool that takes a text has it as the member input.
+// ToolInput returns tool.input as JSON: the input of the call as an object, in whatever form its
+// agent sent it. If the input is a text, it becomes the member input.
 func ToolInput(data events.Object) jsontext.Value {
 	input, text := data.ToolInput()
 	if text == "" {
 		return input.Bytes()
 	}
 	quoted, err := jsontext.AppendQuote(nil, text)
-	if err != nil { // not UTF-8, which a parsed object can't hold
+	if err != nil { // not UTF-8, which a parsed object can't contain
 		return jsontext.Value("{}")
 	}
 	return slices.Concat(jsontext.Value(`{"input":`), quoted, jsontext.Value("}"))
 }
 
-// usesPayload reports whether an expression may ask for one of [payloadFields]: it selects it, or takes
+// usesPayload reports whether an expression may use one of [payloadFields]: it selects one, or uses
 // the tool as a whole.
 func usesPayload(a *ast.AST) bool {
 	tools := ast.MatchDescendants(ast.NavigateAST(a), func(e ast.NavigableExpr) bool {
@@ -73,7 +73,7 @@ func usesPayload(a *ast.AST) bool {
 	})
 }
 
-// toolNames are the names of the fields in order.
+// toolNames are the names of the fields in alphabetical order.
 var toolNames = func() []string {
 	names := make([]string, 0, len(toolFields))
 	for name := range toolFields {
@@ -83,8 +83,7 @@ var toolNames = func() []string {
 	return names
 }()
 
-// toolValue is the value of tool for an event; that of one which is about no tool
-// has empty fields.
+// toolValue returns the value of the variable tool. For the zero Tool, all fields are empty.
 func toolValue(tool events.Tool) map[string]any {
 	value := make(map[string]any, len(toolFields))
 	for name, f := range toolFields {
@@ -93,13 +92,13 @@ func toolValue(tool events.Tool) map[string]any {
 	return value
 }
 
-// noTool is shared by all events that are about no tool; it is never written to.
+// noTool is shared by all events that are not about a tool. It must not be modified.
 var noTool = toolValue(events.Tool{})
 
-// objectTypes adds the types of tool, emitter and lineage to those that CEL has.
+// objectTypes adds the types of tool, emitter and lineage to those of CEL.
 type objectTypes struct{ types.Provider }
 
-// FindStructType knows them.
+// FindStructType returns the type of a name.
 func (p objectTypes) FindStructType(name string) (*types.Type, bool) {
 	if objectFields[name] != nil {
 		return types.NewTypeTypeWithParam(cel.ObjectType(name)), true
@@ -107,7 +106,7 @@ func (p objectTypes) FindStructType(name string) (*types.Type, bool) {
 	return p.Provider.FindStructType(name)
 }
 
-// FindStructFieldNames knows their fields.
+// FindStructFieldNames returns the field names of a type.
 func (p objectTypes) FindStructFieldNames(name string) ([]string, bool) {
 	if fields := objectFields[name]; fields != nil {
 		return slices.Sorted(maps.Keys(fields)), true
@@ -115,7 +114,7 @@ func (p objectTypes) FindStructFieldNames(name string) ([]string, bool) {
 	return p.Provider.FindStructFieldNames(name)
 }
 
-// FindStructFieldType says what a field is, and how to get it.
+// FindStructFieldType returns the type of a field and its accessors.
 func (p objectTypes) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	fields := objectFields[name]
 	if fields == nil {
@@ -148,7 +147,7 @@ func (p objectTypes) FindStructFieldType(name, field string) (*types.FieldType, 
 	return &types.FieldType{Type: typ, IsSet: isSet, GetFrom: get}, true
 }
 
-// NewValue makes none of them: only an event does.
+// NewValue returns an error for the types of this package: expressions can't create them.
 func (p objectTypes) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if objectFields[name] != nil {
 		return types.NewErr("a %s can't be made in an expression", strings.ToLower(strings.TrimPrefix(name, "hookrouter.")))
@@ -156,7 +155,7 @@ func (p objectTypes) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	return p.Provider.NewValue(name, fields)
 }
 
-// fieldHint says which fields there are, for an error that names one which isn't.
+// fieldHint lists the fields of an object, for an error about an unknown one.
 func fieldHint(expr, message string) string {
 	field, undefined := strings.CutPrefix(message, "undefined field ")
 	if !undefined {
@@ -170,14 +169,14 @@ func fieldHint(expr, message string) string {
 	return ": tool has " + strings.Join(toolNames, ", ")
 }
 
-// toolWords refuses a comparison with a class or an operation that doesn't exist: it
-// would never hold, and a guard would never be called.
+// toolWords rejects a comparison with a class or an operation that doesn't exist. It would never
+// match, and the guard would never be called.
 type toolWords struct{}
 
-// Name names the validator to the CEL library.
+// Name returns the name of the validator.
 func (toolWords) Name() string { return "hookrouter.tool_words" }
 
-// Validate looks at each == and != and in.
+// Validate checks the operands of each ==, != and in.
 func (toolWords) Validate(_ *cel.Env, _ cel.ValidatorConfig, a *ast.AST, issues *cel.Issues) {
 	words := map[string][]string{"class": {""}, "operation": {""}}
 	for _, c := range events.ToolClasses() {

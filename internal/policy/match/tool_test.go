@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/match"
 )
 
-// codexShell is how Codex asks for a shell.
+// codexShell is how Codex calls a shell.
 const codexShell = `{"tool_name":"shell","tool_input":{"command":["bash","-lc","rm -rf /srv"],"workdir":"/p"}}`
 
 func TestToolInExpressions(t *testing.T) {
@@ -60,7 +60,7 @@ func TestToolInExpressions(t *testing.T) {
 				t.Fatalf("Compile(%q): %v", c.expr, err)
 			}
 			in := match.NewInput(c.event, "s1", []byte(c.data))
-			for range 2 { // the second time from what the first one remembered
+			for range 2 { // the second time from the cached result
 				if got, err := p.Eval(in); err != nil || got != c.want {
 					t.Errorf("Eval(%q) = %v, %v; want %v", c.expr, got, err, c.want)
 				}
@@ -148,8 +148,8 @@ func TestComparingToolsInALoopIsCharged(t *testing.T) {
 	}
 }
 
-// TestMatchWithoutToolAllocatesNothingForIt: the data is not looked at, and nothing is
-// allocated beside what an input and an evaluation are.
+// TestMatchWithoutToolAllocatesNothingForIt checks that an expression without tool does not parse
+// the data, and allocates no more than an input and an evaluation.
 func TestMatchWithoutToolAllocatesNothingForIt(t *testing.T) {
 	p, err := match.Compile(`event == 'tool:pre'`)
 	if err != nil {
@@ -167,7 +167,7 @@ func TestMatchWithoutToolAllocatesNothingForIt(t *testing.T) {
 			}
 		})
 	}
-	const inputAndEval = 6 // as it was before there was a tool
+	const inputAndEval = 6 // measured before tool was added
 	if n := eval(p, "tool:pre"); n > inputAndEval {
 		t.Errorf("%v allocations of an expression without tool; want at most %d", n, inputAndEval)
 	}

@@ -8,18 +8,18 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// sizer counts the elements of a value with everything in it, 32 bytes of text
-// for one. It stops counting where the budget is spent in any case.
+// sizer counts the elements of a value, including nested ones; 32 bytes of text count as one. It
+// stops counting when the budget is certainly exceeded.
 var sizer = types.NewSizeCalculator(
 	types.SizeCalculatorMaxDepth(maxValueDepth),
 	types.SizeCalculatorMaxTraversal(CostLimit*elementsPerUnit),
 	types.SizeCalculatorStringUnitLength(bytesPerUnit),
 )
 
-// maxValueDepth is deeper than data and literals around it can be.
+// maxValueDepth is more than the depth that data and the literals around it can have.
 const maxValueDepth = 256
 
-// textLen is the length of a string or of bytes, 0 for anything else.
+// textLen returns the length of a string or of bytes, or 0 for other values.
 func textLen(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:
@@ -38,7 +38,7 @@ func isAggregate(v ref.Val) bool {
 	return false
 }
 
-// sizeOf is the cost of going through all of v.
+// sizeOf returns the cost of traversing all of v.
 func sizeOf(v ref.Val) uint64 {
 	if isAggregate(v) {
 		return uint64(sizer.AggregateSize(v)) / elementsPerUnit
@@ -46,7 +46,8 @@ func sizeOf(v ref.Val) uint64 {
 	return textLen(v) / bytesPerUnit
 }
 
-// compareWork: two values of different kinds are told apart at once.
+// compareWork returns the cost of a comparison. Values of different kinds are distinguished at
+// once.
 func compareWork(args []ref.Val) uint64 {
 	if isAggregate(args[0]) && isAggregate(args[1]) {
 		return sizeOf(args[0]) + sizeOf(args[1])
@@ -54,8 +55,8 @@ func compareWork(args []ref.Val) uint64 {
 	return min(textLen(args[0]), textLen(args[1])) / bytesPerUnit
 }
 
-// containsWork: a key is looked up in a map, an element is compared with all of
-// a list.
+// containsWork returns the cost of in: a key is looked up in a map, but an element is compared with
+// all elements of a list.
 func containsWork(args []ref.Val) uint64 {
 	list, ok := args[1].(traits.Lister)
 	if !ok {
@@ -68,24 +69,24 @@ func containsWork(args []ref.Val) uint64 {
 	return uint64(n) * (1 + textLen(args[0])/bytesPerUnit) / elementsPerUnit
 }
 
-// setsWork: the library compares each element of the one with each of the other, and
-// back.
+// setsWork returns the cost of a sets function: the library compares each element of one list with
+// each of the other, in both directions.
 func setsWork(args []ref.Val) uint64 {
 	return 2 * (1 + sizeOf(args[0])) * (1 + sizeOf(args[1])) * elementsPerUnit
 }
 
-// searchWork: the library looks at every position of the text.
+// searchWork returns the cost of a search: the library tries every position of the text.
 func searchWork(args []ref.Val) uint64 {
 	return textLen(args[0]) * (1 + textLen(args[1])) / bytesPerUnit
 }
 
-// splitWork: there may be as many parts as there are characters.
+// splitWork returns the cost of split: there may be as many parts as characters.
 func splitWork(args []ref.Val) uint64 {
 	return textLen(args[0]) / elementsPerUnit
 }
 
-// replaceWork counts how often the old text occurs, to know how long the result
-// will be.
+// replaceWork returns the cost of replace. It counts the occurrences of the old text to determine
+// the length of the result.
 func replaceWork(args []ref.Val) uint64 {
 	text, ok := args[0].(types.String)
 	old, isText := args[1].(types.String)
@@ -96,7 +97,7 @@ func replaceWork(args []ref.Val) uint64 {
 	return (textLen(text) + n*textLen(args[2])) / bytesPerUnit
 }
 
-// joinWork: every element is copied once, and the separator between them.
+// joinWork returns the cost of join: every element is copied once, with the separator between them.
 func joinWork(args []ref.Val) uint64 {
 	work := sizeOf(args[0])
 	if list, ok := args[0].(traits.Lister); ok && len(args) > 1 {
@@ -106,7 +107,7 @@ func joinWork(args []ref.Val) uint64 {
 	return work
 }
 
-// formatWork: every clause may write any argument.
+// formatWork returns the cost of format: every clause may print any argument.
 func formatWork(args []ref.Val) uint64 {
 	format, ok := args[0].(types.String)
 	if !ok {

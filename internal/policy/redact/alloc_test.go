@@ -1,7 +1,6 @@
 //go:build !race
 
-// The race detector makes sync.Pool drop items at random, so allocations are counted
-// without it.
+// The race detector makes sync.Pool drop items at random, so allocations are counted without it.
 
 package redact_test
 

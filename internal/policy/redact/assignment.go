@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// assigned are the words that a name ends with whose value is a secret, as in
-// DB_PASSWORD=…, "accessToken": "…" or --token …. An underscore stands for a dash, too.
+// assigned are the endings of names whose value is a secret, as in DB_PASSWORD=…, "accessToken":
+// "…" or --token …. An underscore also matches a dash.
 var assigned = []string{
 	"password", "passwd", "passphrase", "pwd", "secret", "token", "credential", "credentials",
 	"apikey", "api_key", "accesskey", "access_key", "secretkey", "secret_key", "privatekey", "private_key",
 	"accountkey", "account_key", "signingkey", "signing_key", "encryptionkey", "encryption_key",
 }
 
-// assignment finds the value that is given to the name that ends with text[at:end].
+// assignment finds the value that is assigned to the name that ends with text[at:end].
 func assignment(text []byte, at, end int) (from, to int) {
 	name := at
 	for name > 0 && isIdent(text[name-1]) {
@@ -51,7 +51,7 @@ func assignment(text []byte, at, end int) (from, to int) {
 	return value, literal(text, value, while(text, to, is))
 }
 
-// literal cuts a value before the first command in it, which must stay visible.
+// literal ends a value before the first command in it, which must stay visible.
 func literal(text []byte, from, to int) int {
 	for _, command := range [...]string{"$(", "`", "${"} {
 		if at := bytes.Index(text[from:to], []byte(command)); at >= 0 {
@@ -61,15 +61,15 @@ func literal(text []byte, from, to int) int {
 	return to
 }
 
-// How a value follows its name: a value that follows a colon or spaces may be
-// prose, so it has to look more like a secret.
+// How a value follows its name. A value after a colon or spaces may be prose, so it must look more
+// like a secret.
 const (
 	tight = iota + 1 // name=value
 	loose            // name: value, name = value, --name value
 )
 
-// separator returns where the value of the name text[name:end] begins, and how
-// it follows: 0 for not at all.
+// separator returns where the value of the name text[name:end] begins and how it follows the name;
+// how is 0 if no value follows.
 func separator(text []byte, name, end int) (value, how int) {
 	i := end
 	for i < len(text) && (text[i] == '\\' || text[i] == '"' || text[i] == '\'' || text[i] == ']') {
@@ -97,8 +97,8 @@ func separator(text []byte, name, end int) (value, how int) {
 	return value, loose
 }
 
-// quoted returns what is between quotes at text[value:]. The quotes may be
-// escaped ones, of JSON within JSON; what ends them has no more backslashes.
+// quoted returns the text between quotes at text[value:]. The quotes may be escaped, as in JSON
+// within JSON; the closing quote has no more backslashes than the opening one.
 func quoted(text []byte, value int) (from, to int, ok bool) {
 	open := while(text, value, func(c byte) bool { return c == '\\' })
 	if open == len(text) || text[open] != '"' && text[open] != '\'' && text[open] != '`' {
@@ -128,7 +128,7 @@ func isUnquoted(c byte) bool {
 	return c > ' '
 }
 
-// lineBegin reports whether text[name:] begins a line, after export or set at most.
+// lineBegin reports whether text[name:] begins a line, except for a word such as export or set.
 func lineBegin(text []byte, name int) bool {
 	line := text[max(0, name-scanned):name]
 	if len(line) == scanned && bytes.IndexByte(line, '\n') < 0 {
@@ -142,7 +142,7 @@ func lineBegin(text []byte, name int) bool {
 	return false
 }
 
-// words are values that are never secrets: types and constants of languages.
+// words are values that are never secrets: types, constants and placeholders.
 var words = []string{
 	"none", "null", "nil", "true", "false", "undefined", "string", "str", "int", "number", "bool",
 	"boolean", "required", "optional", "any", "bytes", "object", "redacted", "hidden",
@@ -152,14 +152,14 @@ func constant(value []byte) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, string(value)) })
 }
 
-// afterText reports whether what follows a quote is code: the quote ended the
-// text, as in "Password: ") or "token=" + t.
+// afterText reports whether the text after a quote is code, so that the quote ended a string, as in
+// "Password: ") or "token=" + t.
 func afterText(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t")
 	return len(rest) > 0 && bytes.ContainsAny(rest[:1], ")],;}+%")
 }
 
-// harmless reports whether a value without quotes is code, a constant or the like.
+// harmless reports whether an unquoted value is code, a constant or the like.
 func harmless(value, name []byte) bool {
 	if placeholder(value) || constant(value) || bytes.EqualFold(value, name) {
 		return true
@@ -178,13 +178,13 @@ func harmless(value, name []byte) bool {
 	return member && slices.Contains(objects, string(object))
 }
 
-// objects are what members are taken from in code.
+// objects are the names of objects whose members are values in code.
 var objects = []string{
 	"self", "this", "args", "os", "process", "config", "cfg", "conf", "env", "req", "request", "ctx", "settings",
 	"options", "opts", "user", "data", "params", "props", "state", "secrets", "var", "local", "event", "input",
 }
 
-// placeholder reports whether a value stands for another: a variable, stars.
+// placeholder reports whether a value stands for another one: a variable, or asterisks.
 func placeholder(value []byte) bool {
 	switch {
 	case len(value) == 0:
@@ -205,12 +205,12 @@ func placeholder(value []byte) bool {
 	return false
 }
 
-// path reports whether a value is a directory, as PWD names one.
+// path reports whether a value looks like a directory, as PWD does.
 func path(value []byte) bool {
 	return len(value) > 0 && (bytes.ContainsAny(value[:1], "/~.$") || len(value) > 2 && value[1] == ':' && value[2] == '\\')
 }
 
-// secretName reports whether a member of this name is given a secret.
+// secretName reports whether a member of this name contains a secret.
 func secretName(name []byte) bool {
 	for _, list := range [...][]string{assigned, headers} {
 		for _, word := range list {

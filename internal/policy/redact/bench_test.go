@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 )
 
-// ordinary are events as agents send them, of about a KiB, without a secret.
+// ordinary are events as agents send them, about 1 KiB each, without a secret.
 var ordinary = map[string]string{
 	"write": `{"session_id":"0198f6c2-7c1e-7d3a-9f00-5b1a2c3d4e5f","tool_name":"Write","tool_input":{"file_path":"/src/server/handler.go","content":"` +
 		strings.Repeat(`func (s *Server) handle(w http.ResponseWriter, r *http.Request) {\n\tif err := s.check(r.Context(), r.URL.Path); err != nil {\n\t\thttp.Error(w, \"not found\", 404)\n\t\treturn\n\t}\n}\n\n`, 5) + `"}}`,
@@ -36,7 +36,7 @@ func BenchmarkOrdinary(b *testing.B) {
 	}
 }
 
-// BenchmarkHinted has hints of secrets in it, but none to mask, and a secret.
+// BenchmarkHinted uses texts with hints but no secret, and a text with a secret.
 func BenchmarkHinted(b *testing.B) {
 	for name, text := range map[string]string{
 		"no secret":  strings.Replace(ordinary["write"], "not found", "no token := next(); password: must be eve@home", 1),

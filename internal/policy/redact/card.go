@@ -1,6 +1,6 @@
 package redact
 
-// card finds a card number that begins at text[at]: 16 digits, plain or in four
+// card finds a card number that begins at text[at]: 16 digits, with or without separators between
 // groups of four.
 func card(text []byte, at, _ int) (from, to int) {
 	if at > 0 && isDigit(text[at-1]) {
@@ -15,14 +15,14 @@ func card(text []byte, at, _ int) (from, to int) {
 	return 0, 0
 }
 
-// digits is the number of digits that text begins with, 17 for more than that.
+// digits returns the number of leading digits of text, or 17 if there are more than 16.
 func digits(text []byte) int { return while(text[:min(len(text), 17)], 0, isDigit) }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isGrouped reports whether text begins with four groups of four digits that
-// make a card number. Dashes are how nothing else is written; groups with spaces
-// must have the right check digit.
+// isGrouped reports whether text begins with four groups of four digits that form a card number.
+// With dashes any digits count, because little else is written that way; with spaces the check
+// digit must be valid.
 func isGrouped(text []byte) bool {
 	if len(text) < 19 || text[4] != '-' && text[4] != ' ' {
 		return false
@@ -37,8 +37,8 @@ func isGrouped(text []byte) bool {
 	return text[4] == '-' || isCard(number[:])
 }
 
-// isCard reports whether 16 digits may be a card: those begin with 2 to 6, unlike
-// times in microseconds, and end with a check digit (Luhn).
+// isCard reports whether 16 digits may be a card number: the first is 2 to 6, unlike in timestamps
+// in microseconds, and the check digit is valid (Luhn).
 func isCard(number []byte) bool {
 	if number[0] < '2' || number[0] > '6' {
 		return false
@@ -56,8 +56,8 @@ func isCard(number []byte) bool {
 	return sum%10 == 0
 }
 
-// inHash reports whether the 16 digits at text[at] are a stretch of a hash in
-// hexadecimal digits: one of six thousand has some that look like a card.
+// inHash reports whether the 16 digits at text[at] are part of a hexadecimal hash. One hash in six
+// thousand contains digits that look like a card number.
 func inHash(text []byte, at int) bool {
 	from, to := at, at+16
 	for from > 0 && to-from < 32 && isHex(text[from-1]) {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// escape reads the escape at raw[i] of a valid string. plain reports whether it
-// stands for a character that may be in a hint.
+// escape parses the escape sequence at raw[i] of a valid string. plain reports whether it encodes a
+// character that may be part of a hint.
 func escape(raw []byte, i int) (end int, plain bool) {
 	if raw[i+1] != 'u' {
 		return i + 2, false
@@ -15,7 +15,7 @@ func escape(raw []byte, i int) (end int, plain bool) {
 	return i + 6, r < utf8.RuneSelf && codes[r] != 0 && codes[r] != markStop
 }
 
-// unescape appends the text that raw, a valid string without its quotes, stands for.
+// unescape appends the decoded text of raw, a valid string without its quotes.
 func unescape(text, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		text, i = character(text, raw, i)
@@ -23,18 +23,18 @@ func unescape(text, raw []byte) []byte {
 	return text
 }
 
-// places turns the places of spans in the text that raw stands for, which are in
-// order, into those in raw.
+// places converts the positions of spans from the decoded text of raw to raw. The spans are in
+// order.
 func places(raw []byte, spans []span) {
 	var scratch [utf8.UTFMax]byte
-	i, at := 0, 0 // raw[i] stands for the text's byte at
+	i, at := 0, 0 // raw[i] encodes the text's byte at
 	find := func(want int) int {
 		for at < want {
 			var one []byte
 			begin := i
 			one, i = character(scratch[:0], raw, i)
 			if at += len(one); at > want {
-				// want is within a character: it begins where that one does.
+				// want is within a character: use the start of that character.
 				i, at = begin, at-len(one)
 				return begin
 			}
@@ -47,7 +47,7 @@ func places(raw []byte, spans []span) {
 	}
 }
 
-// character appends what raw[i] begins, and returns where the next one does.
+// character appends the decoded character at raw[i], and returns the position of the next one.
 func character(text, raw []byte, i int) ([]byte, int) {
 	switch {
 	case raw[i] != '\\':
@@ -65,7 +65,7 @@ func character(text, raw []byte, i int) ([]byte, int) {
 	return utf8.AppendRune(text, r), i
 }
 
-// short is the character that follows a backslash in its meaning.
+// short returns the character that a one-letter escape sequence encodes.
 func short(c byte) byte {
 	switch c {
 	case 'n':
@@ -83,7 +83,7 @@ func short(c byte) byte {
 	}
 }
 
-// hex reads four hexadecimal digits.
+// hex parses four hexadecimal digits.
 func hex(digits []byte) rune {
 	r := rune(0)
 	for _, c := range digits[:4] {

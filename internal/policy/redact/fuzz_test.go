@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzReader: what is JSON, and what is not, is as encoding/json says.
+// FuzzReader checks that the reader accepts the same JSON as encoding/json.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		`{}`, ` [1,-0.5e+3,true,null,"a\u00e9\\"] `, `{"a":{"b":[]},"c":""}`, `01`, `1.`, `-`, `[1,]`, `{"a"}`, `{"a":1,}`, `{,}`, `"\x"`, `"\u12g4"`, "\"\n\"", `"`, `nul`, `1 2`, ``,
@@ -23,8 +23,8 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzRules: JSON stays JSON, what is masked stays masked, and a secret does not
-// come through, whatever stands around it.
+// FuzzRules checks that JSON stays JSON, that masked text stays masked, and that a secret is masked
+// whatever surrounds it.
 func FuzzRules(f *testing.F) {
 	r, err := ParseRules("redact.yaml", []byte("keys: [pin]\npatterns:\n- {name: employee, pattern: 'EMP-[0-9]{6}'}\n- {name: mark, pattern: '[A-Z]+:[a-z]'}\n- {name: pair, pattern: 'x(y)z?'}\nallow: [{pattern: '.*allowed'}]"))
 	if err != nil {
@@ -44,7 +44,7 @@ func FuzzRules(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, before, after string, which uint8, quoted bool) {
 		secret := secrets[int(which)%len(secrets)]
-		// What touches a secret may make another text of it: of a card, a longer number.
+		// Adjacent text may change the form of a secret: a card number may become a longer number.
 		text := before + " " + secret + " " + after
 		raw := []byte(text)
 		if quoted {
@@ -78,7 +78,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// canary is the part of a secret that must not come through.
+// canary returns the part of a secret that must not remain.
 func canary(secret string) string {
 	if strings.Contains(secret, "hunter2") {
 		return "hunter2hunter2"

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// headers are names of HTTP headers: their values go to the end of the line.
+// headers are the endings of names of HTTP headers whose values extend to the end of the line.
 var headers = []string{"authorization", "cookie"}
 
-// schemes are the words that an Authorization header begins with.
+// schemes are the words with which the value of an Authorization header begins.
 var schemes = []string{"bearer", "basic", "digest", "token", "apikey", "negotiate", "ntlm", "aws4-hmac-sha256"}
 
 // header finds the value of the header whose name ends with text[at:end].
@@ -47,11 +47,11 @@ func header(text []byte, at, end int) (from, to int) {
 	return from, literal(text, from, members(text, from, while(text, to, is)))
 }
 
-// member is a further part of a header's value, as in Cookie: a=1; b=2.
+// member matches a further part of a header's value, as in Cookie: a=1; b=2.
 var member = regexp.MustCompile(`^ ?(?:[\w.-]+=\S*|HttpOnly|Secure|Partitioned)$`)
 
-// members cuts a header's value before what is no part of it: what a shell would run behind a
-// semicolon stays visible.
+// members ends a header's value before a semicolon that does not separate parts of it: a command
+// that follows must stay visible.
 func members(text []byte, from, to int) int {
 	for at := from; ; {
 		next := bytes.IndexByte(text[at:to], ';')
@@ -70,8 +70,8 @@ func members(text []byte, from, to int) int {
 	}
 }
 
-// isInHeader reports whether c may be in the value of a header that is not quoted. What a shell
-// would run behind it stays visible.
+// isInHeader reports whether c may be part of an unquoted header value. A shell command that
+// follows the value must stay visible.
 func isInHeader(c byte) bool {
 	return c >= ' ' && bytes.IndexByte([]byte("\"'`\\|&<>()"), c) < 0
 }

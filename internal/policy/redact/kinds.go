@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 )
 
-// The kinds that are not tokens, see tokens.
+// The kinds that are not tokens with a prefix; for those see tokens.
 const (
 	kindCard          = "card"
 	kindPrivateKey    = "private-key"
@@ -17,16 +17,16 @@ const (
 	kindKey           = "key"
 )
 
-// scanned is how far, in bytes, it is looked for a sign that something is a
-// secret. So a text that is full of hints takes no longer than it is long.
+// scanned is the maximum distance, in bytes, that is searched for evidence of a secret. It keeps
+// the search linear in a text that is full of hints.
 const scanned = 256
 
-// prefixed are the secrets of a kind that begin with a prefix.
+// prefixed describes the secrets of a kind that begin with a prefix.
 type prefixed struct {
 	kind, prefix string
-	chars        func(byte) bool // what follows the prefix
-	least, most  int             // how much of it; 0: any number
-	apart        bool            // no letter, digit or _ precedes it
+	chars        func(byte) bool // characters after the prefix
+	least, most  int             // number of these; a most of 0 means no limit
+	apart        bool            // no letter, digit or _ precedes the prefix
 	digit        bool            // there is a digit in it, unlike in words
 }
 
@@ -65,7 +65,7 @@ var tokens = []prefixed{
 	{kind: "access-token", prefix: "SG.", chars: isDotted, least: 60, apart: true},
 }
 
-// find returns the token at text[at:end], which is the prefix, and what follows.
+// find returns the token whose prefix is text[at:end].
 func (k prefixed) find(text []byte, at, end int) (from, to int) {
 	if k.apart && at > 0 && isWord(text[at-1]) {
 		return 0, 0
@@ -83,7 +83,7 @@ func (k prefixed) find(text []byte, at, end int) (from, to int) {
 	return at, to
 }
 
-// kinds are the triggers of all defaults but the addresses, by kind.
+// kinds are the triggers of all default kinds except addresses.
 var kinds = func() []trigger {
 	all := []trigger{
 		{kind: kindCard, hint: "0000", find: card},
@@ -112,7 +112,7 @@ func isWord(c byte) bool   { return isAlnum(c) || c == '_' }
 func isDashed(c byte) bool { return isAlnum(c) || c == '-' }
 func isDotted(c byte) bool { return isIdent(c) || c == '.' }
 
-// isBearer reports whether c may be in a token of an Authorization header.
+// isBearer reports whether c may be part of a token in an Authorization header.
 func isBearer(c byte) bool { return isBase64(c) || isDotted(c) || c == '~' }
 
 func while(text []byte, at int, is func(byte) bool) int {
@@ -132,8 +132,8 @@ func slackToken(text []byte, at, end int) (from, to int) {
 	return at, to
 }
 
-// jwt finds a JSON Web Token: parts in base64url, joined by dots, the first of
-// which begins with {".
+// jwt finds a JSON Web Token: parts in base64url, joined by dots, the first of which decodes to
+// {"….
 func jwt(text []byte, at, end int) (from, to int) {
 	if at > 0 && isIdent(text[at-1]) {
 		return 0, 0
@@ -148,7 +148,7 @@ func jwt(text []byte, at, end int) (from, to int) {
 	return at, while(text, header, isDotted)
 }
 
-// bearer finds the token after the word Bearer: long, with letters and digits.
+// bearer finds the token after the word Bearer. It must be long and contain a digit.
 func bearer(text []byte, at, end int) (from, to int) {
 	if at > 0 && isWord(text[at-1]) {
 		return 0, 0
@@ -161,7 +161,7 @@ func bearer(text []byte, at, end int) (from, to int) {
 	return from, to
 }
 
-// basic finds the base64 of a user's name and password after the word Basic.
+// basic finds the base64-encoded name and password after the word Basic.
 func basic(text []byte, at, end int) (from, to int) {
 	if at > 0 && isWord(text[at-1]) {
 		return 0, 0
@@ -182,8 +182,7 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
 func isDecimal(r rune) bool { return '0' <= r && r <= '9' }
 
-// address finds what the @ at text[i] belongs to: the password in a URL, or else
-// an e-mail address.
+// address finds what the @ at text[i] belongs to: the password in a URL, or an e-mail address.
 func (m *matcher) address(text []byte, i int, found []span) []span {
 	if from, ok := userinfo(text, i); ok {
 		if colon := bytes.IndexByte(text[from:i], ':'); m.url && colon >= 0 && !placeholder(text[from+colon+1:i]) {
@@ -199,7 +198,7 @@ func (m *matcher) address(text []byte, i int, found []span) []span {
 	return found
 }
 
-// userinfo returns where the user's name in a URL begins that ends at text[i].
+// userinfo returns where the user information of a URL that ends at text[i] begins.
 func userinfo(text []byte, i int) (from int, ok bool) {
 	for from = i; from > 0; from-- {
 		switch c := text[from-1]; {
@@ -214,8 +213,8 @@ func userinfo(text []byte, i int) (from int, ok bool) {
 	return 0, false
 }
 
-// email returns the address around the @ at text[i]. git@ is no person, and
-// icon@2x.png no address.
+// email returns the e-mail address around the @ at text[i]. git@ is not a person, and icon@2x.png
+// is not an address.
 func email(text []byte, i int) (from, to int, ok bool) {
 	for from = i; from > 0 && isLocal(text[from-1]); from-- {
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 )
 
-// The secrets of the tests are made up, and written so that no scanner of the
-// repository takes them for real.
+// The secrets in the tests are invented, and written so that secret scanners do not report them.
 var (
 	jwt    = "eyJ" + "hbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJ" + "zdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 	gitlab = "glpat" + "-ABCdef0123456789_-xyz"
@@ -81,7 +80,7 @@ func TestTextsWithSecrets(t *testing.T) {
 	}
 }
 
-// What people and programs write all day must stay, or nobody reads the log.
+// Everyday text of people and programs must stay, or the log becomes unreadable.
 func TestHarmlessTextsStay(t *testing.T) {
 	for _, text := range []string{
 		"",
@@ -130,7 +129,8 @@ func TestOptionsLookAtFormsOnly(t *testing.T) {
 	}
 }
 
-// A command that stands in, or behind, what looks like a secret stays visible: a person approves it.
+// A command within or after a text that looks like a secret must stay visible, because a person
+// approves it.
 func TestNoCommandIsHidden(t *testing.T) {
 	begin, end := "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
 	line := strings.Repeat("MIIEvQIBADANBgkq", 4)
@@ -156,7 +156,7 @@ func TestNoCommandIsHidden(t *testing.T) {
 	}
 }
 
-// Whatever the quoting, what a person approves shows every word that a shell could run.
+// Whatever the quoting, a person who approves sees every word that a shell could run.
 func TestNoCommandIsHiddenFromApproval(t *testing.T) {
 	const hidden = "[REDACTED:assignment]"
 	for text, want := range map[string]string{
@@ -169,7 +169,7 @@ func TestNoCommandIsHiddenFromApproval(t *testing.T) {
 		": Cookie: a=1; PATH=/tmp/evil; ls":     ": Cookie: " + hidden + "; PATH=/tmp/evil; ls",
 		`export PASSWORD="hunter2" && make all`: `export PASSWORD="` + hidden + `" && make all`,
 	} {
-		for range 2 { // what is masked already stays
+		for range 2 { // masked text stays the same
 			got, _ := redact.Default().ForApproval().Text(text)
 			if got != want {
 				t.Errorf("%q\nbecomes %q\nwant    %q", text, got, want)

@@ -8,15 +8,16 @@ import (
 var (
 	pemBegin = regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
 	pemEnd   = regexp.MustCompile(`^-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	// pemHeader is a line before the key, without what a shell would run.
+	// pemHeader matches a header line before the key, up to characters that a shell would
+	// interpret.
 	pemHeader = regexp.MustCompile("^(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): [^\\\\\\r\\n$;|&<>()`\"']*")
 )
 
-// shortRun is the least number of base64 characters in a line of a key, but for its last line.
+// shortRun is the minimum number of base64 characters in a line of a key, except for its last line.
 const shortRun = 16
 
-// privateKey finds a PEM block: its first line, then all that looks like a key, then its last line.
-// Other text stays visible, or an agent could hide a command in a block.
+// privateKey finds a PEM block: its first line, everything after it that looks like a key, and its
+// last line. Other text stays visible, or an agent could hide a command in a block.
 func privateKey(text []byte, at, _ int) (from, to int) {
 	if at < 4 {
 		return 0, 0
@@ -43,8 +44,8 @@ func privateKey(text []byte, at, _ int) (from, to int) {
 	}
 }
 
-// skipGap skips what is between the lines of a key: blanks, escapes, quotes, marks of a diff and
-// numbers of lines.
+// skipGap skips what may be between the lines of a key: blanks, escapes, quotes, diff markers and
+// line numbers.
 func skipGap(text []byte, at int) int {
 	for at < len(text) {
 		switch c := text[at]; {
@@ -69,9 +70,10 @@ func skipGap(text []byte, at int) int {
 	return at
 }
 
-// isKeyLike reports whether base64 looks random. Commands and paths seldom have that many capitals.
+// isKeyLike reports whether base64 looks random. Commands and paths seldom have as many capital
+// letters.
 func isKeyLike(run []byte) bool {
-	if len(run) == len("=abcd") && run[0] == '=' { // the checksum of OpenPGP
+	if len(run) == len("=abcd") && run[0] == '=' { // an OpenPGP checksum
 		return true
 	}
 	capitals := 0
@@ -84,7 +86,7 @@ func isKeyLike(run []byte) bool {
 	return capitals > 0 && capitals >= len(run)/8 && !path
 }
 
-// atEnd reports whether the block, or the text, ends behind a run.
+// atEnd reports whether the block or the text ends after a run.
 func atEnd(text []byte, run int) bool {
 	next := skipGap(text, run)
 	return next == len(text) || pemEnd.Match(text[next:]) || text[next] == '='

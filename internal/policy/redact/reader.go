@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// reader finds the secrets in one JSON value, as [jsontext] reads it. Like json.Valid it
-// accepts names that occur twice and text that is not UTF-8.
+// reader finds the secrets in one JSON value with [jsontext]. Like json.Valid, it accepts duplicate
+// names and invalid UTF-8.
 type reader struct {
 	m     *matcher
 	raw   []byte
@@ -19,7 +19,7 @@ type reader struct {
 	buf bytes.Buffer // over raw
 	dec jsontext.Decoder
 
-	plain  []byte // a string without escapes
+	plain  []byte // a decoded string
 	inside []span // secrets in plain
 }
 
@@ -28,8 +28,8 @@ var (
 	readers = sync.Pool{New: func() any { return new(reader) }}
 )
 
-// read returns the secrets in raw in order, until the next read. Their places
-// are in raw; ok is false if raw is not JSON.
+// read returns the secrets in raw in order, with positions in raw. The result is valid until the
+// next read. ok is false if raw is not JSON.
 func (r *reader) read(m *matcher, raw []byte) (found []span, ok bool) {
 	r.m, r.raw, r.found, r.buf = m, raw, r.found[:0], *bytes.NewBuffer(raw)
 	r.dec.Reset(&r.buf, lenient...)
@@ -67,7 +67,7 @@ func (r *reader) value() error {
 	return err
 }
 
-// whole reads the next value without looking into it, and returns its place.
+// whole reads the next value without inspecting it, and returns its position.
 func (r *reader) whole() (begin, end int, err error) {
 	value, err := r.dec.ReadValue()
 	end = int(r.dec.InputOffset())
@@ -78,7 +78,7 @@ func (r *reader) object() error {
 	if _, err := r.dec.ReadToken(); err != nil {
 		return err
 	}
-	pointed := "" // what the member "path" of a JSON Patch says of "value" and "old"
+	pointed := "" // kind that the "path" of a JSON Patch operation implies for "value" and "old"
 	for kind := r.dec.PeekKind(); kind != '}' && kind != 0; kind = r.dec.PeekKind() {
 		begin, end, err := r.whole()
 		if err != nil {
@@ -92,7 +92,7 @@ func (r *reader) object() error {
 	return err
 }
 
-// member reads the value of a member, and masks it if its name says so.
+// member reads the value of a member, and masks it if the name requires that.
 func (r *reader) member(name []byte, s stretch, pointed *string) error {
 	if s.escaped {
 		r.plain = unescape(r.plain[:0], name)
@@ -113,7 +113,7 @@ func (r *reader) member(name []byte, s stretch, pointed *string) error {
 		return err
 	case secret && r.conceal(begin, end, kind):
 		r.found = append(r.found, span{start: begin, end: end, kind: kind, whole: true})
-	case secret: // there is nothing to mask in it
+	case secret: // it contains nothing to mask
 	default:
 		if s := r.text(begin + 1); s.hot {
 			r.search(begin+1, end-1, s)
@@ -125,8 +125,8 @@ func (r *reader) member(name []byte, s stretch, pointed *string) error {
 	return nil
 }
 
-// conceal reports whether the value of a member with a secret name is to be
-// masked: null and the empty string show nothing.
+// conceal reports whether the value of a member with a secret name must be masked. Null and the
+// empty string reveal nothing.
 func (r *reader) conceal(begin, end int, kind string) bool {
 	value := r.raw[begin:end]
 	if value[0] == '"' {
@@ -142,13 +142,13 @@ func (r *reader) conceal(begin, end int, kind string) bool {
 	return string(value) != "null" && !r.m.allow.has(value)
 }
 
-// stretch says what is in a string.
+// stretch describes the content of a string.
 type stretch struct {
 	escaped bool
-	hot     bool // it has to be searched
+	hot     bool // it must be searched
 }
 
-// text scans a valid string from behind its first quote.
+// text scans a valid string, starting after its opening quote.
 func (r *reader) text(i int) (s stretch) {
 	raw, hot, start := r.raw, &r.m.hot, i
 	s.hot = len(r.m.always) > 0
@@ -168,11 +168,11 @@ func (r *reader) text(i int) (s stretch) {
 			s.hot = s.hot || r.m.addressed(raw, i)
 		case '\\':
 			next, plain := escape(raw, i)
-			// A hint may be written with escapes.
+			// A hint may be written with escape sequences.
 			s.hot = s.hot || plain
 			s.escaped = true
 			i = next - 1
-		default: // the quote at its end
+		default: // the closing quote
 			return s
 		}
 	}
@@ -194,7 +194,7 @@ func (r *reader) search(start, end int, s stretch) {
 	}
 }
 
-// inString is search for the text of a string, which may be JSON itself.
+// inString is like search, for the decoded text of a string, which may itself be JSON.
 func (m *matcher) inString(text []byte, found []span) []span {
 	if begin := bytes.TrimLeft(text, " \t\r\n"); m.nested && len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
 		r := readers.Get().(*reader)

@@ -7,16 +7,15 @@ import (
 	"sync"
 )
 
-// Options says what is searched for beside the forms that always are. The zero
-// value is ready to use. It does not look at names, as [Rules] do: what it masks
-// is a secret by its own form.
+// Options selects what is searched for in addition to the forms that are always recognized. The
+// zero value is ready to use. Unlike [Rules], it ignores names: it masks only what is recognizable
+// as a secret by its form.
 type Options struct {
-	// Emails masks e-mail addresses too.
+	// Emails also masks e-mail addresses.
 	Emails bool
-	// Nested has Object read a string that is a JSON object or array as what it is: a
-	// secret is found in its values alone, so that a program that reads JSON from the
-	// string still can. Without it such a string is a text like others, in which
-	// numbers and names are masked too.
+	// Nested makes Object parse a string that is a JSON object or array. Secrets are then masked in
+	// its values only, so that a program can still parse the string. Otherwise, such a string is
+	// treated as plain text, in which numbers and names are masked too.
 	Nested bool
 }
 
@@ -26,19 +25,19 @@ func Object(raw []byte) ([]byte, int) { return Options{}.Object(raw) }
 // Text is [Options.Text] with the zero Options.
 func Text(text string) (string, int) { return Options{}.Text(text) }
 
-// Object is [Rules.Object] for the kinds that are known by their form.
+// Object is like [Rules.Object], for the kinds that are recognized by their form.
 func (o Options) Object(raw []byte) (redacted []byte, replaced int) {
 	return o.matcher().object(raw)
 }
 
-// Text is [Rules.Text] for the kinds that are known by their form.
+// Text is like [Rules.Text], for the kinds that are recognized by their form.
 func (o Options) Text(text string) (redacted string, replaced int) {
 	return o.matcher().text(text)
 }
 
 func (o Options) matcher() *matcher { return forms[o]() }
 
-// forms are the matchers of all Options.
+// forms are the matchers for all Options. They are built on first use.
 var forms = func() map[Options]func() *matcher {
 	all := map[Options]func() *matcher{}
 	for _, o := range []Options{{}, {Emails: true}, {Nested: true}, {Emails: true, Nested: true}} {
@@ -61,7 +60,7 @@ func appendMarker(to []byte, kind string) []byte {
 	return append(append(append(to, markerStart...), kind...), ']')
 }
 
-// marked yields the markers in text, of the matcher's kinds and the default ones.
+// marked yields the markers in text, of the matcher's kinds and of the default ones.
 func (m *matcher) marked(text []byte) iter.Seq[span] {
 	return func(yield func(span) bool) {
 		for at := 0; ; {
@@ -82,7 +81,7 @@ func (m *matcher) marked(text []byte) iter.Seq[span] {
 	}
 }
 
-// isMarker reports whether the whole text is a marker.
+// isMarker reports whether text is a marker and nothing else.
 func (m *matcher) isMarker(text []byte) bool {
 	for at := range m.marked(text) {
 		return at.start == 0 && at.end == len(text)
@@ -90,7 +89,7 @@ func (m *matcher) isMarker(text []byte) bool {
 	return false
 }
 
-// text is Rules.Text.
+// text implements [Rules.Text].
 func (m *matcher) text(text string) (string, int) {
 	if m.quiet(text) {
 		return text, 0
@@ -108,12 +107,12 @@ func (m *matcher) text(text string) (string, int) {
 			done = s.end
 		}
 		out.WriteString(text[done:])
-		// A secret that touched another one may stand alone now.
+		// A secret that was next to another one may be recognizable now.
 		text, replaced = out.String(), replaced+len(found)
 	}
 }
 
-// object is Rules.Object.
+// object implements [Rules.Object].
 func (m *matcher) object(raw []byte) (redacted []byte, replaced int) {
 	r := readers.Get().(*reader)
 	defer readers.Put(r)
@@ -136,7 +135,7 @@ func (m *matcher) object(raw []byte) (redacted []byte, replaced int) {
 			}
 			done = s.end
 		}
-		// A secret that touched another one may stand alone now.
+		// A secret that was next to another one may be recognizable now.
 		raw, replaced = append(out, raw[done:]...), replaced+len(found)
 	}
 }

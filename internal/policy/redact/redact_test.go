@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The secrets of the tests are made up, and written so that no scanner of the
-// repository takes them for real.
+// The secrets in the tests are invented, and written so that secret scanners do not report them.
 var (
 	awsKey = "AKIA" + "IOSFODNN7EXAMPLE"
 	ghKey  = "ghp_" + strings.Repeat("a1", 18)
@@ -97,7 +96,7 @@ func TestNested(t *testing.T) {
 			t.Errorf("%s became %s, want %s", raw, got, want)
 		}
 	}
-	// What is only shown is no weaker for it.
+	// Without Nested, such a string is masked too.
 	for _, object := range []func([]byte) ([]byte, int){Object, Default().Object} {
 		if got, n := object([]byte(`{"a":"{\"card\":4111111111111111}"}`)); n != 1 || strings.Contains(string(got), "4111") {
 			t.Errorf("%s", got)
@@ -126,8 +125,8 @@ func quote(s string) string {
 	return string(b)
 }
 
-// FuzzObject: the result is JSON of the same shape, differs in string values
-// only, and has nothing left to replace.
+// FuzzObject checks that the result is JSON of the same shape, differs in string values only, and
+// contains nothing more to replace.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{
 		`{"a":"{\"card\":4111111111111111,\"b\":\"4111111111111111\"}"}`, `["[\"[\\\"4111111111111111\\\"]\"]"]`,
@@ -162,8 +161,8 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// shape is a document with every string value emptied, or with its own shape where it
-// is a document.
+// shape returns a document with every string value emptied, or replaced by its own shape if it is a
+// document.
 func shape(t *testing.T, raw []byte, nested bool) any {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(string(raw)))

@@ -28,7 +28,7 @@ func checkPattern(text string) error {
 	return nil
 }
 
-// fault says what is wrong with an expression, and what to do.
+// fault explains what is wrong with an expression, and how to fix it.
 func fault(err error) error {
 	wrong, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
@@ -46,8 +46,7 @@ func fault(err error) error {
 	return fmt.Errorf("is not a valid expression: %s: %q (%s)", wrong.Code, strictyaml.Clip(wrong.Expr), hint)
 }
 
-// longest is the longest stretch of letters, digits and the other characters
-// that have codes.
+// longest returns the longest run of characters in a hint that have codes.
 func longest(hint string) string {
 	best := ""
 	for _, part := range strings.FieldsFunc(hint, func(r rune) bool { return r > '~' || codes[r]&codeMask == 0 }) {

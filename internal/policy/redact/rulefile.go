@@ -14,31 +14,31 @@ import (
 const (
 	maxFile     = 1 << 20 // bytes
 	maxPatterns = 100
-	maxPattern  = 1 << 10 // bytes of one expression or allowed value
-	maxList     = 1000    // entries of keys, of without and of allow
+	maxPattern  = 1 << 10 // bytes of an expression or allowed value
+	maxList     = 1000    // entries of keys, without and allow
 	maxName     = 40      // bytes of a pattern's name
 	minHint     = 3       // bytes
 )
 
-// ParseRules reads a rules file, YAML or JSON; name is what errors call it. It
-// adds to the defaults and takes from them; all of it is optional:
+// ParseRules parses a rules file, YAML or JSON. Errors refer to it by name. The file adds to the
+// defaults and removes from them; all its fields are optional:
 //
-//	without: [email]              # kinds, and default keys, that are not masked
-//	keys: [pin, x-internal-auth]  # members whose values are masked, whatever they are
+//	without: [email]              # kinds and default keys that are not masked
+//	keys: [pin, x-internal-auth]  # members whose values are always masked
 //	patterns:
-//	  - name: employee            # is shown as [REDACTED:employee]
-//	    pattern: 'EMP-[0-9]{6}'   # RE2; with a group, what is in the first one is masked
-//	    hints: [EMP-]             # every match has one of them; makes the search cheap
-//	allow:                        # what is never masked
-//	  - 4111-1111-1111-1111       # exactly this
-//	  - pattern: '.*@example\.com' # or all of it matches
+//	  - name: employee            # shown as [REDACTED:employee]
+//	    pattern: 'EMP-[0-9]{6}'   # RE2; if it has a group, only the first group is masked
+//	    hints: [EMP-]             # every match contains one of them; makes the search cheap
+//	allow:                        # values that are never masked
+//	  - 4111-1111-1111-1111       # exactly this value
+//	  - pattern: '.*@example\.com' # or any value that matches as a whole
 //
-// A pattern without hints is looked for in every string, unless it begins with a
-// literal of at least three bytes.
+// A pattern without hints is tried on every string, unless it begins with a literal of at least
+// three bytes.
 //
-// The error is like "redact.yaml:3:15: …". A file that means something else than it
-// seems to is refused: unknown and repeated keys and names, expressions that
-// match the empty text, an empty file.
+// Errors have the form "redact.yaml:3:15: …". ParseRules rejects files that probably do not mean
+// what they seem to: unknown and repeated keys and names, expressions that match the empty text, an
+// empty file.
 func ParseRules(name string, text []byte) (*Rules, error) {
 	s, err := parseSettings(text)
 	if err != nil {
@@ -76,7 +76,7 @@ func parseSettings(text []byte) (settings, error) {
 	return s, nil
 }
 
-// listOf reads each entry of a list.
+// listOf parses each entry of a list.
 func listOf[T any](m strictyaml.Pair, most int, read func(strictyaml.Pair) (T, error)) ([]T, error) {
 	list, ok := m.Value.(*ast.SequenceNode)
 	if !ok {
@@ -96,7 +96,7 @@ func listOf[T any](m strictyaml.Pair, most int, read func(strictyaml.Pair) (T, e
 	return all, nil
 }
 
-// names reads a list of names that are different for a keySet.
+// names parses a list of names that must be distinct for a keySet.
 func names(m strictyaml.Pair, check func(string) error) ([]string, error) {
 	var seen []string
 	return listOf(m, maxList, func(entry strictyaml.Pair) (string, error) {
@@ -157,13 +157,13 @@ func oneCustom(entry strictyaml.Pair) (custom, error) {
 	return c, nil
 }
 
-// hint reads a literal, and keeps of it the stretch that a search can begin with.
+// hint parses a literal, and returns the longest part of it that can trigger a search.
 func hint(entry strictyaml.Pair) (string, error) {
 	text, err := checked(entry, checkHint)
 	return longest(text), err
 }
 
-// allowed reads what is never masked.
+// allowed parses the list of values that are never masked.
 func allowed(m strictyaml.Pair) (allowList, error) {
 	list := allowList{values: map[string]bool{}}
 	_, err := listOf(m, maxList, func(entry strictyaml.Pair) (none struct{}, err error) {
@@ -183,7 +183,7 @@ func allowed(m strictyaml.Pair) (allowList, error) {
 	return list, err
 }
 
-// checked is the member's text, which must pass check.
+// checked returns the member's text, which must pass check.
 func checked(m strictyaml.Pair, check func(string) error) (string, error) {
 	text, err := m.Text()
 	if err != nil {
@@ -195,7 +195,7 @@ func checked(m strictyaml.Pair, check func(string) error) (string, error) {
 	return text, nil
 }
 
-// expression compiles a member's text, put into a frame.
+// expression compiles a member's text, inserted into frame.
 func expression(m strictyaml.Pair, frame string) (*regexp.Regexp, error) {
 	text, err := checked(m, checkPattern)
 	if err != nil {

@@ -10,44 +10,42 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Rules say what is masked: by its form, by the name it is given to, by
-// expressions of a rules file. The zero value, and nil, are the defaults, with
-// e-mail addresses; [ParseRules] makes others. Rules don't change and are safe
-// for concurrent use.
+// Rules define what is masked: by its form, by its name, or by the expressions of a rules file. The
+// zero value and nil are the defaults, which include e-mail addresses; [ParseRules] returns other
+// rules. Rules are immutable and safe for concurrent use.
 type Rules struct {
 	m *matcher // nil: the defaults
 }
 
-// Masker masks secrets. It is safe for concurrent use. [Rules] implements it, and so does what follows
-// a rules file that changes.
+// Masker masks secrets. It is safe for concurrent use. [Rules] implement it, and so do rules that
+// follow changes of a file.
 type Masker interface {
 	Object(raw []byte) (masked []byte, n int)
 	Text(text string) (masked string, n int)
 }
 
-// Default returns the rules of an empty file.
+// Default returns the rules of an empty rules file.
 func Default() *Rules { return new(Rules) }
 
-// Object returns raw with the secrets in its values, at any depth, replaced by
-// [REDACTED:kind], and the number of replacements. A secret within a string is
-// replaced alone; the value of a member whose name is in the list of keys
-// becomes a string as a whole, whatever it was. All other bytes are those of raw;
-// where nothing was found it returns raw itself. What is no JSON can't be
-// searched: it is replaced as a whole by the empty object, and counts as one.
+// Object returns raw with the secrets in its values, at any depth, replaced by [REDACTED:kind], and
+// the number of replacements. Within a string, only the secret is replaced; the value of a member
+// whose name is in the list of keys becomes a string as a whole, whatever its type. All other bytes
+// stay the same, and if nothing was found, raw itself is returned. Input that is not JSON can't be
+// searched: it is replaced by the empty object, which counts as one replacement.
 func (r *Rules) Object(raw []byte) (redacted []byte, replaced int) {
 	return r.matcher().object(raw)
 }
 
-// Text returns a plain text with its secrets replaced as those of a string in
-// [Rules.Object], and the number of replacements.
+// Text returns a plain text with its secrets replaced as in a string of [Rules.Object], and the
+// number of replacements.
 func (r *Rules) Text(text string) (redacted string, replaced int) {
 	return r.matcher().text(text)
 }
 
-// ForApproval returns the rules for what a person approves: they hide no part of a command. A
-// value known by its name, or by an expression of a rules file, is masked up to the first
-// character with which a shell could begin another word or command; what follows stays visible,
-// even if it is the rest of a password. The result may be shared.
+// ForApproval returns the rules for data that a person approves. They hide no part of a command: a
+// value that is recognized by its name or by an expression of a rules file is masked only up to the
+// first character that could begin another word or command in a shell. The rest stays visible, even
+// if it is part of a password. The result may be shared.
 func (r *Rules) ForApproval() *Rules { return &Rules{m: r.matcher().forApproval()} }
 
 func (r *Rules) matcher() *matcher {
@@ -59,7 +57,7 @@ func (r *Rules) matcher() *matcher {
 
 var defaults = sync.OnceValue(func() *matcher { return build(settings{}) })
 
-// settings are what a rules file says.
+// settings are the content of a rules file.
 type settings struct {
 	without  []string // kinds and keys
 	keys     []string
@@ -71,13 +69,12 @@ type settings struct {
 type custom struct {
 	name  string
 	form  *regexp.Regexp
-	hints []string // stretches of characters that have codes
+	hints []string // runs of characters that have codes
 	at    ast.Node // of the name, for errors
 }
 
-// defaultKeys are the members whose values are masked whatever they are. Names
-// are compared without regard to case, with - and _ being equal; each is also
-// known without them.
+// defaultKeys are the names of members whose values are always masked. Case is ignored, - and _ are
+// equal, and each name also matches without them.
 var defaultKeys = []string{
 	"password", "passwd", "passphrase", "secret", "token", "access_token", "refresh_token", "id_token", "auth_token",
 	"session_token", "api_key", "x_api_key", "authorization", "proxy_authorization", "cookie", "set_cookie",
@@ -85,7 +82,7 @@ var defaultKeys = []string{
 	"card_number", "cvv", "cvc",
 }
 
-// build compiles settings that are right.
+// build compiles valid settings.
 func build(s settings) *matcher {
 	m := &matcher{triggers: [][]trigger{nil}, allow: s.allow, markers: slices.Clone(kindNames)}
 	on := func(name string) bool {
@@ -138,8 +135,8 @@ var kindNames = func() []string {
 	return names
 }()
 
-// kindOf says as what the value of a member is masked: "" for not at all. hot
-// reports whether the name has a hint.
+// kindOf returns the kind as which the value of a member is masked, or "". hot reports whether the
+// name contains a hint.
 func (m *matcher) kindOf(name []byte, hot bool) string {
 	switch {
 	case m.keys.has(name):
@@ -150,7 +147,7 @@ func (m *matcher) kindOf(name []byte, hot bool) string {
 	return ""
 }
 
-// kindOfPath says the same of what a JSON Pointer, which begins with a slash, leads to.
+// kindOfPath is like kindOf, for the target of a JSON Pointer, which must begin with a slash.
 func (m *matcher) kindOfPath(pointer []byte) string {
 	kind := ""
 	for name := range bytes.SplitSeq(pointer[1:], []byte("/")) {
@@ -161,13 +158,13 @@ func (m *matcher) kindOfPath(pointer []byte) string {
 	return kind
 }
 
-// keySet is a set of names, compared without regard to case, with - and _ being equal.
+// keySet is a set of names. Case is ignored, and - and _ are equal.
 type keySet struct {
 	names   map[string]bool
-	lengths [256]uint64 // a bit for each length of the names that begin with a byte
+	lengths [256]uint64 // by first byte, a bit for each length of a name
 }
 
-// maxKey is the longest name in a keySet, in bytes.
+// maxKey is the maximum length of a name in a keySet, in bytes.
 const maxKey = 63
 
 func (k *keySet) add(name string) {
@@ -221,7 +218,7 @@ func foldByte(c byte) byte {
 	return c
 }
 
-// allowList is what is never masked.
+// allowList contains the values that are never masked.
 type allowList struct {
 	values map[string]bool
 	forms  []*regexp.Regexp

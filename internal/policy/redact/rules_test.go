@@ -111,7 +111,7 @@ func TestRulesAreSafeForConcurrentUse(t *testing.T) {
 	all.Wait()
 }
 
-// A text that is made of beginnings of secrets takes no more than its length.
+// The time for a text full of prefixes of secrets is linear in its length.
 func TestTextsFullOfHintsAreReadInTime(t *testing.T) {
 	size := 16 << 10
 	if os.Getenv("HOOKROUTER_FULL") != "" {

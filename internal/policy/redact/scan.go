@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Texts are searched for hints: literals that every secret of a kind begins with
-// or contains. Three neighbouring characters of each hint, its gram, are in a
-// bit table, so that a text without any is passed at two or three cycles a byte.
-// Expressions and the finer checks are for what follows a hint only.
+// Texts are searched for hints: literals that every secret of a kind begins with or contains. A bit
+// table contains three adjacent characters of each hint, its gram, so that text without hints is
+// scanned at two or three cycles per byte. Expressions and detailed checks run only where a hint
+// was found.
 
-// codes fold a byte to five bits: letters without case, any digit, - like _, and
-// the three other characters that hints are told apart by; zero is any other.
-// Above those bits are marks for bytes that the scanners stop at.
+// codes map a byte to five bits: letters regardless of case, any digit, - and _, and the three
+// other characters that distinguish hints; zero is any other character. The bits above mark bytes
+// at which the scanners stop.
 var codes = func() (t [256]uint8) {
 	for c := range t {
 		switch c := byte(c); {
@@ -42,11 +42,11 @@ const (
 	codeDigit = 27
 	codeMask  = 31
 	markAt    = 0x40 // @
-	markStop  = 0x80 // ends a stretch of a JSON string that stands for itself
+	markStop  = 0x80 // ends a run of literal characters in a JSON string
 	gramMask  = 1<<15 - 1
 )
 
-// trigger is a hint, and what to do where it stands.
+// trigger is a hint, and what to do where it is found.
 type trigger struct {
 	hint  string
 	exact bool // compare bytes, not codes
@@ -54,7 +54,7 @@ type trigger struct {
 	kind  string
 	// find returns the secret at a hint in text[at:end], or an empty span.
 	find    func(text []byte, at, end int) (from, to int)
-	pattern *pattern // instead of find: search the whole text
+	pattern *pattern // used instead of find: searches the whole text
 	offset  int      // of the gram in hint
 	number  int      // of the kind, see kindNames
 }
@@ -63,17 +63,17 @@ type trigger struct {
 type pattern struct {
 	kind  string
 	form  *regexp.Regexp
-	group int // what of a match is masked: 1, or 0 for all of it
+	group int // group of a match that is masked: 1, or 0 for the whole match
 }
 
-// matcher is a compiled set of rules. It is not changed after it was built.
+// matcher is a compiled set of rules. It is immutable once built.
 type matcher struct {
 	hot      [(gramMask + 1) / 32]uint32 // a bit for each gram of a trigger
-	slots    [gramMask + 1]uint16        // its place in triggers
+	slots    [gramMask + 1]uint16        // by gram, the index in triggers
 	triggers [][]trigger                 // the first one is empty
 	url      bool
 	email    bool
-	assigned bool // members named like secrets are assignments, too
+	assigned bool // members with secret names are assignments, too
 	nested   bool // see Options.Nested
 	approval bool // see Rules.ForApproval
 
@@ -97,10 +97,10 @@ func (m *matcher) add(t trigger) {
 	*slot = append(*slot, t)
 }
 
-// common orders the letters by how often they are in texts.
+// common lists the letters by descending frequency in text.
 const common = "etaoinsrhldcumfpgwybvkxjqz"
 
-// rarest chooses the gram of a hint: the one that ordinary texts have least.
+// rarest returns the gram of a hint that is rarest in ordinary text.
 func rarest(hint string) (gram uint32, offset int) {
 	best := -1
 	for i := range len(hint) - 2 {
@@ -120,8 +120,8 @@ func rarest(hint string) (gram uint32, offset int) {
 	return gram, offset
 }
 
-// stands reports whether the trigger's hint is in text with its gram ending
-// at i, and where the hint begins.
+// stands reports whether the trigger's hint is in text with its gram ending at i, and where the
+// hint begins.
 func (t *trigger) stands(text []byte, i int) (at int, ok bool) {
 	at = i - 2 - t.offset
 	if at < 0 || at+len(t.hint) > len(text) {
@@ -136,8 +136,8 @@ func (t *trigger) stands(text []byte, i int) (at int, ok bool) {
 	return at, !t.word || end == len(text) || !isIdent(text[end])
 }
 
-// hinted reports whether one of the hints whose gram ends at text[i] stands
-// there. It is asked of JSON as it is written, so text may go on behind the string.
+// hinted reports whether one of the hints whose gram ends at text[i] is there. It scans JSON before
+// decoding, so text may extend beyond the string.
 func (m *matcher) hinted(text []byte, i int, gram uint32) bool {
 	slot := m.triggers[m.slots[gram&gramMask]]
 	for j := range slot {
@@ -156,12 +156,13 @@ func (m *matcher) hinted(text []byte, i int, gram uint32) bool {
 	return false
 }
 
-// addressed reports whether the @ at text[i] may be in an address.
+// addressed reports whether the @ at text[i] may be part of an address.
 func (m *matcher) addressed(text []byte, i int) bool {
 	return (m.url || m.email) && i > 0 && i+1 < len(text) && text[i-1] > ' ' && (isIdent(text[i+1]) || text[i+1] == '[')
 }
 
-// quiet reports whether a text has no gram of a hint.
+// quiet reports whether a text certainly has no secret: no gram of a hint, no @, and no expression
+// without hints to try.
 func (m *matcher) quiet(text string) bool {
 	if len(m.always) > 0 {
 		return false
@@ -177,12 +178,12 @@ func (m *matcher) quiet(text string) bool {
 	return true
 }
 
-// search returns the secrets in text in order, none touching another's bytes.
-// They are appended to found, which is empty.
+// search returns the secrets in text in order, without overlaps. It appends them to found, which
+// must be empty.
 func (m *matcher) search(text []byte, found []span) []span {
 	var hinted []*pattern
-	// A hint within a long secret of its own kind is passed, so that what follows
-	// hints is not read again for each of them.
+	// A hint within a long secret of its own kind is skipped, so that the text after hints is not
+	// scanned again for each of them.
 	var covered [32]int
 	gram := uint32(0)
 	for i, b := range text {
@@ -246,5 +247,5 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) }
 
-// isIdent reports whether c may be in a name of a variable, a flag or a header.
+// isIdent reports whether c may be part of the name of a variable, a flag or a header.
 func isIdent(c byte) bool { return isAlnum(c) || c == '_' || c == '-' }

@@ -9,12 +9,12 @@ import (
 type span struct {
 	start, end int
 	kind       string
-	whole      bool // a whole JSON value: the quotes have to be written too
+	whole      bool // a whole JSON value, so the replacement needs quotes
 }
 
-// settle removes what is empty, allowed or masked already, and joins what
-// overlaps: it counts as the one that begins first. A secret never takes a part
-// of a marker but all of it, so that each pass leaves fewer bytes to look at.
+// settle removes spans that are empty, allowed or already masked, and merges spans that overlap:
+// the result has the kind of the first one. A span includes either all of a marker or none of it,
+// so that each pass leaves fewer bytes to search.
 func (m *matcher) settle(text []byte, found []span) []span {
 	found = slices.DeleteFunc(found, func(s span) bool {
 		return s.start >= s.end || m.allow.has(text[s.start:s.end])
@@ -40,8 +40,8 @@ func (m *matcher) settle(text []byte, found []span) []span {
 	return merged
 }
 
-// spare empties a span within a marker, and lets any other one take all of the
-// markers that it touches.
+// spare empties a span within a marker, and extends any other span to all of the markers that it
+// overlaps.
 func (m *matcher) spare(text []byte, s *span) {
 	const most = len(markerStart) + maxName + 1
 	from, to := max(0, s.start-most), min(len(text), s.end+most)

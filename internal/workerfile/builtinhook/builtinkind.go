@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// New is the kind whose sections name one of the given builtins.
+// New returns the kind whose sections name one of the given builtins.
 func New(builtins map[string]builtin.Builtin) kind.Kind {
 	members := map[string]kind.Kind{}
 	for name, b := range builtins {
@@ -48,7 +48,7 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 	whole, at := s.Decode, jsontext.Pointer("").AppendToken(name)
 	s.Decode = func(part jsontext.Pointer, config any) error {
 		if !options {
-			return nil // a name alone: every option has its default
+			return nil // a name without options
 		}
 		return whole(at+part, config)
 	}
@@ -63,7 +63,7 @@ func build(builtins map[string]builtin.Builtin, s kind.Section) (kind.Hook, erro
 	return hook, errors.Join(refused, err)
 }
 
-// named has the rules of a builtin begin with its name, which its options stand below.
+// named prefixes the rules of a builtin with its name, below which its options are.
 func named(name string, options bool, handler kind.Handler) kind.Handler {
 	if handler == nil {
 		return nil
@@ -87,7 +87,7 @@ func unknown(name string, known []string) *kind.FieldError {
 	return kind.At("", "there is no builtin %q: known are %s", name, strings.Join(known, ", "))
 }
 
-// nameOf returns the name in a section, and whether options stand with it.
+// nameOf returns the name in a section, and whether the section has options.
 func nameOf(s kind.Section) (name string, options bool, err error) {
 	var section jsontext.Value
 	if err := s.Decode("", &section); err != nil {

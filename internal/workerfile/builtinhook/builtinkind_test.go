@@ -23,7 +23,7 @@ type greeting struct {
 	} `json:"to"`
 }
 
-// kinds are a file's with one builtin, which notes when it is closed.
+// kinds returns options with one builtin, which counts how often it is closed.
 func kinds(closed *int) workerfile.Options {
 	greet := builtin.Of("Greets.", chain.Registration{Events: []string{"prompt:submit"}, Priority: 20, OnFailure: chain.FailClosed},
 		func(_ kind.Section, o greeting) (kind.Hook, error) {

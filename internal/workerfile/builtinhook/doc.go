@@ -1,5 +1,5 @@
-// Package builtinhook is the kind of hook that comes with hook-worker: the section
-// builtin names one of them, alone or with its options.
+// Package builtinhook is the hook kind builtin, for the hooks that come with hook-worker. The
+// section names one of them, alone or with its options.
 //
 //	builtin: date-time
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// answer is what a rule yields where it holds.
+// answer computes the result of a rule that holds.
 type answer = func(in *match.Input, data []byte) (chain.Result, error)
 
 func compileAnswer(at jsontext.Pointer, r Rule) (answer, error) {
@@ -100,7 +100,7 @@ func compileAsk(at jsontext.Pointer, a Ask) (answer, error) {
 	}, nil
 }
 
-// checkOptions says why a person could not choose one of the options.
+// checkOptions returns an error if a person could not choose one of the options.
 func checkOptions(at jsontext.Pointer, options []string) error {
 	if options != nil && len(options) == 0 {
 		return kind.At(at, "there is nothing to choose: name the options, or leave the key out for Allow and Deny")

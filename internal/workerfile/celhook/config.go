@@ -68,7 +68,7 @@ type Inject struct {
 	// only with Ephemeral.
 	AppendToLastToolResult bool `json:"append_to_last_tool_result"`
 
-	short bool // it stands in the file as a text
+	short bool // written as a text in the file
 }
 
 // UnmarshalJSONFrom reads a text or a mapping.

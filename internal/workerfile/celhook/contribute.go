@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// Contribute builds a contributor from an expression: its value is what is given. Of the
-// variables of a rule it has data.channel and now.
+// Contribute builds a contributor that returns the value of an expression. Of a rule's variables,
+// the expression has data.channel and now.
 func Contribute(_ kind.Section, expr Source) (kind.Contributor, error) {
 	if expr == "" {
 		return nil, errors.New("the expression is empty")

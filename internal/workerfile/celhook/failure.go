@@ -2,7 +2,7 @@ package celhook
 
 import "strings"
 
-// failure is why an expression has no value for an event, with what to do about it.
+// failure says why an expression has no value for an event, and what to do about it.
 type failure struct {
 	text string
 	err  error
@@ -11,7 +11,7 @@ type failure struct {
 func (f failure) Error() string { return f.text }
 func (f failure) Unwrap() error { return f.err }
 
-// explain says what to do where an expression has no value.
+// explain adds what to do about an expression without a value.
 func explain(err error) error {
 	text := strings.TrimPrefix(err.Error(), "match: ")
 	switch {

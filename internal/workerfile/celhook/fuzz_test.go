@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// FuzzModify sets and removes whatever paths it is given in whatever data: what
-// comes out is data again, and what was set is there.
+// FuzzModify sets and removes arbitrary paths in arbitrary data. The result is valid data, and has
+// what was set.
 func FuzzModify(f *testing.F) {
 	f.Add("a.b", "c", `{"a":{"b":1},"c":[2]}`)
 	f.Add("/a~1b/c", "a.b.c", `{"a/b":{},"a":{"b":{"c":null}}}`)
@@ -40,15 +40,15 @@ func FuzzModify(f *testing.F) {
 	})
 }
 
-// FuzzTemplate compiles and renders whatever it is given: an error has a place in
-// the text, and plain text stays what it is.
+// FuzzTemplate compiles and renders arbitrary text. An error has a position in the text, and plain
+// text stays as it is.
 func FuzzTemplate(f *testing.F) {
 	for _, text := range []string{"plain", "{{ data.a }}", "{{", "a {{ '}}' }} b {{ {'a': {}} }}", "{{ \"\\\"}}\" }}", "}}", "é\n{{ x }}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.TrimSpace(text) == "" {
-			return // no reason at all
+			return // without a reason
 		}
 		h, err := compile(celhook.Config{Rules: []celhook.Rule{{Deny: &text}}})
 		if err != nil {

@@ -13,9 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// rule is a compiled Rule.
 type rule struct {
-	when   *match.Program // nil for always
+	when   *match.Program // nil means always
 	answer answer
 	labels []string
 
@@ -38,7 +37,7 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 	return kind.Hook{Handler: handler, Warnings: warnings}, err
 }
 
-// checkValidates refuses the rules that a hook with effect: validate can't have.
+// checkValidates rejects the rules that a hook with effect: validate can't have.
 func checkValidates(c Config) error {
 	var wrong []error
 	for i, r := range c.Rules {
@@ -114,8 +113,8 @@ func (r rule) result(in *match.Input, data []byte) (chain.Result, error) {
 	return result, nil
 }
 
-// compile checks and compiles one rule; at is its place in the configuration. The error
-// is all that is wrong with it.
+// compile checks and compiles one rule; at is its place in the configuration. It returns all errors
+// of the rule.
 func compile(at jsontext.Pointer, r Rule) (compiled rule, err error) {
 	var wrong [5]error
 	if r.When != "" {
@@ -140,7 +139,7 @@ func compile(at jsontext.Pointer, r Rule) (compiled rule, err error) {
 	return compiled, errors.Join(wrong[:]...)
 }
 
-// positioned makes a field error of an error of a template or an expression.
+// positioned converts an error of a template or an expression to a field error.
 func positioned(at jsontext.Pointer, err error) *kind.FieldError {
 	if m, ok := errors.AsType[*match.Error](err); ok {
 		return &kind.FieldError{Pointer: at, Line: m.Line, Column: m.Column, Err: errors.New(m.Message)}

@@ -17,7 +17,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// write is data whose members are written in odd ways, to see what keeps them.
+// write is data whose members are written in unusual ways, to check that they are kept.
 const write = `{ "tool_name" :"Write", "n":1.50, "big":12345678901234567890123,"tool_input":{"file_path":"/etc/passwd","a.b":1, "list":[1,{"x":2}],"n":9007199254740993},"é\u0041":null}`
 
 func compile(c celhook.Config) (kind.Handler, error) {

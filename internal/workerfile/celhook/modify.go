@@ -77,10 +77,10 @@ func modify(in *match.Input, data []byte, set []assignment, remove []path) (chai
 	return chain.Result{Action: chain.Modify, Data: []byte(changed)}, nil
 }
 
-// path is the names on the way to a value.
+// path is the list of member names that lead to a value.
 type path []string
 
-// String is the path as a JSON Pointer.
+// String returns the path as a JSON Pointer.
 func (p path) String() string {
 	var pointer jsontext.Pointer
 	for _, name := range p {
@@ -89,7 +89,7 @@ func (p path) String() string {
 	return string(pointer)
 }
 
-// parsePath reads names joined by dots, or a JSON Pointer.
+// parsePath parses names joined by dots, or a JSON Pointer.
 func parsePath(text string) (path, error) {
 	var p path
 	if strings.HasPrefix(text, "/") {
@@ -114,8 +114,8 @@ const maxPath = 63
 
 var errNoObject = errors.New("it goes through a value that is not an object")
 
-// edit returns raw with the value at p replaced or added, or removed where value
-// is nil. Everything beside the path keeps its bytes.
+// edit returns raw with the value at p replaced or added, or removed if value is nil. Everything
+// else keeps its bytes.
 func edit(raw jsontext.Value, p path, value jsontext.Value) (jsontext.Value, error) {
 	if len(p) == 0 {
 		return value, nil
@@ -124,7 +124,7 @@ func edit(raw jsontext.Value, p path, value jsontext.Value) (jsontext.Value, err
 	if tok, err := dec.ReadToken(); err != nil {
 		return nil, err
 	} else if tok.Kind() != '{' && value == nil {
-		return raw, nil // nothing there to remove
+		return raw, nil // nothing to remove
 	} else if tok.Kind() != '{' {
 		return nil, errNoObject
 	}
@@ -154,8 +154,8 @@ func edit(raw jsontext.Value, p path, value jsontext.Value) (jsontext.Value, err
 	return append(w.buf, '}'), nil
 }
 
-// readMember reads a member and says whether it has the name that is looked for.
-// What it returns is valid as long as the decoder's next read is not done.
+// readMember reads a member and reports whether it has the wanted name. The result is valid until
+// the decoder's next read.
 func readMember(dec *jsontext.Decoder, want string) (name, value jsontext.Value, is bool, err error) {
 	quoted, err := dec.ReadValue()
 	if err != nil {
@@ -170,7 +170,7 @@ func readMember(dec *jsontext.Decoder, want string) (name, value jsontext.Value,
 	return name, value, string(plain) == want, err
 }
 
-// objectWriter appends members; one without a value is left out.
+// objectWriter appends members to an object. It omits members without a value.
 type objectWriter struct{ buf []byte }
 
 func (w *objectWriter) member(name, value jsontext.Value) {

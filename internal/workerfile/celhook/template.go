@@ -51,8 +51,8 @@ func parseTemplate(text string) (template, error) {
 	return t, nil
 }
 
-// exprEnd returns where the }} stands that closes an expression: one outside of
-// quotes and of the expression's own braces. It is -1 where there is none.
+// exprEnd returns the index of the }} that closes an expression, outside of quotes and of the
+// expression's own braces. It returns -1 if there is none.
 func exprEnd(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
@@ -76,7 +76,7 @@ func exprEnd(s string) int {
 	return -1
 }
 
-// errorAt is an error at a byte of text.
+// errorAt returns an error at a byte offset of text.
 func errorAt(text string, offset int, message string) *match.Error {
 	before := text[:offset]
 	lineStart := strings.LastIndexByte(before, '\n') + 1
@@ -87,8 +87,7 @@ func errorAt(text string, offset int, message string) *match.Error {
 	}
 }
 
-// shift moves the position of an error in an expression to where the expression
-// stands in text.
+// shift translates the position of an error within an expression to its position in text.
 func shift(text string, offset int, inner *match.Error) *match.Error {
 	outer := errorAt(text, offset, inner.Message)
 	if inner.Line == 1 {

@@ -11,9 +11,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// ConditionWarnings returns likely mistakes in a condition that compiles; expr is its text
-// and at its place in the configuration. Each is a [*kind.FieldError]. A nil program has
-// none.
+// ConditionWarnings returns likely mistakes in a condition that compiles, each a
+// [*kind.FieldError]. expr is the condition's text, and at is its place in the configuration. A nil
+// program has none.
 func ConditionWarnings(at jsontext.Pointer, expr string, program *match.Program) (warnings []error) {
 	if program == nil {
 		return nil
@@ -29,7 +29,7 @@ func ConditionWarnings(at jsontext.Pointer, expr string, program *match.Program)
 	return warnings
 }
 
-// lateWarnings warns of what a hook that is called after the answer can't do.
+// lateWarnings warns about actions that have no effect in a hook called after the answer.
 func lateWarnings(mode chain.Mode, rules []Rule) (warnings []error) {
 	for i, r := range rules {
 		for _, action := range [...]struct {
@@ -45,8 +45,8 @@ func lateWarnings(mode chain.Mode, rules []Rule) (warnings []error) {
 	return warnings
 }
 
-// openWarnings warns of the first rule that denies or asks in a hook that says nothing about its
-// failure: events pass a hook that fails.
+// openWarnings warns about the first rule that denies or asks in a hook without on_failure: if the
+// hook fails, events pass.
 func openWarnings(rules []Rule) []error {
 	for i, r := range rules {
 		if r.Deny != nil || r.Ask != nil {
@@ -57,8 +57,8 @@ func openWarnings(rules []Rule) []error {
 	return nil
 }
 
-// keyWarnings warns of an ask's key that is no template, so that one "Allow always" holds for
-// every call.
+// keyWarnings warns about the key of an ask that is not a template, so that one "Allow always"
+// holds for every call.
 func keyWarnings(at jsontext.Pointer, a *Ask) []error {
 	if a == nil || a.Key == "" || strings.Contains(a.Key, "{{") {
 		return nil

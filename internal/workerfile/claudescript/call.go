@@ -8,16 +8,16 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Call is one event on its way to a script. It is read-only.
+// Call is an event for a script. It is read-only.
 type Call struct {
 	// Name is the hook event, such as PreToolUse.
 	Name string
 
 	event  events.Event
 	data   events.Object
-	fields []field // what Claude Code's input has, in its order
-	input  string  // the member of the data that is the tool's input; empty if it is nested deeper
-	output string  // the member of the data that is the tool's output
+	fields []field // the members of Claude Code's input, in its order
+	input  string  // the member of the data with the tool's input; empty if it is nested deeper
+	output string  // the member of the data with the tool's output
 }
 
 type field struct {
@@ -25,14 +25,15 @@ type field struct {
 	value jsontext.Value
 }
 
-// The members that may hold a tool's input and its output.
+// The members that may contain a tool's input and its output.
 var (
 	inputs  = []string{"tool_input", "toolInput", "toolArgs", "tool_args", "input", "arguments", "args", "parameters"}
 	outputs = []string{"tool_response", "tool_result", "toolResult"}
 )
 
-// CallOf makes a call of an event; ok is false if Claude Code has no hook for it. dir is the directory
-// of sessions that do not name their own. It fails if the event's data is not a JSON object.
+// CallOf returns the call for an event; ok is false if Claude Code has no hook for it. dir is the
+// directory of sessions that do not name their own. CallOf fails if the event's data is not a JSON
+// object.
 func CallOf(ev events.Event, dir string) (call Call, ok bool, err error) {
 	if !Known(ev.Name) {
 		return Call{}, false, nil
@@ -55,8 +56,8 @@ func CallOf(ev events.Event, dir string) (call Call, ok bool, err error) {
 	return c, true, nil
 }
 
-// Input is the JSON document that the script reads: the event's data, and over it
-// the members that Claude Code promises.
+// Input returns the JSON document that the script reads: the event's data, overridden by the
+// members that Claude Code documents.
 func (c Call) Input() []byte {
 	w := events.NewObjectWriter(make([]byte, 0, len(c.event.Data)+512))
 	for _, f := range c.fields {
@@ -64,7 +65,7 @@ func (c Call) Input() []byte {
 	}
 	for name, value := range c.data.All() {
 		if _, ours := c.get(name); !ours {
-			quoted, _ := jsontext.AppendQuote(nil, name) // was read as JSON
+			quoted, _ := jsontext.AppendQuote(nil, name) // name was parsed from JSON
 			w.Raw(string(quoted[1:len(quoted)-1]), value)
 		}
 	}
@@ -96,8 +97,8 @@ func (c *Call) tool() {
 	}
 }
 
-// setInput sets the tool's input. It is the object that other guards judge: in a text, or in a call
-// within the data, too.
+// setInput sets the tool's input. It is the object that other guards judge, even if the data has it
+// as a string or inside a nested call.
 func (c *Call) setInput() {
 	object, _ := c.data.ToolInput()
 	packed := jsontext.Value(object.Bytes())
@@ -128,7 +129,7 @@ func (c *Call) subagent() {
 	}
 }
 
-// own sets the members that one hook event has.
+// own sets the members that are specific to a hook event.
 func (c *Call) own() {
 	switch c.Name {
 	case sessionStart:
@@ -160,10 +161,10 @@ func (c *Call) set(name string, value jsontext.Value) {
 	c.fields = append(c.fields, field{name, value})
 }
 
-// text sets a member to the text that the data has under its name, or another.
+// text sets a member to the text of the same name in the data, or else to other.
 func (c *Call) text(name, other string) { c.renamed(name, other, nil) }
 
-// renamed is text for a member with some values that Claude Code spells differently.
+// renamed does what text does for a member with some values that Claude Code spells differently.
 func (c *Call) renamed(name, other string, words map[string]string) {
 	if text, ok := c.data.GetString(name); ok {
 		other = cmp.Or(words[text], text)
@@ -171,8 +172,8 @@ func (c *Call) renamed(name, other string, words map[string]string) {
 	c.set(name, quote(other))
 }
 
-// first sets a member to the first of the given members that the data has, and returns its name. If it
-// has none, first sets the member to other.
+// first sets a member to the first of the given members that the data has, and returns its name. If
+// the data has none of them, first sets the member to other.
 func (c *Call) first(name, other string, from ...string) string {
 	for _, candidate := range from {
 		if value, ok := c.data.Get(candidate); ok {
@@ -212,7 +213,7 @@ func (c Call) get(name string) (jsontext.Value, bool) {
 	return nil, false
 }
 
-// subject returns the value that a matcher is compared with; empty for none.
+// subject returns the value that a matcher is compared with, or "" if there is none.
 func (c Call) subject() string {
 	value, ok := c.get(traitsOf[c.Name].subject)
 	if !ok {

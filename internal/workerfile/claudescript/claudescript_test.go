@@ -22,8 +22,7 @@ func call(t *testing.T, event, data string) claudescript.Call {
 	return c
 }
 
-// TestInput has what a script of each hook event is promised, after the members that
-// all have.
+// TestInput has the members that a script of each hook event expects, after those that all have.
 func TestInput(t *testing.T) {
 	for _, c := range []struct{ event, data, name, rest string }{
 		{"session:start", `{}`, "SessionStart", `"source":"startup"`},
@@ -208,8 +207,8 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-// FuzzResult gives a call whatever output: the answer is a valid result, a changed
-// event is an object, and what a script denies is never a continue.
+// FuzzResult gives a call arbitrary output. The answer is a valid result, a changed event is an
+// object, and a denial by the script is never a continue.
 func FuzzResult(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `plain`, `{"decision":"block","reason":"x"}`, `{"continue":false,"stopReason":"x"}`,
@@ -244,7 +243,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// A change of an input that is no member of the data would change nothing.
+// Changing an input that is not a member of the data would have no effect.
 func TestAnInputWithinACallCannotBeChanged(t *testing.T) {
 	c := call(t, "tool:pre", `{"tool_call":{"name":"Bash","input":{"command":"ls"}}}`)
 	_, err := c.Result([]byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"pwd"}}}`))

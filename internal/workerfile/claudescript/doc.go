@@ -1,11 +1,11 @@
-// Package claudescript speaks the hook contract of Claude Code: it writes an event as
-// the JSON document that a command hook of Claude Code reads, and reads what the
-// command answered as a HookResult. It runs nothing itself.
+// Package claudescript implements the hook contract of Claude Code: it writes an event as the JSON
+// document that a command hook of Claude Code reads, and parses the command's answer as a
+// HookResult. It runs no commands itself.
 //
 // # Usage
 //
-// [CallOf] makes a [Call] of an event that has a counterpart. [Call.Input] is what
-// the script reads, and [Call.Result] what its exit code and output mean.
+// [CallOf] makes a [Call] of an event that has a counterpart. [Call.Input] returns what the script
+// reads, and [Call.Result] what its output means.
 //
 //	PreToolUse          tool:pre
 //	PostToolUse         tool:post
@@ -25,26 +25,24 @@
 //
 // # Result
 //
-// Exit code 2 and decision "block" deny, where Claude Code lets a hook block: for
-// Stop and SubagentStop that means to go on working. After a tool has run they tell
-// the model the reason; elsewhere they tell the user. What a HookResult has no word
-// for becomes the nearest stricter thing:
+// Exit code 2 and decision "block" deny if Claude Code lets a hook block the event; for Stop and
+// SubagentStop that makes the agent keep working. After a tool has run, the model is shown the
+// reason; for other events, the user is. Anything that a HookResult can't express becomes the
+// nearest stricter answer:
 //
 //   - allow is continue: it permits nothing that another hook denies
-//   - defer is ask, since an approval request may wait as long as it likes
-//   - continue false denies, with the reason to stop; at Stop and SubagentStop, which
-//     it ends, it lets them be
-//   - ask together with a changed input denies: a person can't be asked about the
-//     change
-//   - context beside a denial or a change becomes part of its reason, which the agent
-//     is shown; beside an approval request it is dropped
-//   - sessionTitle, initialUserMessage, watchPaths, reloadSkills,
-//     suppressOriginalPrompt, updatedPermissions, retry, terminalSequence and async
-//     are passed over
+//   - defer is ask, since an approval request may wait for any length of time
+//   - continue false denies, with the reason to stop; at Stop, SubagentStop and SessionEnd it
+//     denies nothing, since the agent ends anyway
+//   - ask together with a changed input denies: a person can't be asked about the change
+//   - context with a denial or a change becomes part of the reason, which the agent is shown;
+//     context with an approval request is dropped
+//   - sessionTitle, initialUserMessage, watchPaths, reloadSkills, suppressOriginalPrompt,
+//     updatedPermissions, retry, terminalSequence and async are ignored
 //
 // # Failure
 //
-// Output that begins like JSON and is none, has a member of a wrong type, an unknown
-// decision, or the name of another event is an error: Claude Code passes such a hook
-// over, here on_failure decides.
+// Output that begins like JSON but is invalid, has a member of the wrong type, an unknown decision,
+// or the name of another event is an error. Claude Code ignores such a hook; here on_failure
+// applies.
 package claudescript

@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// The hook events of Claude Code that an event here may become.
+// The hook events of Claude Code that correspond to events.
 const (
 	sessionStart       = "SessionStart"
 	sessionEnd         = "SessionEnd"
@@ -25,8 +25,8 @@ const (
 	postCompact        = "PostCompact"
 )
 
-// counterparts are the hook events that an event may be, the usual one first. An
-// adapter that passes Claude Code's own input on says which in hook_event_name.
+// counterparts are the hook events that may correspond to an event, the usual one first. An adapter
+// that passes on Claude Code's own input names the hook event in hook_event_name.
 var counterparts = map[string][]string{
 	events.SessionStart:         {sessionStart},
 	events.SessionResume:        {sessionStart},
@@ -48,14 +48,14 @@ var counterparts = map[string][]string{
 	events.ContextPostCompact:   {postCompact},
 }
 
-// Known reports whether a hook of Claude Code can be asked about events of this name.
+// Known reports whether Claude Code has a hook for events of this name.
 func Known(event string) bool {
 	_, known := counterparts[events.Canonical(event)]
 	return known
 }
 
-// Events returns the names of the events that correspond to a hook event of Claude Code; none for an
-// unknown one.
+// Events returns the names of the events that correspond to a hook event of Claude Code, or nil if
+// it is unknown.
 func Events(hookEvent string) (names []string) {
 	for name, all := range counterparts {
 		if slices.Contains(all, hookEvent) {
@@ -66,7 +66,7 @@ func Events(hookEvent string) (names []string) {
 	return names
 }
 
-// counterpart returns the hook event that corresponds to an event; empty for none.
+// counterpart returns the hook event that corresponds to an event, or "" if there is none.
 func counterpart(event string, data events.Object) string {
 	all := counterparts[events.Canonical(event)]
 	if len(all) == 0 {
@@ -82,17 +82,17 @@ func counterpart(event string, data events.Object) string {
 type effect int
 
 const (
-	notes  effect = iota // the user is told
-	tells                // the model is told: the tool has run already
-	denies               // the operation does not happen
+	notes  effect = iota // the user is shown the reason
+	tells                // the model is shown the reason: the tool has already run
+	denies               // the operation is denied
 )
 
 // traits are the differences between the hook events.
 type traits struct {
-	subject  string // the member that a matcher is compared with; empty for none
+	subject  string // the member that a matcher is compared with; empty if there is none
 	block    effect
-	jsonOnly bool // whether exit code 2 blocks nothing
-	plain    bool // whether output that is not JSON is context for the model
+	jsonOnly bool // exit code 2 does not block
+	plain    bool // output that is not JSON is context for the model
 }
 
 var traitsOf = map[string]traits{

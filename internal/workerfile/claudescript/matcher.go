@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// Matcher says which calls a hook is for, as the matcher of Claude Code's settings
-// does. The zero Matcher takes all. It is safe for concurrent use.
+// Matcher selects the calls of a hook, as the matcher in Claude Code's settings does. The zero
+// Matcher matches all calls. It is safe for concurrent use.
 type Matcher struct {
-	names   []string // exact names; nil for a pattern, or all
+	names   []string // exact names; nil for a pattern or a matcher that matches all
 	pattern *regexp.Regexp
 }
 
 var plainNames = regexp.MustCompile(`^[A-Za-z0-9_ ,|-]+$`)
 
-// ParseMatcher reads a matcher: empty or "*" takes all, a text of letters, digits,
-// '_', '-', spaces, commas and '|' is a list of exact names, and any other a regular
-// expression that may match anywhere. Of JavaScript's expressions, those that look
-// ahead or behind are refused.
+// ParseMatcher parses a matcher: empty or "*" matches all calls; a text of letters, digits, '_',
+// '-', spaces, commas and '|' is a list of exact names; and anything else is a regular expression
+// that may match anywhere. It rejects lookahead and lookbehind, which JavaScript has.
 func ParseMatcher(text string) (Matcher, error) {
 	if text == "" || text == "*" {
 		return Matcher{}, nil
@@ -38,9 +37,9 @@ func ParseMatcher(text string) (Matcher, error) {
 	return Matcher{pattern: pattern}, nil
 }
 
-// Takes reports whether the hook is for a call. It is for one whose event has
-// nothing to look at, and for one that does not say what it is, so that a guard
-// sees the call of a tool without a name.
+// Takes reports whether the matcher selects a call. It also selects a call whose event has no
+// subject, or that does not give its subject, so that a guard sees the call of a tool without a
+// name.
 func (m Matcher) Takes(c Call) bool {
 	subject := c.subject()
 	switch {

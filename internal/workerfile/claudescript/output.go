@@ -13,10 +13,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// MaxText bounds each text that a script says, in characters, as Claude Code does.
+// MaxText bounds each text of a script in characters, as in Claude Code.
 const MaxText = 10_000
 
-// output is what a script answers on its standard output.
+// output is the answer of a script on standard output.
 type output struct {
 	Continue       *bool    `json:"continue"`
 	StopReason     string   `json:"stopReason"`
@@ -43,14 +43,14 @@ type specific struct {
 	} `json:"decision"`
 }
 
-// parseOutput reads JSON output and ignores unknown members.
+// parseOutput parses JSON output and ignores unknown members.
 func parseOutput(hookEvent string, stdout []byte) (output, error) {
 	var out output
 	if err := jsonv2.Unmarshal(stdout, &out); err != nil {
 		return output{}, fmt.Errorf("%w: it begins like JSON and is not what a hook answers: %w", chain.ErrInvalidResult, withoutValues(err))
 	}
 	var members map[string]jsontext.Value
-	_ = jsonv2.Unmarshal(stdout, &members) // is an object, as seen above
+	_ = jsonv2.Unmarshal(stdout, &members) // known to be an object
 	if v, given := members["hookSpecificOutput"]; given && v.Kind() == '{' {
 		if name := out.Specific.HookEventName; name != hookEvent {
 			return output{}, fmt.Errorf("hookSpecificOutput.hookEventName must be %q here, not %q", hookEvent, clip(name))
@@ -59,7 +59,7 @@ func parseOutput(hookEvent string, stdout []byte) (output, error) {
 	return out, nil
 }
 
-// withoutValues returns a decoder's error without the values of the output.
+// withoutValues returns a decoder's error without values from the output.
 func withoutValues(err error) error {
 	if sem, ok := errors.AsType[*jsonv2.SemanticError](err); ok {
 		return fmt.Errorf("%s is of the wrong type", strings.ReplaceAll(strings.TrimPrefix(string(sem.JSONPointer), "/"), "/", "."))
@@ -88,5 +88,5 @@ func joined(texts ...string) string {
 	return strings.Join(all, "\n")
 }
 
-// clip keeps foreign text in an error short.
+// clip shortens untrusted text in an error.
 func clip(s string) string { return shorten.Bytes(s, 40, "...") }

@@ -13,11 +13,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// CodeBlock is the exit code that blocks; the reason is on standard error. Any other code but 0 means
-// that the script failed.
+// CodeBlock is the exit code that blocks, with the reason on standard error. Any other code except
+// 0 means that the script failed.
 const CodeBlock = 2
 
-// Blocked returns the result for exit code [CodeBlock], which makes the standard output irrelevant.
+// Blocked returns the result for exit code [CodeBlock]. Standard output is ignored.
 func (c Call) Blocked(stderr []byte) chain.Result {
 	reason := text(string(stderr))
 	if traitsOf[c.Name].jsonOnly {
@@ -43,8 +43,8 @@ func noted(message string) chain.Result {
 	return chain.Result{UserMessage: message, UserMessageLevel: chain.LevelWarning}
 }
 
-// Result returns the result for exit code 0 and a standard output. Output that is not JSON is context
-// for the model for the hook events for which Claude Code does so, and else ignored.
+// Result returns the result for exit code 0 and a standard output. Output that is not JSON is
+// context for the model if Claude Code treats it so for the hook event, and is otherwise ignored.
 func (c Call) Result(stdout []byte) (chain.Result, error) {
 	if !isJSON(stdout) {
 		if said := text(string(stdout)); said != "" && traitsOf[c.Name].plain {
@@ -67,7 +67,7 @@ func (c Call) Result(stdout []byte) (chain.Result, error) {
 	return result, nil
 }
 
-// decide returns the result of an output, without what is only for the user.
+// decide returns the result of an output, without the parts that are only for the user.
 func (c Call) decide(out output) (chain.Result, error) {
 	if out.Continue != nil && !*out.Continue {
 		return c.stopped(text(out.StopReason)), nil
@@ -131,8 +131,8 @@ func (c Call) verdict(out output) (chain.Action, string, error) {
 	return "", "", fmt.Errorf("the decision %q is not one that a hook for %s may make", clip(said), c.Name)
 }
 
-// changed returns the event's data with the tool's input or output replaced; nil if the output does not
-// replace it.
+// changed returns the event's data with the tool's input or output replaced, or nil if the output
+// replaces neither.
 func (c Call) changed(out output) (json.RawMessage, error) {
 	var member string
 	var value jsontext.Value
@@ -159,7 +159,7 @@ func (c Call) changed(out output) (json.RawMessage, error) {
 	return c.data.With(member, value), nil
 }
 
-// question is the question for a script that gives no reason. It names the command.
+// question returns the question for a script that gives no reason. It names the command.
 func (c Call) question() string {
 	tool, _ := c.data.Tool(c.event.Name)
 	name, about := cmp.Or(tool.Name, "this tool"), strings.ReplaceAll(strings.TrimSpace(tool.Subject()), "\n", " ⏎ ")
@@ -169,5 +169,5 @@ func (c Call) question() string {
 	return "Allow " + name + ": " + shorten.Runes(about, maxAbout, "…") + "?"
 }
 
-// maxAbout is how many characters of a command stand in a question; the data has all of it.
+// maxAbout is how many characters of a command a question includes; the data has all of it.
 const maxAbout = 200

@@ -10,8 +10,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/exechook"
 )
 
-// BenchmarkCommand is what the handler adds to running the command by hand; p50-ms is
-// the time of the one in the middle.
+// BenchmarkCommand measures the handler's overhead over running the command directly; p50-ms is the
+// median time.
 func BenchmarkCommand(b *testing.B) {
 	b.Run("by hand", func(b *testing.B) {
 		median(b, func() error {

@@ -19,15 +19,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// claudeScripts have a row for each thing that a script of testdata/claude may
-// answer. The scripts are run as they are.
+// claudeScripts has a row for each answer of a script in testdata/claude. The scripts run
+// unmodified.
 var claudeScripts = []struct {
 	sentence, script, matcher, needs string
 	event, data                      string
-	files                            map[string]string // that stand in the project
+	files                            map[string]string // files in the project
 	want                             chain.Result
 	fails                            string // the error
-	writes                           string // what stands in the file notified
+	writes                           string // the content of the file notified
 }{
 	{
 		sentence: "exit code 2 denies with the reason on standard error", script: "no-rm-rf.sh", needs: "jq",
@@ -147,8 +147,8 @@ var claudeScripts = []struct {
 
 func TestScriptsOfClaudeCodeRunUnchanged(t *testing.T) {
 	for _, c := range claudeScripts {
-		// All scripts are written before the first one runs: a program that is still
-		// open for writing in a forked child can't be executed.
+		// Write all scripts before the first one runs: a program that is still open for writing in
+		// a forked child can't be executed.
 		project := t.TempDir()
 		for name, text := range c.files {
 			write(t, filepath.Join(project, name), text, 0o644)
@@ -188,7 +188,7 @@ func copyScript(t *testing.T, name, to string) {
 	write(t, to, read(t, filepath.Join("testdata", "claude", name)), 0o755)
 }
 
-// compact is a result whose data has no spaces between its parts.
+// compact returns a result whose data has no insignificant white space.
 func compact(t *testing.T, r chain.Result) chain.Result {
 	t.Helper()
 	if r.Data != nil {
@@ -245,8 +245,7 @@ func TestADialectIsCheckedAtLoad(t *testing.T) {
 	}
 }
 
-// TestAScriptThatIsGoneDeniesNothing is about interpreters that end with exit code 2
-// where there is no script, which is the code of a denial.
+// Some interpreters exit with code 2, the code of a denial, if the script does not exist.
 func TestAScriptThatIsGoneDeniesNothing(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "x.sh")

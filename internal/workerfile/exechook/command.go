@@ -11,7 +11,7 @@ import (
 // is decoded as an empty program, and the line.
 type Command []string
 
-// UnmarshalJSONFrom reads a list of texts, or one text.
+// UnmarshalJSONFrom decodes a list of texts, or a single text.
 func (c *Command) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if dec.PeekKind() == '"' {
 		var line string
@@ -30,7 +30,7 @@ func (c *Command) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// line is the line for a shell; ok is false for a program with arguments.
+// line returns the line for a shell. ok is false for a program with arguments.
 func (c Command) line() (line string, ok bool) {
 	if len(c) == 2 && c[0] == "" {
 		return c[1], true

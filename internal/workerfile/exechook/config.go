@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// Defaults and limits of a [Config].
+// The defaults and limits of a [Config].
 const (
 	DefaultMaxOutput   = process.DefaultMaxOutput // bytes of standard output
 	DefaultConcurrency = 4                        // commands at once
@@ -60,8 +60,7 @@ type Config struct {
 	Base string `json:"-"`
 }
 
-// New checks the configuration and finds the command. The error is a
-// [*kind.FieldError].
+// New checks the configuration and finds the command. It returns a [*kind.FieldError] on failure.
 func New(c Config) (kind.Handler, error) {
 	if c.Resident {
 		return nil, kind.At("/resident", "only a hook of a worker file may have a command that is kept running")
@@ -134,7 +133,7 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 	return hook, nil
 }
 
-// checkEvents says which event a script of Claude Code is never asked about.
+// checkEvents returns an error for an event for which Claude Code runs no hook.
 func checkEvents(patterns []string) error {
 	for _, pattern := range patterns {
 		if strings.HasSuffix(pattern, "*") || claudescript.Known(pattern) {
@@ -200,7 +199,7 @@ func (c *command) find(given Command) (err error) {
 	return nil
 }
 
-// findLine has a shell run a line.
+// findLine sets up a shell that runs a line.
 func (c *command) findLine(line string) (err error) {
 	if strings.TrimSpace(line) == "" {
 		return errNoCommand.Err

@@ -84,7 +84,7 @@ func write(t *testing.T, file, text string, mode os.FileMode) {
 	}
 }
 
-// A file that is only read runs no program of its choice: a signed policy is read before it is known
+// Reading a file runs no program that the file chooses: a signed policy is read before it is known
 // whether it may run commands.
 func TestNewRunsNoProgramOfTheConfiguration(t *testing.T) {
 	dir := t.TempDir()

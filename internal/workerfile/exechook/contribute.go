@@ -28,7 +28,7 @@ type Contribution struct {
 	Concurrency int `json:"concurrency"`
 }
 
-// Contribute builds a contributor that runs a command each time somebody asks.
+// Contribute builds a contributor that runs a command for each request.
 func Contribute(s kind.Section, c Contribution) (kind.Contributor, error) {
 	cmd, err := newCommand(Config{Command: c.Command, Env: c.Env, Dir: c.Dir, MaxOutput: c.MaxOutput, Concurrency: c.Concurrency, Base: s.Worker.Dir})
 	if err != nil {

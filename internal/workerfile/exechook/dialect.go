@@ -13,12 +13,12 @@ import (
 // claudescript.
 const ClaudeCode = "claude-code"
 
-// dialect makes the exchange about an event; nil if the command is not asked about it.
+// dialect returns the exchange about an event, or nil if the command does not run for the event.
 type dialect func(ev events.Event) (exchange, error)
 
 // exchange is the communication with a command about one event.
 type exchange interface {
-	// input returns what the command reads.
+	// input returns the standard input of the command.
 	input() []byte
 	// answered returns the result for exit code 0 and an output.
 	answered(stdout []byte) (chain.Result, error)
@@ -27,7 +27,7 @@ type exchange interface {
 	exited(code int, stderr []byte) (result chain.Result, ok bool)
 }
 
-// plain is the dialect of this project: the event in, a HookResult out.
+// plain is the native dialect: the command reads the event and writes a HookResult.
 type plain struct{ events.Event }
 
 func speakPlain(ev events.Event) (exchange, error) { return plain{ev}, nil }
@@ -38,7 +38,7 @@ func (plain) exited(int, []byte) (result chain.Result, ok bool) { return chain.R
 
 type claude struct{ claudescript.Call }
 
-// speakClaude is the dialect claude-code for hooks that a matcher takes.
+// speakClaude returns the dialect claude-code for the calls that a matcher selects.
 func speakClaude(matcher claudescript.Matcher, dir string) dialect {
 	return func(ev events.Event) (exchange, error) {
 		call, ok, err := claudescript.CallOf(ev, dir)
@@ -62,7 +62,8 @@ func (c claude) exited(code int, stderr []byte) (result chain.Result, ok bool) {
 	return c.Blocked(stderr), true
 }
 
-// document is what the command reads in the plain dialect. more writes further members; nil for none.
+// document returns the input of the command in the plain dialect. more writes further members; nil
+// means none.
 func document(ev events.Event, more func(*events.ObjectWriter)) []byte {
 	w := kind.Document(ev)
 	if more != nil {

@@ -13,19 +13,19 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// command is a checked Config; immutable but for slots.
+// command is a checked Config. It is immutable except for slots.
 type command struct {
-	program process.Program // what each run begins with
+	program process.Program // the base of each run
 	name    string          // as configured
-	script  string          // absolute path of the script that the program is to run; empty for none that is known
-	env     []string        // names
+	script  string          // absolute path of the script that the program runs; empty if unknown
+	env     []string        // names of variables to pass on
 	set     []string        // further variables, name=value
 	speak   dialect
-	slots   chan struct{} // one element for each command that runs
+	slots   chan struct{} // one element for each running command
 	startup time.Duration // of a resident command
 }
 
-// wants reports whether the command is asked about an event.
+// wants reports whether the command runs for an event.
 func (c *command) wants(ev events.Event) bool {
 	talk, err := c.speak(ev)
 	return err != nil || talk != nil
@@ -56,8 +56,8 @@ func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, er
 	return result, nil
 }
 
-// run runs the command once there is a slot. It returns what the command printed, and what it
-// complained of.
+// run runs the command once a slot is free. It returns the output, and what the command wrote to
+// standard error.
 func (c *command) run(ctx context.Context, env []string, input []byte) (process.Output, *tail, error) {
 	select {
 	case c.slots <- struct{}{}:
@@ -75,7 +75,7 @@ func (c *command) run(ctx context.Context, env []string, input []byte) (process.
 	program.Env, program.Input, program.Stderr = env, input, complaint
 	out, err := program.Run(ctx)
 	switch {
-	case ctx.Err() != nil && err != nil: // its last line is not the cause
+	case ctx.Err() != nil && err != nil: // the last line of standard error is not the cause
 		err = &Failure{Stderr: complaint.firstLine(), Err: err}
 	case err != nil:
 		err = &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
@@ -85,25 +85,25 @@ func (c *command) run(ctx context.Context, env []string, input []byte) (process.
 	return out, complaint, err
 }
 
-// exited is the failure of a command that ended with an exit code other than 0.
+// exited returns the failure of a command that ended with an exit code other than 0.
 func (c *command) exited(code int, complaint *tail) error {
 	return &Failure{Stderr: complaint.firstLine(), Err: describe(fmt.Errorf("run %s: exit status %d", c.name, code), complaint)}
 }
 
-// Failure is a command that ended without an answer: with an exit code, by a
-// signal, or killed when its time was over.
+// Failure is the error of a command that ended without an answer: with an exit code, by a signal,
+// or killed when its time was up.
 type Failure struct {
-	Stderr string // the first line that it wrote to standard error, printable and cut; may be empty
-	Err    error  // how it ended, with the last such line
+	Stderr string // the first line of standard error, printable and cut; may be empty
+	Err    error  // how the command ended, with the last such line
 }
 
-// Error is how the command ended.
+// Error returns how the command ended.
 func (f *Failure) Error() string { return f.Err.Error() }
 
 // Unwrap returns how the command ended.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// describe adds the command's last line to an error.
+// describe adds the last line of the command's standard error to an error.
 func describe(err error, complaint *tail) error {
 	if line := complaint.lastLine(); line != "" {
 		return fmt.Errorf("%w: %s", err, line)
@@ -111,7 +111,7 @@ func describe(err error, complaint *tail) error {
 	return err
 }
 
-// environ is the command's whole environment.
+// environ returns the complete environment of the command.
 func (c *command) environ(call worker.Call, ev events.Event) []string {
 	env := process.Environ(c.env, c.set...)
 	env = append(env, "HOOK_EVENT="+ev.Name, "HOOK_SESSION_ID="+ev.Session, "HOOK_EVENT_ID="+ev.ID)
@@ -121,7 +121,7 @@ func (c *command) environ(call worker.Call, ev events.Event) []string {
 	if trace := cmp.Or(call.Traceparent, ev.Extensions["traceparent"]); trace != "" {
 		env = append(env, "TRACEPARENT="+trace)
 	}
-	for i, variable := range env { // a NUL would keep the program from starting: an agent must not disable a hook that way
+	for i, variable := range env { // with a NUL the program would not start: an agent must not disable a hook that way
 		env[i] = strings.ReplaceAll(variable, "\x00", "\ufffd")
 	}
 	return env

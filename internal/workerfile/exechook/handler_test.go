@@ -22,8 +22,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// TestMain has scripts find the interpreter of Python itself: where pyenv puts a script in its
-// place, that takes several times as long.
+// TestMain makes scripts find the Python interpreter itself. A pyenv wrapper script takes several
+// times as long.
 func TestMain(m *testing.M) {
 	out, err := exec.Command("python3", "-c", "import os, sys; print(os.path.dirname(sys.executable))").Output() //nolint:noctx // it ends by itself
 	if dir := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(dir) {
@@ -38,7 +38,7 @@ var bash = events.Event{
 	Data:       json.RawMessage(`{"tool_name":"Bash","big":9007199254740993}`),
 }
 
-// handler makes a handler that runs a script of sh; c says the rest.
+// handler returns a handler that runs a sh script; c has the other settings.
 func handler(t *testing.T, script string, c exechook.Config) kind.Handler {
 	t.Helper()
 	c.Command = append([]string{"sh", "-c", script, "sh"}, c.Command...)
@@ -177,7 +177,7 @@ func TestAsMuchOutputAsAllowedIsAnAnswer(t *testing.T) {
 	}
 }
 
-// held returns a named pipe: reading from it ends when no process has it open.
+// held returns a named pipe. A read from it ends when no process has the pipe open.
 func held(t *testing.T) string {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "held")
@@ -198,7 +198,7 @@ func open(t *testing.T, fifo string) *os.File {
 	return f
 }
 
-// wantGone fails unless all processes that hold the pipe end.
+// wantGone fails unless all processes that have the pipe open end.
 func wantGone(t *testing.T, pipe *os.File) {
 	t.Helper()
 	if err := pipe.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
@@ -282,7 +282,7 @@ func TestACallBeyondTheLimitWaitsForASlot(t *testing.T) {
 		_, err := h(t.Context(), bash)
 		first <- err
 	}()
-	open(t, fifo) // the first one runs
+	open(t, fifo) // the first command is running
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -307,7 +307,7 @@ func read(t *testing.T, file string) string {
 	return string(b)
 }
 
-// No agent gets rid of a hook by an id that no variable can hold.
+// An agent can't disable a hook with an id that a variable can't contain.
 func TestNULInAnIDIsNoFailure(t *testing.T) {
 	t.Parallel()
 	h := handler(t, `cat > /dev/null; printf '{"action":"deny","reason":"%s"}' "$HOOK_EVENT_ID"`, exechook.Config{})

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/claudescript"
 )
 
-// Limits of what is kept of the standard error.
+// Limits on the standard error that is kept.
 const (
 	headSize = 4 * claudescript.MaxText // bytes
 	tailSize = 4 << 10                  // bytes
@@ -26,7 +26,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLine is the last line with anything on it, without control characters.
+// lastLine returns the last line that is not blank, without control characters.
 func (t *tail) lastLine() string {
 	for lines := t.bytes; len(lines) > 0; {
 		i := max(bytes.LastIndexByte(lines, '\n'), 0)
@@ -38,7 +38,7 @@ func (t *tail) lastLine() string {
 	return ""
 }
 
-// firstLine is the first line with anything on it, without control characters.
+// firstLine returns the first line that is not blank, without control characters.
 func (t *tail) firstLine() string {
 	for line := range bytes.Lines(t.head) {
 		if text := process.Printable(line); text != "" {

@@ -47,8 +47,8 @@ func (c *command) resident(s kind.Section) kind.Hook {
 	return hook
 }
 
-// callDocument returns what a resident command reads for a call. It has what other commands find in
-// their environment.
+// callDocument returns the input of a resident command for a call. It includes what other commands
+// get in their environment.
 func callDocument(ctx context.Context, ev events.Event) []byte {
 	call := worker.CallFrom(ctx)
 	return document(ev, func(w *events.ObjectWriter) {

@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// guard answers what its call says, and counts; it writes its last call to a file.
+// guard answers as its call says, and counts. It writes its last call to a file.
 const guard = `
 import json, sys
 
@@ -32,7 +32,7 @@ for line in sys.stdin:
     print(json.dumps({"id": call["id"]} | answer), flush=True)
 `
 
-// residentHook is a hook whose command runs guard; seen is the file of its last call.
+// residentHook returns a hook whose command runs guard; seen is the file with its last call.
 func residentHook(t *testing.T) (h workerfile.Hook, seen string) {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// interpreters run the script that is their first argument. Some of them exit with code 2 if it is
-// missing or can't be read, which the dialect claude-code takes for a denial, so this is checked first.
+// interpreters are the programs that run the script given as their first argument. Some exit with
+// code 2 if the script is missing or unreadable, which the dialect claude-code takes for a denial,
+// so the script is checked first.
 var interpreters = map[string]struct{ shell bool }{
 	"sh": {shell: true}, "bash": {shell: true}, "dash": {shell: true}, "zsh": {shell: true}, "ksh": {shell: true},
 	"python": {}, "python3": {}, "node": {}, "bun": {}, "ruby": {}, "perl": {}, "php": {},
@@ -26,12 +27,12 @@ var interpreters = map[string]struct{ shell bool }{
 // removed.
 var pathWord = regexp.MustCompile(`^[A-Za-z0-9_./+@-]*$`)
 
-// directories replaces the spellings of the project's directory and of the user's, which a tilde at the
-// beginning of a word means too.
+// directories replaces the spellings of the project directory and of the home directory. A tilde at
+// the beginning of a word also means the home directory.
 var directories = strings.NewReplacer(`"`, "",
 	"${CLAUDE_PROJECT_DIR}", "\x00", "$CLAUDE_PROJECT_DIR", "\x00", "${HOME}", "\x01", "$HOME", "\x01")
 
-// wordsOf returns the leading words of a line that are plainly a program and its script, with those
+// wordsOf returns the leading words of a line that are clearly a program and its script, with those
 // directories expanded. It stops before a word that only a shell can interpret.
 func wordsOf(line, dir string) []string {
 	var words []string
@@ -55,8 +56,8 @@ func wordsOf(line, dir string) []string {
 	return words
 }
 
-// scriptOf returns the path of the script that a program and its arguments run, and its interpreter.
-// Both are empty if there is none, or it is unknown.
+// scriptOf returns the path of the script that a program and its arguments run, and its
+// interpreter. Both are empty if there is no script, or it is unknown.
 func scriptOf(words []string, dir string) (script, interpreter string) {
 	at := func(name string) string {
 		if filepath.IsAbs(name) {
@@ -81,8 +82,9 @@ func scriptOf(words []string, dir string) (script, interpreter string) {
 	return "", ""
 }
 
-// checkScript says why a script can't run: it is not there, or its shell can't read it. The shell
-// that looks at it is the one in PATH, since the configuration may not be allowed to run any other.
+// checkScript returns an error if a script can't run: it does not exist, or its shell can't parse
+// it. It checks with the shell in PATH, since the configuration may not be allowed to run another
+// one.
 func checkScript(words []string, dir string) (script string, err error) {
 	script, interpreter := scriptOf(words, dir)
 	if script == "" {
@@ -124,11 +126,11 @@ func there(script string) error {
 	return nil
 }
 
-// shellTime is how long a shell may look at a script.
+// shellTime bounds how long a shell may take to check a script.
 const shellTime = 5 * time.Second
 
-// checkProgram says that the program of a line isn't there. One without a slash may be
-// known to the shell alone.
+// checkProgram returns an error if the program of a line does not exist. A program without a slash
+// may be built into the shell.
 func checkProgram(dir, sh, name string) error {
 	if strings.Contains(name, "/") {
 		_, err := findProgram(dir, name)
@@ -141,7 +143,7 @@ func checkProgram(dir, sh, name string) error {
 	return nil
 }
 
-// checkSyntax has a shell read a script, or a line after -c, without running it.
+// checkSyntax makes a shell parse a script, or a line after -c, without running it.
 func checkSyntax(dir, shell string, args ...string) error {
 	path, err := findProgram(dir, shell)
 	if err != nil {
@@ -150,7 +152,7 @@ func checkSyntax(dir, shell string, args ...string) error {
 	return ask(dir, path, append([]string{"-n"}, args...)...)
 }
 
-// ask has a shell answer with its exit code. The error is what it said.
+// ask runs a shell for its exit code. The error has what the shell wrote to standard error.
 func ask(dir, shell string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shellTime)
 	defer cancel()

@@ -12,10 +12,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// Defaults and limits of a [Config].
+// The defaults and limits of a [Config].
 const (
-	DefaultMaxResponse = 256 << 10 // bytes of an answer
-	DefaultConcurrency = 16        // requests at once
+	DefaultMaxResponse = 256 << 10 // bytes of a response
+	DefaultConcurrency = 16        // concurrent requests
 	maxMaxResponse     = 16 << 20
 	maxConcurrency     = 1024
 )
@@ -46,7 +46,7 @@ type Config struct {
 	Concurrency int `json:"concurrency"`
 }
 
-// New builds the hook. The error is a [*kind.FieldError].
+// New builds the hook. It returns a [*kind.FieldError] on failure.
 func New(s kind.Section, c Config) (kind.Hook, error) {
 	host, err := c.check()
 	if err != nil {
@@ -87,8 +87,8 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	return kind.Hook{Handler: e.handle, Acts: true, Files: c.files(s.Worker), Close: transport.CloseIdleConnections}, nil
 }
 
-// check checks what needs nothing of this machine, and returns what may be shown of
-// the URL.
+// check checks what does not depend on this machine. It returns the part of the URL that may be
+// shown.
 func (c *Config) check() (host string, err error) {
 	host, err = checkURL(*c)
 	if err != nil {
@@ -106,7 +106,7 @@ func (c *Config) check() (host string, err error) {
 	return host, c.TLS.check(c.URL)
 }
 
-// files are those with the secret and the certificates.
+// files returns the paths of the secret and the certificates.
 func (c Config) files(w kind.Worker) (paths []string) {
 	names := []string{c.SecretFile}
 	if c.TLS != nil {
@@ -120,7 +120,7 @@ func (c Config) files(w kind.Worker) (paths []string) {
 	return paths
 }
 
-// checkURL returns the part of the URL that may be shown. Its errors show no other.
+// checkURL returns the part of the URL that may be shown. Its errors do not reveal any other part.
 func checkURL(c Config) (host string, err error) {
 	u, err := url.Parse(c.URL)
 	switch {

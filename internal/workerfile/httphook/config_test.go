@@ -80,7 +80,7 @@ func TestWhereHTTPIsAllowed(t *testing.T) {
 	}
 }
 
-// TestTLS has an endpoint with a certificate of its own that asks for one.
+// TestTLS uses an endpoint with a self-signed certificate that requires a client certificate.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -26,20 +26,20 @@ import (
 )
 
 const (
-	attempts = 3                     // of one call, at most
-	backoff  = 50 * time.Millisecond // before the second attempt, twice as long before the third
+	attempts = 3                     // per call, at most
+	backoff  = 50 * time.Millisecond // before the second attempt; doubled before the third
 )
 
-// endpoint is a checked Config; immutable but for slots.
+// endpoint is a checked Config. It is immutable except for slots.
 type endpoint struct {
 	url, host   string
 	header      http.Header
 	keys        signature.Keys
 	client      *http.Client
 	idempotent  bool
-	observes    bool // nothing depends on what it answers
+	observes    bool // the answer has no effect
 	maxResponse int
-	slots       chan struct{} // one element for each request under way
+	slots       chan struct{} // one element for each request in flight
 }
 
 func (e *endpoint) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
@@ -58,7 +58,7 @@ func (e *endpoint) handle(ctx context.Context, ev events.Event) (chain.Result, e
 	return result, nil
 }
 
-// ask sends the event, and retries if that is safe and there is time.
+// ask sends the event, and retries if that is safe and time remains.
 func (e *endpoint) ask(ctx context.Context, ev events.Event) (chain.Result, error) {
 	if len(ev.Data) == 0 {
 		ev.Data = []byte("{}")
@@ -90,11 +90,11 @@ func jitter(d time.Duration) time.Duration { return d + rand.N(d/2) } //nolint:g
 // answer is the outcome of one request.
 type answer struct {
 	result     chain.Result
-	again      bool // whether it may be sent again
+	again      bool // the request may be retried
 	retryAfter time.Duration
 }
 
-// post is one attempt. Its error never shows the URL.
+// post makes one attempt. Its error never contains the URL.
 func (e *endpoint) post(ctx context.Context, ev events.Event, body []byte) (answer, error) {
 	var connected atomic.Bool
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -162,7 +162,7 @@ func (e *endpoint) read(reply []byte) (answer, error) {
 	return answer{result: result}, nil
 }
 
-// refused returns the outcome for a status that is not an answer.
+// refused returns the outcome for a status other than success.
 func (e *endpoint) refused(resp *http.Response) (answer, error) {
 	code := resp.StatusCode
 	err := fmt.Errorf("it answered %d %s", code, http.StatusText(code))
@@ -178,7 +178,7 @@ func (e *endpoint) refused(resp *http.Response) (answer, error) {
 	return answer{}, err
 }
 
-// retryAfter reads the header: seconds, or a time.
+// retryAfter parses the Retry-After header, which has seconds or a time.
 func retryAfter(text string) (wait time.Duration, said bool) {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second, true

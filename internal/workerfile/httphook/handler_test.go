@@ -29,7 +29,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testkit.Parallel(16) // they wait for further tries
+	testkit.Parallel(16) // the tests wait for retries
 	goleak.VerifyTestMain(m)
 }
 
@@ -43,7 +43,7 @@ var bash = events.Event{
 
 func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// ask asks a hook whose endpoint is serve; c says the rest.
+// ask calls a hook whose endpoint is serve; c has the other settings.
 func ask(t *testing.T, ctx context.Context, c httphook.Config, serve http.HandlerFunc) (chain.Result, error) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(serve)
@@ -86,8 +86,7 @@ func TestAnAnswerIsAHookResult(t *testing.T) {
 	}
 }
 
-// TestTheEndpointGetsASignedCloudEvent reads the request with the CloudEvents SDK.
-// TestAnObserverNeedNotAnswer is about endpoints that say 200 OK to whatever they get.
+// TestAnObserverNeedNotAnswer uses an endpoint that answers 200 OK to every request.
 func TestAnObserverNeedNotAnswer(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -151,7 +150,7 @@ func TestTheEndpointGetsASignedCloudEvent(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoAnswerIsAFailure counts the tries too: none of these is safe to repeat.
+// TestWhatIsNoAnswerIsAFailure counts the attempts too: none of these requests is safe to repeat.
 func TestWhatIsNoAnswerIsAFailure(t *testing.T) {
 	t.Parallel()
 	header := func(code int, name, value string) http.HandlerFunc {
@@ -261,8 +260,7 @@ func TestTriesEnd(t *testing.T) {
 	}
 }
 
-// TestAnEndpointThatIsStartedLateAnswers has nobody listening at first: nothing was
-// sent then, so it is tried again.
+// Nobody listens at first. Nothing was sent then, so the request is retried.
 func TestAnEndpointThatIsStartedLateAnswers(t *testing.T) {
 	t.Parallel()
 	hook, err := httphook.New(kind.Section{}, httphook.Config{URL: "http://" + nobodyListens(t)})
@@ -274,12 +272,12 @@ func TestAnEndpointThatIsStartedLateAnswers(t *testing.T) {
 	if _, err := hook.Handler(t.Context(), bash); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("error %v; want that the connection was refused", err)
 	}
-	if took := time.Since(started); took < 150*time.Millisecond { // 50 ms and 100 ms between three tries
+	if took := time.Since(started); took < 150*time.Millisecond { // 50 ms and 100 ms between three attempts
 		t.Errorf("it gave up after %v: it was not tried three times", took)
 	}
 }
 
-// nobodyListens is an address that nobody else gets while the test runs.
+// nobodyListens returns an address that nothing else uses while the test runs.
 func nobodyListens(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
@@ -302,7 +300,7 @@ func TestAnEndpointThatHangsIsLeftAtTheDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := ask(t, ctx, httphook.Config{Idempotent: true, URL: "/s3cret"}, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees the client go
+		_, _ = io.Copy(io.Discard, r.Body) // so that the server notices that the client has left
 		<-r.Context().Done()
 	})
 	if !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "s3cret") {

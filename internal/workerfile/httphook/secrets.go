@@ -20,10 +20,10 @@ const maxSecretFile = 64 << 10
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// reserved are the headers that belong to the request itself.
+// reserved matches the headers that belong to the request itself.
 var reserved = regexp.MustCompile(`(?i)^(host|content-.*|transfer-encoding|connection|te|trailer|upgrade|webhook-.*|hook-.*|ce-.*|traceparent|tracestate)$`)
 
-// checkSecrets checks the names of what the environment and files have.
+// checkSecrets checks the names of headers, variables and files.
 func (c Config) checkSecrets() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		at := jsontext.Pointer("/headers").AppendToken(name)
@@ -60,7 +60,7 @@ func headers(names map[string]string) (http.Header, error) {
 	return header, nil
 }
 
-// secret reads the keys that sign; nil for none.
+// secret reads the signing keys. It returns nil if there are none.
 func secret(dir string, c Config) (signature.Keys, error) {
 	at, text := jsontext.Pointer("/secret_env"), ""
 	switch {
@@ -85,7 +85,7 @@ func secret(dir string, c Config) (signature.Keys, error) {
 	return keys, nil
 }
 
-// readFile reads a small file, found from dir.
+// readFile reads a small file. A relative path is relative to dir.
 func readFile(dir, path string) ([]byte, error) {
 	path = kind.Worker{Dir: dir}.Path(path)
 	info, err := os.Stat(path)

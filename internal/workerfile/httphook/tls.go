@@ -21,7 +21,7 @@ type TLS struct {
 	ServerName string `json:"server_name"`
 }
 
-// check checks what can be said without the files.
+// check checks what does not require reading the files.
 func (t *TLS) check(url string) error {
 	switch {
 	case t == nil:
@@ -34,7 +34,7 @@ func (t *TLS) check(url string) error {
 	return nil
 }
 
-// config reads the files, found from dir; nil is the zero TLS.
+// config reads the files, with relative paths relative to dir. It returns nil for a nil TLS.
 func (t *TLS) config(dir string) (*tls.Config, error) {
 	if t == nil {
 		return nil, nil

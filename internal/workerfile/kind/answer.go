@@ -8,11 +8,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// ParseAnswer reads a HookResult that a foreign program wrote. White space alone, such as the line
+// ParseAnswer parses a HookResult from an external program. White space alone, such as the line
 // break of an empty echo, means continue. Otherwise it is stricter than a router (see
 // [chain.ParseResult]), so that a misspelt answer, or one for another system, does not permit by
-// accident: an answer that is not empty must have an action, and the action what it needs. The error
-// wraps [chain.ErrInvalidResult].
+// accident: an answer that is not empty must have an action, and what that action requires. The
+// error wraps [chain.ErrInvalidResult].
 func ParseAnswer(raw []byte) (chain.Result, error) {
 	raw = chain.WellFormed(bytes.Trim(raw, " \t\r\n"))
 	r, err := chain.ParseResult(raw)
@@ -29,11 +29,11 @@ func ParseAnswer(raw []byte) (chain.Result, error) {
 	return r, nil
 }
 
-// withoutAction returns an error for a member that makes no sense without an action; nil if there is
-// none.
+// withoutAction returns an error for a member that makes no sense without an action, or nil if
+// there is no such member.
 func withoutAction(raw []byte) error {
 	answer, err := events.ParseEnvelope(raw)
-	if err != nil { // nothing, or null
+	if err != nil { // empty, or null
 		return nil
 	}
 	for name := range answer.All() {

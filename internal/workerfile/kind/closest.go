@@ -2,13 +2,13 @@ package kind
 
 import "strings"
 
-// Closest returns the known word that a misspelled one probably means; empty for none.
+// Closest returns the known word that a misspelt one probably means, or "" if there is none.
 func Closest(word string, known []string) string {
 	return ClosestWithin(min(1+len(word)/3, max(1, len(word)/2)), word, known)
 }
 
-// ClosestWithin is [Closest] with the most edits that it may be away: letters that
-// are missing, too many, other or swapped with the next one.
+// ClosestWithin does what [Closest] does, with a given maximum number of edits. An edit is a
+// missing, extra or different letter, or a swap of two adjacent ones.
 func ClosestWithin(edits int, word string, known []string) string {
 	best := ""
 	for _, k := range known {
@@ -19,7 +19,7 @@ func ClosestWithin(edits int, word string, known []string) string {
 	return best
 }
 
-// distance is the number of edits between a and b.
+// distance returns the number of edits between a and b.
 func distance(a, b string) int {
 	var before []int // the row before the last
 	row := make([]int, len(b)+1)

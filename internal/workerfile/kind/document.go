@@ -2,8 +2,8 @@ package kind
 
 import "github.com/hookrouter/hookrouter/pkg/events"
 
-// Document begins the JSON object that foreign programs and policies get of an event: with all of
-// it but its data.
+// Document returns a writer of the JSON object that external programs and policies get for an
+// event. It contains everything about the event except its data.
 func Document(ev events.Event) events.ObjectWriter {
 	w := events.NewObjectWriter(make([]byte, 0, len(ev.Data)+512))
 	w.String("event", ev.Name)

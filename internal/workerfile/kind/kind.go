@@ -15,76 +15,78 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Handler answers one event. The context carries the deadline of the call. An
-// error means that the hook could not decide; its on_failure then does. A Handler
-// is called by many goroutines at once. It is the same type as a worker.Handler.
+// Handler answers one event. The context carries the deadline of the call. An error means that the
+// hook could not decide, and its on_failure applies. A Handler must be safe for concurrent use. It
+// is the same type as worker.Handler.
 type Handler = func(ctx context.Context, ev events.Event) (chain.Result, error)
 
-// Contributor gives a value to a channel; nil gives none. It is called by many
-// goroutines at once. It is the same type as a worker.Contributor.
+// Contributor returns a value for a channel, or nil for none. It must be safe for concurrent use.
+// It is the same type as worker.Contributor.
 type Contributor = func(ctx context.Context, channel string) (any, error)
 
 // Hook is a hook that a kind built from a section.
 type Hook struct {
 	// Handler answers the events of the hook's registration.
 	Handler Handler
-	// Wants reports whether the hook looks at an event that its registration takes; with
-	// any other it does nothing and continues. Nil means that it looks at all.
+	// Wants reports whether the hook handles an event that its registration matches. For any other
+	// event it does nothing and continues. Nil means that it handles all events.
 	Wants func(ev events.Event) bool
-	// Contributors are registered beside the hook, by their channel; nil for none.
+	// Contributors are the contributors by channel that are registered with the hook; nil means
+	// none.
 	Contributors map[string]Contributor
-	// Acts says that a call has effects besides the answer and what the hook remembers: it runs
-	// commands, writes files or calls others. Tests of policies do not call it unless told to.
+	// Acts is set if a call has effects besides the answer and the hook's state: it runs commands,
+	// writes files or calls other services. Tests of policies do not call the hook unless told to.
 	Acts bool
-	// Files are what the hook was built from besides its section, with their absolute
-	// paths: when one changes, the hook is built anew. A directory changes with
-	// the files in it. Not those that it reads, or runs, with each event.
+	// Files are the absolute paths of the files, besides the section, that the hook was built from.
+	// When one changes, the hook is rebuilt. A directory changes with the files in it. Files that
+	// the hook reads or runs for each event do not count.
 	Files []string
 	// Warnings are likely mistakes that are valid; a [*FieldError] names the place. The reader of
 	// the file reports them.
 	Warnings []error
-	// Start begins slow preparations that the first call would wait for, such as the start of a
-	// program. It does not block, and a hook works without it. Nil for none.
+	// Start begins slow preparations that the first call would otherwise wait for, such as starting
+	// a program. It does not block, and the hook works without it. Nil means that there is nothing
+	// to prepare.
 	Start func()
-	// Close releases what the hook holds, after its last call. Nil for nothing.
+	// Close releases the hook's resources after its last call. Nil means that there are none.
 	Close func()
 }
 
-// Section is what a hook is built from.
+// Section is the input that a hook is built from.
 type Section struct {
-	// Registration is the hook's as the file has it, for the kind to complete; it is
-	// checked afterwards. Given reports whether the file has one of its fields, so
-	// that what was written is not taken for a default.
+	// Registration is the hook's registration as in the file, for the kind to complete; it is
+	// checked afterwards. Given reports whether the file sets a field, so that a written value is
+	// not taken for a default.
 	Registration *chain.Registration
 	Given        func(field string) bool
-	// Decode reads the section, or the part of it that a pointer names, into a
-	// configuration: a pointer to a struct with json tags. It is strict, and its
-	// errors name the place. What has no error is read nonetheless.
+	// Decode decodes the section, or the part that a pointer names, into a configuration: a pointer
+	// to a struct with json tags. It is strict, and its errors name the place. Parts without errors
+	// are decoded even if others have errors.
 	Decode func(at jsontext.Pointer, config any) error
-	// Worker will call the hook.
+	// Worker is the worker that will call the hook.
 	Worker Worker
 }
 
-// Worker is what hooks may use of the worker that calls them. The zero Worker shares no state and
-// uses the working directory.
+// Worker provides what hooks may use of the worker that calls them. The zero Worker shares no state
+// and uses the working directory.
 type Worker struct {
-	// Dir is where the paths of a file are found from; empty means the working
+	// Dir is the directory that relative paths in a file refer to; empty means the working
 	// directory.
 	Dir string
-	// States keeps what hooks remember, for every replica of the worker; nil means
-	// that each hook remembers alone.
+	// States stores the state of hooks for every replica of the worker; nil means that each hook
+	// keeps its own state.
 	States hookstate.Store
-	// Log gets what the answers do not say; nil discards it.
+	// Log receives what the answers do not report; nil discards it.
 	Log *slog.Logger
 }
 
-// Path is the absolute path of a file that a section names.
+// Path returns the absolute path of a file that a section names.
 func (w Worker) Path(name string) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(w.Dir, name)
 	}
 	path, err := filepath.Abs(name)
-	if err != nil { // there is no working directory
+	if err != nil { // the working directory does not exist
 		return name
 	}
 	return path
@@ -92,18 +94,18 @@ func (w Worker) Path(name string) string {
 
 // Kind is a kind of hook. The section under its key configures it.
 type Kind struct {
-	// Summary is one sentence for people.
+	// Summary is a one-sentence description.
 	Summary string
-	// Config is the zero value of what a section is decoded into, which a schema is
-	// made from. Nil for a kind with Members.
+	// Config is the zero value of the type that a section is decoded into. The schema is generated
+	// from it. Nil for a kind with Members.
 	Config any
-	// Members are what the section may hold, one of them: kinds of their own.
+	// Members are the kinds of which the section may have one.
 	Members map[string]Kind
-	// Build builds a hook. An error that is a [*FieldError] names its place; several
-	// may be joined. With an error, the hook is closed and not used.
+	// Build builds a hook. An error that is a [*FieldError] names its place; several may be joined.
+	// If Build returns an error, the hook is closed and not used.
 	Build func(Section) (Hook, error)
-	// Contribute builds a contributor of the section that Gives is the zero value of, as Config
-	// is of Build's. Nil for a kind that has none.
+	// Contribute builds a contributor from a section. Gives is the zero value of the type of that
+	// section, as Config is for Build. Nil for a kind without contributors.
 	Contribute func(Section) (Contributor, error)
 	Gives      any
 }
@@ -124,21 +126,21 @@ func decoded[C, T any](build func(Section, C) (T, error)) func(Section) (T, erro
 	return func(s Section) (T, error) {
 		var c C
 		misfits := s.Decode("", &c)
-		built, err := build(s, c) // so that all errors are reported at once
+		built, err := build(s, c) // after a misfit too, so that all errors are reported at once
 		return built, errors.Join(misfits, err)
 	}
 }
 
-// FieldError says which field of a configuration is wrong, and where in the field's text, so that the
-// reader of a file can name the place in the file.
+// FieldError says which field of a configuration is wrong, and where in the field's text, so that
+// the reader of a file can find the place in the file.
 type FieldError struct {
 	Pointer      jsontext.Pointer // the field, from the configuration's root; empty means the root
-	Line, Column int              // within the field's text, from 1; zero means the whole field
-	Key          bool             // whether the field's name is wrong, not its value
+	Line, Column int              // within the field's text, starting at 1; zero means the whole field
+	Key          bool             // the field's name is wrong, not its value
 	Err          error            // what is wrong
 }
 
-// Error is like "/rules/0/when: 1:6: undeclared reference to 'dta'".
+// Error returns a message like "/rules/0/when: 1:6: undeclared reference to 'dta'".
 func (e *FieldError) Error() string {
 	text := e.Err.Error()
 	if e.Line > 0 {
@@ -150,7 +152,7 @@ func (e *FieldError) Error() string {
 	return text
 }
 
-// Range checks that a number of a configuration is in a range, and replaces 0 by the default.
+// Range checks that a number of a configuration is in a range, and replaces 0 with the default.
 func Range(field jsontext.Pointer, value *int, standard, least, most int) error {
 	if *value = cmp.Or(*value, standard); *value < least || *value > most {
 		return At(field, "must be %d to %d, not %d", least, most, *value)
@@ -158,17 +160,16 @@ func Range(field jsontext.Pointer, value *int, standard, least, most int) error 
 	return nil
 }
 
-// Unwrap returns what is wrong.
+// Unwrap returns Err.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// At returns err as an error of the field that pointer names, with fmt.Errorf's
-// format.
+// At returns an error at the field that pointer names. The message is formatted as in fmt.Errorf.
 func At(pointer jsontext.Pointer, format string, args ...any) *FieldError {
 	return &FieldError{Pointer: pointer, Err: fmt.Errorf(format, args...)}
 }
 
-// Within prefixes the pointers of the [*FieldError]s in err with the place of their configuration in an
-// enclosing one.
+// Within prefixes the pointers of the [*FieldError]s in err with the place of their configuration
+// in an enclosing one.
 func Within(pointer jsontext.Pointer, err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

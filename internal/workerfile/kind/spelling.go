@@ -9,9 +9,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// CheckEventSpelling returns an error for an event name or pattern that is probably a
-// misspelt standard event. It is nil for standard events, and for names that an
-// application may well use for its own events.
+// CheckEventSpelling returns an error for an event name or pattern that is probably a misspelt
+// standard event. It returns nil for standard events, and for names that may well be an
+// application's own events.
 func CheckEventSpelling(pattern string) error {
 	if meant := meantEvent(pattern); meant != "" {
 		return fmt.Errorf("there is no standard event %s: did you mean %s?", pattern, meant)
@@ -19,9 +19,9 @@ func CheckEventSpelling(pattern string) error {
 	return nil
 }
 
-// meantEvent returns the standard event or domain that a pattern probably means: one with
-// nearly the same spelling, or the counterpart of a Claude Code event. It is empty if the
-// pattern may be an application's own.
+// meantEvent returns the standard event or domain that a pattern probably means: one with nearly
+// the same spelling, or the counterpart of a Claude Code event. It returns "" if the pattern may be
+// an application's own.
 func meantEvent(pattern string) string {
 	name, isDomain := strings.CutSuffix(pattern, ":*")
 	var known []string

@@ -14,7 +14,7 @@ import (
 func ExampleDecided() {
 	ctx := kind.WithWhy(context.Background(), func(part jsontext.Pointer) { fmt.Println(part) })
 	kind.Decided(ctx, "rules", 2)
-	kind.Decided(context.Background(), "rules", 3) // nobody asked
+	kind.Decided(context.Background(), "rules", 3) // without WithWhy
 	// Output: /rules/2
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/regohook"
 )
 
-// BenchmarkPolicy is one rule as a policy, beside the same one in CEL.
+// BenchmarkPolicy compares a rule as a policy with the same rule in CEL.
 func BenchmarkPolicy(b *testing.B) {
 	rego, err := regohook.New(kind.Section{}, regohook.Config{Policy: "package hooks\n\ndeny contains \"no sudo\" if startswith(input.tool.command, \"sudo \")"})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// DefaultQuery is the package that is asked where a configuration does not say.
+// DefaultQuery is the package that is evaluated if a configuration names no query.
 const DefaultQuery = "data.hooks"
 
 // Config is the section rego of a hook. Exactly one of Policy, Files and Bundle is
@@ -35,10 +35,10 @@ type Config struct {
 	AllowNet []string `json:"allow_net"`
 }
 
-// networked are the functions that reach the network.
+// networked are the functions that access the network.
 var networked = []string{ast.HTTPSend.Name, ast.NetLookupIPAddr.Name}
 
-// New builds the hook. The error is a [*kind.FieldError].
+// New builds the hook. It returns a [*kind.FieldError] on failure.
 func New(s kind.Section, c Config) (kind.Hook, error) {
 	withoutFiles()
 	l := loader{dir: s.Worker.Dir, capabilities: capabilities(c.AllowNet), version: ast.RegoV1}
@@ -70,11 +70,11 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	return kind.Hook{Handler: p.handle, Acts: len(c.AllowNet) > 0, Files: c.read(s.Worker), Warnings: l.warnings(set.at, parsedQuery, compiler)}, nil
 }
 
-// capabilities are those of this version of OPA, with the network as far as the hosts
-// allow it.
+// capabilities returns the capabilities of this version of OPA, with network access to the given
+// hosts only.
 func capabilities(hosts []string) *ast.Capabilities {
 	c := ast.CapabilitiesForThisVersion()
-	c.AllowNet = append([]string{}, hosts...) // nil would allow all
+	c.AllowNet = append([]string{}, hosts...) // nil would allow all hosts
 	if len(hosts) == 0 {
 		c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return slices.Contains(networked, b.Name) })
 	}

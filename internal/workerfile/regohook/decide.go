@@ -10,8 +10,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// decide returns the strictest of what the rules say. Each value is a list with the
-// value of a rule, or without one.
+// decide returns the strictest result of the rules. Each value is a list with the value of a rule,
+// or empty if the rule is undefined.
 func decide(rules []string, values []any) (chain.Result, error) {
 	var strictest chain.Result
 	defined := 0
@@ -32,7 +32,7 @@ func decide(rules []string, values []any) (chain.Result, error) {
 		if defined == 1 || rank(result.Action) > rank(strictest.Action) {
 			strictest, strictest.Rule = result, rule
 		}
-		strictest.Labels = labels // whichever rule is the strictest
+		strictest.Labels = labels // regardless of which rule is the strictest
 	}
 	if defined == 0 {
 		return chain.Result{}, fmt.Errorf("%s is undefined for this event: give it a default", strings.Join(rules, " and "))
@@ -46,12 +46,12 @@ const (
 	unsure     = "The policy wants a person to decide"
 )
 
-// rank orders actions as a chain does.
+// rank returns the rank of an action. Actions are ordered as in a chain.
 func rank(a chain.Action) int {
 	return slices.Index([]chain.Action{chain.Modify, chain.InjectContext, chain.AskUser, chain.Deny}, a)
 }
 
-// resultOf returns the result that the value of a rule means.
+// resultOf converts the value of a rule to a result.
 func resultOf(rule string, value any) (chain.Result, error) {
 	switch v := value.(type) {
 	case bool:
@@ -95,8 +95,8 @@ func ofTexts(rule, text string) chain.Result {
 	return chain.Denial(text)
 }
 
-// ofObject reads a HookResult. It must have an action, so that another object is not taken for
-// permission.
+// ofObject parses a HookResult. It must have an action, so that an unrelated object is not taken
+// for permission.
 func ofObject(rule string, v map[string]any) (chain.Result, error) {
 	if _, said := v["action"]; !said {
 		return chain.Result{}, fmt.Errorf("the value of %s is an object without action, which is not a result", rule)
@@ -112,7 +112,7 @@ func ofObject(rule string, v map[string]any) (chain.Result, error) {
 	return result, nil
 }
 
-// textsOf returns the texts of a list: its elements, or their member msg.
+// textsOf returns the texts of a list: its elements, or their members msg.
 func textsOf(list []any) (texts []string, ok bool) {
 	for _, element := range list {
 		if o, isObject := element.(map[string]any); isObject {

@@ -23,8 +23,8 @@ import (
 type policy struct {
 	query rego.PreparedEvalQuery
 	rules []string
-	where map[string]string        // what each rule is called, with the places where it is defined
-	name  func(file string) string // of a file, for people
+	where map[string]string        // the name of each rule, with the places where it is defined
+	name  func(file string) string // the displayed name of a file
 }
 
 func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
@@ -55,7 +55,7 @@ func (p *policy) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	return result, nil
 }
 
-// valuesOf returns the list that the query yields.
+// valuesOf returns the list that the query evaluates to.
 func valuesOf(set rego.ResultSet) ([]any, bool) {
 	if len(set) != 1 || len(set[0].Expressions) != 1 {
 		return nil, false
@@ -64,7 +64,8 @@ func valuesOf(set rego.ResultSet) ([]any, bool) {
 	return values, ok
 }
 
-// withoutValues returns an error of the evaluation without the event's data: what failed, and where.
+// withoutValues returns an error of the evaluation without the event's data: only what failed, and
+// where.
 func (p *policy) withoutValues(err error) error {
 	failed, ok := errors.AsType[*topdown.Error](err)
 	if !ok {
@@ -83,7 +84,7 @@ func (p *policy) withoutValues(err error) error {
 	return errors.New(text)
 }
 
-// payloadTool is a tool with the fields that CEL rules have of its call's input, too.
+// payloadTool is a tool with the fields for its call's input that CEL rules have too.
 type payloadTool struct {
 	events.Tool
 	Input json.RawMessage `json:"input,omitempty"`

@@ -139,7 +139,7 @@ func TestTheInputIsTheEvent(t *testing.T) {
 	}
 }
 
-// TestAnEvaluationEndsWithItsContext has a policy that would take years.
+// TestAnEvaluationEndsWithItsContext uses a policy that would run for years.
 func TestAnEvaluationEndsWithItsContext(t *testing.T) {
 	h := hook(t, regohook.Config{Policy: `
 package hooks
@@ -157,8 +157,7 @@ deny contains "a" if {
 	}
 }
 
-// TestTheNetworkIsOff has a schema that would be fetched: what needs a host that is
-// not allowed is not asked for.
+// TestTheNetworkIsOff has a remote schema: a host that is not allowed is not contacted.
 func TestTheNetworkIsOff(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the network was reached") }))
 	defer server.Close()

@@ -22,8 +22,7 @@ type loader struct {
 	version      ast.RegoVersion
 }
 
-// policies are what was read: the modules by their names, the data, and the field
-// that named them.
+// policies are loaded policies: the modules by name, the data, and the field that named them.
 type policies struct {
 	modules map[string]*ast.Module
 	data    map[string]any
@@ -82,7 +81,7 @@ func (l loader) bundle(name string) (policies, error) {
 	}
 	b, err := l.fileLoader().AsBundle(path)
 	if err != nil {
-		if strings.HasSuffix(err.Error(), "verification key not provided") { // it has no type
+		if strings.HasSuffix(err.Error(), "verification key not provided") { // the error has no type
 			return policies{}, kind.At("/bundle", "%s is signed, and no key to verify it can be given here: verify it where it is fetched, and give the hook an unsigned one", name)
 		}
 		return policies{}, l.positioned("/bundle", err)
@@ -90,8 +89,8 @@ func (l loader) bundle(name string) (policies, error) {
 	return policies{b.ParsedModules(name), b.Data, "/bundle"}, nil
 }
 
-// read returns the files and directories that the policies were read from: the named ones, and all
-// below them.
+// read returns the files and directories that the policies were loaded from: those that the
+// configuration names, and everything below them.
 func (c Config) read(w kind.Worker) (files []string) {
 	names := c.Files
 	if c.Bundle != "" {
@@ -100,13 +99,13 @@ func (c Config) read(w kind.Worker) (files []string) {
 	for _, name := range names {
 		root := w.Path(name)
 		if info, err := os.Stat(root); err == nil && info.IsDir() {
-			root += "/." // where a link leads, too
+			root += "/." // to follow a symbolic link
 		}
 		_ = filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
 			if err == nil {
 				files = append(files, filepath.Clean(path))
 			}
-			return nil // they have been read
+			return nil // they were read before
 		})
 	}
 	return files
@@ -118,7 +117,8 @@ func (l loader) fileLoader() opaloader.FileLoader {
 
 func (l loader) path(name string) string { return kind.Worker{Dir: l.dir}.Path(name) }
 
-// relative is the name of a file as the worker file may say it.
+// relative returns the path of a file relative to the worker file, if the file is below its
+// directory.
 func (l loader) relative(file string) string {
 	if rest, err := filepath.Rel(l.dir, file); err == nil && !strings.HasPrefix(rest, "..") && filepath.IsAbs(file) {
 		return rest
@@ -126,8 +126,8 @@ func (l loader) relative(file string) string {
 	return file
 }
 
-// positioned returns OPA's errors as errors of a field: placed in the text of an inline policy, or with
-// file, line and column.
+// positioned converts OPA's errors to errors at a field: placed in the text of an inline policy, or
+// with file, line and column.
 func (l loader) positioned(at jsontext.Pointer, err error) error {
 	found := problems(err)
 	if len(found) == 0 {
@@ -143,7 +143,7 @@ func (l loader) positioned(at jsontext.Pointer, err error) error {
 	return errors.Join(all...)
 }
 
-// problem returns one of them as an error of a field; more is the number of further ones.
+// problem converts one of OPA's errors to an error at a field; more is the number of further ones.
 func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
 	text := one.Code + ": " + one.Message + memberHint(one)
 	for _, name := range networked {
@@ -160,7 +160,7 @@ func (l loader) problem(at jsontext.Pointer, one *ast.Error, more int) error {
 	return l.placed(at, one.Location, text)
 }
 
-// placed returns an error of a field at a place in the policies.
+// placed returns an error at a field, for a place in the policies.
 func (l loader) placed(at jsontext.Pointer, place *ast.Location, text string) *kind.FieldError {
 	switch {
 	case place == nil:

@@ -11,14 +11,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// misspelling is a rule that nothing reads, with the name that was probably meant.
+// misspelling is a rule that nothing uses, with the name that was probably meant.
 type misspelling struct {
 	name, meant string
 	location    *ast.Location
 }
 
 // misspelt returns the rules of a package that no other rule uses and whose names are one edit away
-// from those that count, each once, sorted by name.
+// from one that counts, each once, sorted by name.
 func misspelt(pkg ast.Ref, compiler *ast.Compiler) []misspelling {
 	var all []misspelling
 	for _, m := range compiler.Modules {

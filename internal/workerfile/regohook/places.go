@@ -12,11 +12,11 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// maxPlaces is how many places of a rule are named.
+// maxPlaces is how many places of a rule are listed.
 const maxPlaces = 5
 
-// places are, for each rule that counts, its name and where it is defined: which of the
-// definitions held, OPA does not say without tracing each evaluation.
+// places returns, for each rule that counts, its name and where it is defined. OPA does not report
+// which of several definitions applied unless each evaluation is traced.
 func (l loader) places(q parsedQuery, compiler *ast.Compiler) map[string]string {
 	where := map[string]string{}
 	for _, name := range q.rules {
@@ -48,7 +48,7 @@ func (l loader) places(q parsedQuery, compiler *ast.Compiler) map[string]string 
 	return where
 }
 
-// place is like policy.rego:3,7, or line 3,7 of the policy in the worker file.
+// place formats places like policy.rego:3,7, or line 3,7 of the policy in the worker file.
 func (l loader) place(file string, lines []int) string {
 	slices.Sort(lines)
 	var texts []string
@@ -65,7 +65,7 @@ func (l loader) place(file string, lines []int) string {
 	return l.relative(file) + ":" + strings.Join(texts, ",")
 }
 
-// partOf is the field that holds a policy which stands in the worker file itself.
+// partOf returns the field of a policy that is written in the worker file itself, or "".
 func partOf(files []string) jsontext.Pointer {
 	if slices.Contains(files, "") {
 		return "/policy"

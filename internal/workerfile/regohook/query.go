@@ -20,18 +20,18 @@ const (
 	ruleResult = "result"
 )
 
-// counting lists all of them. Results name them in this order.
+// counting lists these rules. Results name them in this order.
 var counting = []string{ruleResult, ruleDeny, ruleAllow, ruleAsk}
 
 // parsedQuery is the query that is evaluated for each event.
 type parsedQuery struct {
 	body  ast.Body
-	of    ast.Ref  // the rule or the package that is asked
-	rules []string // what is asked for, in the order of the list it yields
+	of    ast.Ref  // the queried rule or package
+	rules []string // the queried rules, in the order of the resulting list
 }
 
-// parseQuery makes a query of the rule or the package that text names. It yields, for
-// each rule that exists, a list with its value, or without one where it is undefined.
+// parseQuery returns a query for the rule or the package that text names. For each rule that
+// exists, the query yields a list with its value, or an empty list if it is undefined.
 func parseQuery(text string, compiler *ast.Compiler) (parsedQuery, error) {
 	ref, err := ast.ParseRef(cmp.Or(text, DefaultQuery))
 	if err != nil || !ref.HasPrefix(ast.DefaultRootRef) || !ref.IsGround() || len(ref) < 2 {
@@ -61,7 +61,7 @@ func parseQuery(text string, compiler *ast.Compiler) (parsedQuery, error) {
 	return q, nil
 }
 
-// meant returns a hint at what a query that finds nothing was probably meant to find.
+// meant returns a hint for a query that finds nothing.
 func meant(ref ast.Ref, compiler *ast.Compiler) string {
 	for _, rule := range misspelt(ref, compiler) {
 		return fmt.Sprintf("it has the rule %s: did you mean %s?", rule.name, rule.meant)

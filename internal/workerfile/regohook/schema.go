@@ -13,13 +13,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// schemas are what a policy is checked against when it is compiled: a member that input
-// never has would be undefined without a word, and a rule that asks for it never hold.
-// What stands below data is anybody's.
+// schemas are the schemas that a policy is compiled with. A member that input never has would
+// silently be undefined, and a rule that refers to it would never hold. Members of data are not
+// checked.
 var schemas = sync.OnceValue(func() *ast.SchemaSet {
 	text := map[string]any{"type": "string"}
 	tool := membersOf(reflect.TypeFor[events.Tool]())
-	tool["input"] = map[string]any{} // anybody's, as data is
+	tool["input"] = map[string]any{} // not checked, like data
 	tool["texts"] = tool["paths"]
 	set := ast.NewSchemaSet()
 	set.Put(ast.SchemaRootRef, object(map[string]any{
@@ -37,7 +37,7 @@ func object(members map[string]any) map[string]any {
 	return map[string]any{"type": "object", "properties": members}
 }
 
-// membersOf are the schemas of a struct of texts, flags and lists of texts.
+// membersOf returns the schemas of a struct with strings, booleans and lists of strings.
 func membersOf(t reflect.Type) map[string]any {
 	members := map[string]any{}
 	for _, f := range reflect.VisibleFields(t) {
@@ -54,8 +54,8 @@ func membersOf(t reflect.Type) map[string]any {
 	return members
 }
 
-// memberHint says what there is where a policy asks for a member that input never has;
-// empty for another error.
+// memberHint returns which members exist if a policy refers to one that input never has. It returns
+// "" for other errors.
 func memberHint(one *ast.Error) string {
 	detail, ok := one.Details.(*ast.RefErrInvalidDetail)
 	if !ok || !detail.Ref.HasPrefix(ast.InputRootRef) || len(detail.OneOf) == 0 {

@@ -12,9 +12,9 @@ import (
 
 var errSchemaFile = errors.New("a schema refers to a file")
 
-// withoutFiles keeps the functions that take a JSON Schema from reading files that a "$ref" names:
-// OPA bounds the hosts that a schema may come from, and not the files. OPA's functions are those
-// of the process, so they are replaced once.
+// withoutFiles keeps the functions that take a JSON Schema from reading files that a "$ref" names.
+// OPA restricts the hosts that a schema may come from, but not files. OPA's functions are global to
+// the process, so they are replaced once.
 var withoutFiles = sync.OnceFunc(func() {
 	for name, schema := range map[string]int{ast.JSONMatchSchema.Name: 1, ast.JSONSchemaVerify.Name: 0} {
 		evaluate := topdown.GetBuiltin(name)
@@ -27,8 +27,8 @@ var withoutFiles = sync.OnceFunc(func() {
 	}
 })
 
-// namesFiles reports whether a schema, an object or its text, refers to anything but its own
-// parts and the web. What can't be read is left to OPA to refuse.
+// namesFiles reports whether a schema, given as an object or as text, refers to anything but its
+// own parts and URLs. OPA itself rejects a text that can't be parsed.
 func namesFiles(schema ast.Value) bool {
 	if text, isText := schema.(ast.String); isText {
 		var err error
@@ -45,7 +45,7 @@ func namesFiles(schema ast.Value) bool {
 				case !isText:
 				case name == "$ref":
 					found = found || !strings.HasPrefix(string(text), "#") && !ofTheWeb(string(text))
-				case name == "$id" || name == "id": // where the refs below it begin
+				case name == "$id" || name == "id": // the base of the refs below it
 					found = found || strings.Contains(string(text), ":") && !ofTheWeb(string(text))
 				}
 			})

@@ -23,8 +23,8 @@ type offer struct {
 	form *form
 }
 
-// offersOf are the registrations of a file, in its order. Each holds its form, with an
-// error too.
+// offersOf returns the registrations of a file, in its order. Each holds a reference to its form,
+// even if there is an error.
 func offersOf(file *workerfile.File) (offers []offer, err error) {
 	taken := map[string]bool{}
 	for _, h := range slices.Concat(file.Hooks, file.Contributors) {
@@ -51,8 +51,8 @@ func offersOf(file *workerfile.File) (offers []offer, err error) {
 	return offers, err
 }
 
-// Registrations are what a set of the hooks of a file registers, in this order. The
-// error is a [*workerfile.Error].
+// Registrations returns the registrations of the hooks of a file, in the order in which a set
+// registers them. The error is a [*workerfile.Error].
 func Registrations(file *workerfile.File) ([]chain.Registration, error) {
 	offers, err := offersOf(file)
 	var list []chain.Registration
@@ -74,12 +74,12 @@ func contributions(h workerfile.Hook) chain.Registration {
 type changing struct {
 	*Set
 	Changes
-	forward []func()                // commit the change; can't fail
-	back    []func(context.Context) // undo it
+	forward []func()                // commits the change; can't fail
+	back    []func(context.Context) // undoes the change
 }
 
-// take registers one hook of the new file. Until the change is decided, the new hook answers only the
-// events that the old one does not want.
+// take registers one hook of the new file. Until the change is committed, the new hook answers only
+// the events that the old one does not want.
 func (c *changing) take(ctx context.Context, o offer) error {
 	id := o.reg.ID
 	m := c.member(id)
@@ -134,7 +134,7 @@ func (c *changing) alter(ctx context.Context, m *member, o offer) error {
 	undo, err := c.worker.Update(ctx, o.reg)
 	done(err)
 	if err != nil {
-		c.later(func() { slot.drop(o.form) }) // it may have been in force
+		c.later(func() { slot.drop(o.form) }) // o.form may have been in use
 		return err
 	}
 	c.Changed = append(c.Changed, o.reg.ID)
@@ -168,7 +168,7 @@ func (c *changing) takeBack(ctx context.Context) {
 	}
 }
 
-// takeOff removes the registrations that the file does not have any more.
+// takeOff removes the registrations that the file no longer has.
 func (c *changing) takeOff(ctx context.Context, offers []offer) {
 	c.members = slices.DeleteFunc(c.members, func(m *member) bool {
 		if slices.ContainsFunc(offers, func(o offer) bool { return o.reg.ID == m.reg.ID }) {
@@ -180,7 +180,6 @@ func (c *changing) takeOff(ctx context.Context, offers []offer) {
 	})
 }
 
-// remove removes a registration.
 func (c *changing) remove(ctx context.Context, m *member) {
 	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()

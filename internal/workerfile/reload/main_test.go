@@ -29,10 +29,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for something that must happen.
 const patience = 20 * time.Second
 
-// sayings is the kind of hooks that these tests have, and what became of them.
+// sayings is the kind of hooks in these tests, and records what happened to them.
 type sayings struct {
 	built, started, closed sync.Map // counts by text, as *atomic.Int32
 	inside                 chan string
@@ -44,8 +44,8 @@ func count(of *sync.Map, text string) *atomic.Int32 {
 	return n.(*atomic.Int32)
 }
 
-// say is the section of a hook: it denies with the text, once it was let go on where
-// it waits, and fails for events whose member wants is another.
+// say is the section of a hook. The hook denies with the text, once it may continue if it waits,
+// and fails for events whose member wants differs.
 type say struct {
 	Text     string   `json:"text"`
 	Wait     bool     `json:"wait"`
@@ -82,7 +82,7 @@ func (s *sayings) build(_ kind.Section, c say) (kind.Hook, error) {
 	return h, nil
 }
 
-// read reads the text of a worker file.
+// read parses the text of a worker file.
 func (s *sayings) read(t *testing.T, text string) *workerfile.File {
 	t.Helper()
 	f, err := workerfile.Parse("worker.yaml", []byte(text), workerfile.Options{Kinds: map[string]kind.Kind{"say": kind.Of("", s.build)}})
@@ -92,19 +92,19 @@ func (s *sayings) read(t *testing.T, text string) *workerfile.File {
 	return f
 }
 
-// closes waits until hooks with a text were closed so many times.
+// closes waits until hooks with a text have been closed n times.
 func (s *sayings) closes(t *testing.T, text string, n int32) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%q was closed %d times", text, n), func() bool { return count(&s.closed, text).Load() == n })
 }
 
-// home is a bus with a set on it.
+// home is a bus with a set.
 type home struct {
 	*sayings
 	*reload.Set
 	worker *worker.Worker
 	agent  *agent.Agent
-	other  *worker.Worker // of somebody else
+	other  *worker.Worker // belongs to somebody else
 	nats   *nats.Conn
 	log    *logged
 }
@@ -161,7 +161,7 @@ func newHome(t *testing.T, o reload.Options) *home {
 	return h
 }
 
-// apply applies a file, and returns what Changes say of it.
+// apply applies a file, and returns the changes as text.
 func (h *home) apply(t *testing.T, text string) string {
 	t.Helper()
 	changes, err := h.Apply(t.Context(), h.read(t, text))
@@ -180,7 +180,7 @@ func (h *home) emit(t *testing.T, event, data string) agent.Answer {
 	return answer
 }
 
-// listing is what is registered, by id.
+// listing returns the registrations by id.
 func (h *home) listing(t *testing.T) map[string]agent.Listing {
 	t.Helper()
 	list, err := h.agent.Registry(t.Context())
@@ -194,7 +194,7 @@ func (h *home) listing(t *testing.T) map[string]agent.Listing {
 	return byID
 }
 
-// eventually asks every few milliseconds until it is so.
+// eventually polls every few milliseconds until a condition holds.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -16,19 +16,19 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// Options of a Set. The zero Options log nothing.
+// Options configure a Set. Zero Options log nothing.
 type Options struct {
-	// Linger is how long a hook may be called by a registration that is changed or
-	// gone: as long as a chain takes. 0 means [chain.MaxTimeout].
+	// Linger is how long a hook may still be called under a registration that was changed or
+	// removed: the maximum duration of a chain. 0 means [chain.MaxTimeout].
 	Linger time.Duration
-	// Log gets what could not be taken off, and guards that stay; nil discards it.
+	// Log receives failed removals, and guards that stay registered; nil discards them.
 	Log *slog.Logger
-	// Registering is called before a registration is sent, and what it
-	// returns with the outcome. Nil for nobody.
+	// Registering is called before a registration is sent; done is called with the outcome. It may
+	// be nil.
 	Registering func(workerfile.Hook, chain.Registration) (done func(error))
 }
 
-// Set is the hooks that a worker answers for. Close it.
+// Set is the set of hooks that a worker serves. Close it after use.
 type Set struct {
 	Options
 	worker *worker.Worker
@@ -37,23 +37,23 @@ type Set struct {
 	members []*member  // in the order of their registration
 
 	waits     sync.Mutex             // guards lingering
-	lingering map[*time.Timer]func() // what later is still to call
+	lingering map[*time.Timer]func() // pending calls of later
 }
 
 // member is one registration of the set.
 type member struct {
-	reg   chain.Registration // as the file has it
-	form  *form              // what answers
+	reg   chain.Registration // as in the file
+	form  *form              // answers the calls
 	slot  *slot
 	leave func(context.Context) error
 }
 
-// Changes are what Apply did, by ids of registrations.
+// Changes are the ids of registrations by what Apply did to them.
 type Changes struct {
 	New, Changed, Removed, Same []string
 }
 
-// String is like "2 changed, 1 new".
+// String returns a summary like "2 changed, 1 new".
 func (c Changes) String() string {
 	var parts []string
 	for _, part := range [...]struct {
@@ -70,7 +70,7 @@ func (c Changes) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// New makes a set without hooks. The worker stays the caller's.
+// New returns an empty set. The caller keeps ownership of the worker.
 func New(w *worker.Worker, o Options) *Set {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Registering == nil {
@@ -80,10 +80,9 @@ func New(w *worker.Worker, o Options) *Set {
 	return &Set{Options: o, worker: w, lingering: map[*time.Timer]func(){}}
 }
 
-// Apply makes the hooks of a file those of the set, and closes what it does not need
-// of it. An error is a [*workerfile.Error] with the place of the hook that was refused:
-// then everything is as it was. When ctx ends nothing is taken back: the worker is about
-// to be closed.
+// Apply replaces the hooks of the set with those of a file, and closes the hooks that it does not
+// keep. An error is a [*workerfile.Error] with the place of the hook that was rejected; the set is
+// then unchanged. If ctx ends nothing is rolled back, because the worker is about to be closed.
 func (s *Set) Apply(ctx context.Context, file *workerfile.File) (Changes, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +107,7 @@ func (s *Set) Apply(ctx context.Context, file *workerfile.File) (Changes, error)
 	return c.Changes, nil
 }
 
-// Files are those that the hooks were built from, besides the worker file.
+// Files returns the files, besides the worker file, that the hooks were built from.
 func (s *Set) Files() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,12 +119,11 @@ func (s *Set) Files() []string {
 	return slices.Compact(files)
 }
 
-// Close closes the hooks, each when its last call has returned. The worker was closed
-// before.
+// Close closes the hooks, each when its last call has returned. Close the worker first.
 func (s *Set) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var closing sync.WaitGroup // programs that are to end may take their time
+	var closing sync.WaitGroup // programs may take a while to end
 	for _, m := range s.members {
 		closing.Go(m.slot.clear)
 	}
@@ -134,7 +132,7 @@ func (s *Set) Close() {
 	s.hurry()
 }
 
-// member is the registration with this id, or nil. The caller holds mu.
+// member returns the registration with this id, or nil. The caller must hold mu.
 func (s *Set) member(id string) *member {
 	i := slices.IndexFunc(s.members, func(m *member) bool { return m.reg.ID == id })
 	if i < 0 {
@@ -143,8 +141,8 @@ func (s *Set) member(id string) *member {
 	return s.members[i]
 }
 
-// later calls do when no chain that began by now can call a hook any more, or when the
-// set is closed.
+// later calls do once no chain that has already begun can call a hook anymore, or when the set is
+// closed.
 func (s *Set) later(do func()) {
 	s.waits.Lock()
 	defer s.waits.Unlock()
@@ -158,7 +156,7 @@ func (s *Set) later(do func()) {
 	s.lingering[timer] = do
 }
 
-// hurry calls at once what would be called later.
+// hurry makes all pending calls of later at once.
 func (s *Set) hurry() {
 	s.waits.Lock()
 	defer s.waits.Unlock()
@@ -170,5 +168,5 @@ func (s *Set) hurry() {
 	}
 }
 
-// errTaken means that another hook has the id of a hook's contributions.
+// errTaken is the error if another hook has the id of a hook's contributions.
 var errTaken = errors.New("is another hook's, and the hook's contributions are registered under it: rename one of them")

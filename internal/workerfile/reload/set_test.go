@@ -53,10 +53,10 @@ hooks: # in another order, and written otherwise
 		}
 	}
 	for text, n := range map[string]int32{"same": 1, "before": 1, "registration": 1, "gone": 1} {
-		h.closes(t, text, n) // of same the one that was not needed
+		h.closes(t, text, n) // for an unchanged hook, the new one that is not needed
 	}
 	for text, n := range map[string]int32{"same": 1, "before": 1, "registration": 2, "gone": 1, "after": 1, "new": 1} {
-		if got := count(&h.started, text).Load(); got != n { // of same the one that is used
+		if got := count(&h.started, text).Load(); got != n { // for an unchanged hook, the one in use
 			t.Errorf("%s was started %d times; want %d", text, got, n)
 		}
 	}
@@ -93,8 +93,8 @@ func TestAHookIsClosedWhenItsLastCallHasReturned(t *testing.T) {
 	h.closes(t, "old", 1)
 }
 
-// A call may come by the registration before or after a change, before and after the
-// change is decided.
+// A call may arrive under the old or the new registration, before and after the change is
+// committed.
 func TestACallByAnotherRegistrationIsAnsweredByItsHook(t *testing.T) {
 	var h *home
 	call := func(when, wants, want string) {

@@ -12,14 +12,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// form is a hook as one version of the file had it. It is closed with its last reference.
+// form is a hook as in one version of the file. It is closed when its last reference is released.
 type form struct {
 	workerfile.Hook
-	table *chain.Table // with this hook alone
-	holds atomic.Int64 // references: by slots, by calls in flight, and by its maker
+	table *chain.Table // contains only this hook
+	holds atomic.Int64 // references held by slots, by calls in flight, and by its creator
 }
 
-// newForm returns a form with one reference, its maker's.
+// newForm returns a form with one reference, which the caller holds.
 func newForm(h workerfile.Hook) *form {
 	h.Handler = h.Named()
 	f := &form{Hook: h, table: (&chain.Table{}).Apply(chain.Change{
@@ -42,8 +42,8 @@ func (f *form) release() {
 	}
 }
 
-// wants reports whether a router calls the hook for an event, by the registration
-// that its file had.
+// wants reports whether a router calls the hook for an event, according to the registration in its
+// file.
 func (f *form) wants(ev events.Event) bool {
 	entries := f.table.For(ev.Name, ev.Session)
 	if len(entries) == 0 || entries[0].Condition == nil {
@@ -53,16 +53,16 @@ func (f *form) wants(ev events.Event) bool {
 	return wanted && err == nil
 }
 
-// errGone is the answer to a call that comes long after its hook was removed.
+// errGone is the answer to a call that arrives long after its hook was removed.
 var errGone = errors.New("the hook is not in the worker's file any more")
 
 // slot receives the calls of one registration, across versions of the file.
 type slot struct {
-	mu    sync.Mutex // guards forms, and holding one that is in there
-	forms []*form    // who may answer: the first that wants the call, else the first; never written
+	mu    sync.Mutex // guards forms, and taking references to its elements
+	forms []*form    // who may answer: the first that wants the call, else the first; copied on write
 }
 
-// answer is the handler that the worker knows.
+// answer is the handler that is registered with the worker.
 func (s *slot) answer(ctx context.Context, ev events.Event) (chain.Result, error) {
 	f := s.take(func(f *form) bool { return f.wants(ev) })
 	if f == nil {
@@ -72,7 +72,7 @@ func (s *slot) answer(ctx context.Context, ev events.Event) (chain.Result, error
 	return f.Handler(ctx, ev)
 }
 
-// contribute is the contributor that the worker knows.
+// contribute is the contributor that is registered with the worker.
 func (s *slot) contribute(ctx context.Context, channel string) (any, error) {
 	f := s.take(func(f *form) bool { return f.Contributors[channel] != nil })
 	if f == nil {
@@ -85,7 +85,7 @@ func (s *slot) contribute(ctx context.Context, channel string) (any, error) {
 	return nil, nil
 }
 
-// take holds the form that answers a call; nil where there is none.
+// take returns the form that answers a call, with a reference, or nil if there is none.
 func (s *slot) take(wants func(*form) bool) *form {
 	s.mu.Lock()
 	forms := s.forms
@@ -108,22 +108,23 @@ func (s *slot) take(wants func(*form) bool) *form {
 	return chosen
 }
 
-// lead puts a form first, wherever it was.
+// lead moves or adds a form to the front.
 func (s *slot) lead(f *form) {
 	s.edit(f, func(others []*form) []*form { return append([]*form{f}, others...) })
 }
 
-// follow puts a form behind the first, wherever it was.
+// follow moves or adds a form to the second place.
 func (s *slot) follow(f *form) {
 	s.edit(f, func(others []*form) []*form { return slices.Insert(others, min(1, len(others)), f) })
 }
 
-// drop removes a form, if it is there.
+// drop removes a form, if the slot has it.
 func (s *slot) drop(f *form) {
 	s.edit(f, func(others []*form) []*form { return others })
 }
 
-// edit makes a new list of the forms but one. The slot holds those in its list.
+// edit replaces the list of forms. list gets the forms other than f. The slot holds a reference to
+// each form in its list.
 func (s *slot) edit(f *form, list func(others []*form) []*form) {
 	s.mu.Lock()
 	before := slices.Contains(s.forms, f)

@@ -46,8 +46,8 @@ func TestTheSchemaIsCurrent(t *testing.T) {
 	}
 }
 
-// generate makes the schema of everything that hook-worker knows. It goes to the root
-// of the module, where the comments are found.
+// generate generates the schema of everything that hook-worker knows. It changes to the root of the
+// module, to find the comments.
 func generate(t *testing.T) []byte {
 	t.Helper()
 	t.Chdir("../../..")
@@ -79,7 +79,7 @@ func generate(t *testing.T) []byte {
 	return text.Bytes()
 }
 
-// inYAML is the comment of a field for a reader who knows its key only.
+// inYAML adapts the comment of a field for a reader who knows only its key.
 func inYAML(field, text string) string {
 	text = strings.ReplaceAll(text, "; nil means", "; absent means")
 	rest, ok := strings.CutPrefix(text, field+" ")
@@ -93,11 +93,11 @@ var hump = regexp.MustCompile(`([a-z])([A-Z])`)
 
 var docLink = regexp.MustCompile(`\[\*?([A-Za-z.]+)\]`)
 
-// generator makes schemas of Go types.
+// generator generates schemas of Go types.
 type generator struct {
 	jsonschema.Reflector
 	t       *testing.T
-	current reflect.Type // the type with alternatives that is being made
+	current reflect.Type // the type with alternatives that is being generated
 }
 
 func (g *generator) of(config any, description string) *jsonschema.Schema {
@@ -109,10 +109,10 @@ func (g *generator) of(config any, description string) *jsonschema.Schema {
 	return s
 }
 
-// hook is the schema of a hook: a registration and one kind.
+// hook returns the schema of a hook: a registration and one kind.
 func (g *generator) hook() *jsonschema.Schema {
 	s := g.of(chain.Registration{}, "A hook: a registration, and one kind that says what it does.")
-	for _, own := range []string{"instance", "protocol", "channels"} { // the worker says them itself
+	for _, own := range []string{"instance", "protocol", "channels"} { // the worker sets them itself
 		s.Properties.Delete(own)
 	}
 	s.Properties.Set("async", &jsonschema.Schema{Type: "boolean", Description: "async is short for mode: async."})
@@ -124,14 +124,14 @@ func (g *generator) hook() *jsonschema.Schema {
 			s.Properties.Set(name, g.of(k.Config, k.Summary))
 		} else {
 			s.Properties.Set(name, g.members(k))
-			needs = needs[:1] // a builtin knows its events
+			needs = needs[:1] // a builtin has default events
 		}
 		s.OneOf = append(s.OneOf, &jsonschema.Schema{Required: needs})
 	}
 	return s
 }
 
-// contributor is the schema of a contributor: its channels, and one way to give.
+// contributor returns the schema of a contributor: its channels, and one source of values.
 func (g *generator) contributor() *jsonschema.Schema {
 	s, one := object("A contributor: its channels, and what it gives them."), uint64(1)
 	s.Properties.Set("id", &jsonschema.Schema{Type: "string", Description: "The id that it is registered under."})
@@ -149,8 +149,7 @@ func (g *generator) contributor() *jsonschema.Schema {
 	return s
 }
 
-// members is the schema of a kind that is one of several: its name, alone or with its
-// options.
+// members returns the schema of a kind that is one of several: its name, alone or with its options.
 func (g *generator) members(k kind.Kind) *jsonschema.Schema {
 	name, options, one := &jsonschema.Schema{Type: "string"}, object(""), uint64(1)
 	options.MinProperties, options.MaxProperties = &one, &one
@@ -161,7 +160,7 @@ func (g *generator) members(k kind.Kind) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: k.Summary, OneOf: []*jsonschema.Schema{name, options}}
 }
 
-// registers says what holds for a builtin where its hook says nothing else.
+// registers describes the defaults of a builtin's registration.
 func registers(reg chain.Registration) string {
 	reg = reg.WithDefaults()
 	text := fmt.Sprintf("Where the hook does not say otherwise: events %s; priority %d; on_failure %s; mode %s; timeout_ms %d",
@@ -183,13 +182,13 @@ func list(of *jsonschema.Schema, description string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "array", Items: of, Description: description}
 }
 
-// alternatives are members of which a struct has one, or at most one.
+// alternatives are members of which a struct may have at most one, or must have one.
 type alternatives struct {
 	names    []string
 	required bool
 }
 
-// alternativesOf are those of the types that have some.
+// alternativesOf has the alternatives of each type that has some.
 var alternativesOf = map[reflect.Type]alternatives{
 	reflect.TypeFor[celhook.Rule]():    {names: []string{"deny", "ask", "inject", "modify"}},
 	reflect.TypeFor[regohook.Config](): {names: []string{"policy", "files", "bundle"}, required: true},
@@ -197,8 +196,8 @@ var alternativesOf = map[reflect.Type]alternatives{
 	reflect.TypeFor[workerfile.Test](): {names: []string{"event", "events"}, required: true},
 }
 
-// apply adds to the schema of a struct that it has one of them. Where it may have none,
-// that is one more case.
+// apply adds to the schema of a struct that it has one of the members. If it may have none, that is
+// one more alternative.
 func (a alternatives) apply(s *jsonschema.Schema) {
 	none := &jsonschema.Schema{}
 	for _, name := range a.names {
@@ -213,8 +212,7 @@ func (a alternatives) apply(s *jsonschema.Schema) {
 	}
 }
 
-// known are the types that read JSON in a way of their own, and words of which there is
-// a closed list.
+// known returns the schemas of types with custom JSON decoding, and of words from a closed list.
 func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 	if choice, is := alternativesOf[typ]; is && g.current != typ {
 		g.current = typ
@@ -231,7 +229,7 @@ func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 	case reflect.TypeFor[exechook.Command]():
 		return &jsonschema.Schema{OneOf: []*jsonschema.Schema{{Type: "string"}, list(&jsonschema.Schema{Type: "string"}, "")}}
 	case reflect.TypeFor[workerfile.Text]():
-		type members workerfile.Text // reads as every struct does
+		type members workerfile.Text // has the default decoding
 		return g.orText(typ, members{})
 	case reflect.TypeFor[celhook.Inject]():
 		type members celhook.Inject
@@ -259,7 +257,7 @@ func (g *generator) known(typ reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// orText is the schema of a type that reads a text beside a mapping with its members.
+// orText returns the schema of a type that accepts a text as well as a mapping with its members.
 func (g *generator) orText(typ reflect.Type, members any) *jsonschema.Schema {
 	s := g.of(members, "")
 	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {

@@ -1,6 +1,7 @@
-// Package schema is the JSON Schema (2020-12) of worker files, for editors. It is made of
-// the configurations of all kinds and builtins and of their comments by `go generate`,
-// and a test keeps it current. What it accepts may still not load: it knows no CEL.
+// Package schema provides the JSON Schema (2020-12) of worker files, for editors. `go generate`
+// generates it from the configurations of all kinds and builtins and from their comments, and a
+// test keeps it up to date. A file that it accepts may still fail to load: it does not check CEL,
+// for example.
 package schema
 
 import (
@@ -13,5 +14,5 @@ import (
 //go:embed worker.schema.json
 var worker []byte
 
-// JSON is the text of the schema. The slice is the caller's.
+// JSON returns the text of the schema. The caller may modify the slice.
 func JSON() []byte { return bytes.Clone(worker) }

@@ -37,7 +37,7 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// validate is what an editor says of a worker file.
+// validate returns what an editor would report about a worker file.
 func validate(t *testing.T, s *jsonschema.Schema, text string) error {
 	t.Helper()
 	asJSON, err := yaml.YAMLToJSON([]byte(text))
@@ -61,8 +61,8 @@ var (
 	comment = regexp.MustCompile(`(?m)(?:^//\t.*\n|^//\n)+`)
 )
 
-// texts are the worker files of the tree: files, and blocks in documents and in the
-// comments of packages.
+// texts returns the worker files of the repository: files, and blocks in documents and in package
+// comments.
 func texts(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -99,7 +99,7 @@ func texts(t *testing.T) map[string]string {
 	return all
 }
 
-// TestEveryKindLoads is a test of package kinds.
+// TestEveryKindLoads tests package kinds.
 func TestEveryKindLoads(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(kinds.All(kind.Worker{}).Kinds)); !slices.Equal(got, []string{"builtin", "cel", "exec", "http", "rego"}) {
 		t.Errorf("the kinds are %q", got)
@@ -135,7 +135,7 @@ func TestWhatLoadsIsAccepted(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongIsRefused has wrong files that differ in little from right ones.
+// TestWhatIsWrongIsRefused has invalid files that differ little from valid ones.
 func TestWhatIsWrongIsRefused(t *testing.T) {
 	const head = "hooks:\n  - id: guard\n    events: [tool:pre]\n"
 	const good = head + "    cel: {rules: [{when: true, deny: no}]}\n"

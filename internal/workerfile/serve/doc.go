@@ -1,3 +1,3 @@
-// Package serve serves the hooks of a worker file on the connection of a client, and reloads them
-// when the file changes. hook-worker and `hook-router up` use it.
+// Package serve serves the hooks of a worker file on a client's connection, and reloads them when
+// the file changes. hook-worker and `hook-router up` use it.
 package serve

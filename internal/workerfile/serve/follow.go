@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// remindEvery is how often the log repeats that a reload failed.
+// remindEvery is how often a failed reload is logged again.
 const remindEvery = time.Minute
 
 // follower reloads the hooks when the file changes.
@@ -26,8 +26,8 @@ type follower struct {
 	set    *reload.Set
 }
 
-// run reads the file again when it changes, when a file that its hooks were built from changes, and
-// at each signal, until ctx ends. While a reload has failed, the log repeats why.
+// run rereads the file until ctx ends: when it changes, when a file that its hooks were built from
+// changes, and at each signal. While a reload has failed, it logs the reason repeatedly.
 func (f follower) run(ctx context.Context) {
 	changed := f.Changed
 	if f.Watch != nil {
@@ -65,14 +65,14 @@ func (f follower) follow() {
 	}
 }
 
-// reload applies the file as a whole, or logs why it can't.
+// reload applies the whole file, or logs why it can't.
 func (f follower) reload(ctx context.Context) error {
 	changes, err := f.apply(ctx)
 	switch {
 	case err == nil:
 		f.Metrics.Read(ctx, true)
 		f.Log.Info("reloaded", "file", f.Path, "changes", changes.String(), "new", ids(changes.New), "changed", ids(changes.Changed), "removed", ids(changes.Removed))
-	case ctx.Err() != nil: // stopped meanwhile
+	case ctx.Err() != nil: // stopped in the meantime
 	default:
 		f.Metrics.Read(ctx, false)
 		for _, e := range errorsOf(err) {
@@ -83,11 +83,11 @@ func (f follower) reload(ctx context.Context) error {
 	return err
 }
 
-// announceWithin bounds the event about a policy that could not be loaded.
+// announceWithin bounds the time to emit the event about a policy that could not be loaded.
 const announceWithin = 2 * time.Second
 
-// Announce emits that a policy could not be loaded, for hooks and watchers. id names the policy.
-// Nothing depends on it: a failure is only logged.
+// Announce emits an event about a policy that could not be loaded, for hooks and watchers. id names
+// the policy. Announce only logs a failure.
 func Announce(ctx context.Context, client *hookrouter.Client, log *slog.Logger, id string, cause error) {
 	ctx, cancel := context.WithTimeout(ctx, announceWithin)
 	defer cancel()
@@ -100,7 +100,6 @@ func Announce(ctx context.Context, client *hookrouter.Client, log *slog.Logger, 
 	}
 }
 
-// ids joins ids, like "a,b".
 func ids(list []string) string { return strings.Join(list, ",") }
 
 func (f follower) apply(ctx context.Context) (reload.Changes, error) {
@@ -115,7 +114,7 @@ func (f follower) apply(ctx context.Context) (reload.Changes, error) {
 	return changes, err
 }
 
-// warn logs the warnings of new and changed hooks.
+// warn logs the warnings about new and changed hooks.
 func (f follower) warn(file *workerfile.File, changes reload.Changes) {
 	for _, h := range file.Hooks {
 		if id := h.Registration.ID; !slices.Contains(changes.New, id) && !slices.Contains(changes.Changed, id) {

@@ -23,13 +23,13 @@ type reporter struct {
 	registered   func(kind string, reg chain.Registration)
 	log          *slog.Logger
 	nats, prefix string
-	calls        *atomic.Int64 // under way
+	calls        *atomic.Int64 // in flight
 }
 
 // Patience is how long a registration may take before a warning is logged.
 const Patience = 700 * time.Millisecond
 
-// registering warns while no router answers. done reports the registration.
+// registering logs a warning while no router answers. done reports the registration.
 func (t reporter) registering(h workerfile.Hook, reg chain.Registration) (done func(error)) {
 	waiting := after(Patience, func() {
 		t.log.Warn("no router has answered yet; still waiting. One that follows a killed router takes some seconds. If none runs, `hook-router` starts one with a NATS of its own, `hook-router --nats-url URL` one on this NATS",
@@ -52,10 +52,10 @@ func Words(reg chain.Registration) string {
 	return fmt.Sprintf("on %s, priority %d, on_failure %s, mode %s", strings.Join(reg.Events, " "), reg.Priority, reg.OnFailure, reg.Mode)
 }
 
-// stopWithin bounds the end of a worker: as long as a call may take.
+// stopWithin bounds how long a worker may take to stop: as long as a call may take.
 const stopWithin = chain.MaxTimeout
 
-// stop closes a worker once it has answered its calls, and logs what it waits for.
+// stop closes a worker after it has answered its calls, and logs how many are pending.
 func (t reporter) stop(ctx context.Context, w *worker.Worker) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
@@ -65,8 +65,7 @@ func (t reporter) stop(ctx context.Context, w *worker.Worker) error {
 	return w.Close(ctx)
 }
 
-// after calls do when the time is over, unless stop is called before. stop waits
-// for a do that has begun.
+// after calls do after a delay, unless stop is called first. If do has begun, stop waits for it.
 func after(d time.Duration, do func()) (stop func()) {
 	done := make(chan struct{})
 	timer := time.AfterFunc(d, func() { defer close(done); do() })
@@ -91,7 +90,7 @@ func (t reporter) logged(file *workerfile.File) *workerfile.File {
 	return file
 }
 
-// contributor logs failures: the caller sees only that a value is missing.
+// contributor logs the failures of a contributor. The caller sees only that a value is missing.
 func (t reporter) contributor(hook string, contribute kind.Contributor) kind.Contributor {
 	return func(ctx context.Context, channel string) (any, error) {
 		t.calls.Add(1)
@@ -116,7 +115,7 @@ func (t reporter) handler(h workerfile.Hook) kind.Handler {
 	}
 }
 
-// failed logs a failed call. A call that the router discarded did not fail.
+// failed logs a failed call. A call that the router cancelled did not fail.
 func (t reporter) failed(ctx context.Context, h workerfile.Hook, ev events.Event, err error) {
 	attrs := []any{"hook", h.Registration.ID, "kind", h.Kind, "event", ev.Name, "error", err}
 	if errors.Is(context.Cause(ctx), worker.ErrInVain) {

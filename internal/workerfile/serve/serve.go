@@ -22,41 +22,41 @@ import (
 
 // Options configure [Run]. File, Log and Metrics are required.
 type Options struct {
-	// File holds the hooks at the start.
+	// File has the hooks to start with.
 	File *workerfile.File
-	// Path is the path of File; empty if it was not read from a file, and never changes.
+	// Path is the path of File; empty if File was not read from a file and never changes.
 	Path string
-	// Read reads the file of Path again. An error keeps the hooks that there are.
+	// Read reads the file at Path again. On an error the current hooks stay.
 	Read func() (*workerfile.File, error)
-	// Watch reports changes of Path; it was made before File was read. Nil if files can't be watched:
-	// then Reload says when to read again.
+	// Watch reports changes of Path; it must be created before File is read. Nil if files can't be
+	// watched; then Reload triggers a reread.
 	Watch *filewatch.Watcher
-	// Changed reports changes if Watch is nil, since Read does not read a file. Nil for none.
+	// Changed reports changes if Watch is nil because Read does not read a file. It may be nil.
 	Changed <-chan struct{}
-	// Metadata is that of [worker.Options].
+	// Metadata is passed to [worker.Options].
 	Metadata func() map[string]string
-	// Reload makes Run read the file again at each signal; nil for none.
+	// Reload makes Run reread the file at each signal. It may be nil.
 	Reload <-chan os.Signal
-	// Applying is called before the hooks of a file are registered, those at the start
-	// included. What it returns is called with the outcome; it may be nil. Nil for nothing.
+	// Applying is called before the hooks of a file are registered, including those at the start.
+	// If done is not nil, it is called with the outcome. Applying may be nil.
 	Applying func(*workerfile.File) (done func(error))
-	// Ready is called once, when all hooks of File are registered and the file is followed;
-	// nil for nobody.
+	// Ready is called once, when all hooks of File are registered and the file is being watched. It
+	// may be nil.
 	Ready func()
-	// NATS and Prefix name the bus in messages, without its password.
+	// NATS and Prefix identify the bus in messages, without its password.
 	NATS, Prefix string
-	// Metrics get the outcome of each reading.
+	// Metrics records the outcome of each read.
 	Metrics *telemetry.WorkerFile
 	// Remind is how often a failed reload is logged again; 0 means once a minute.
 	Remind time.Duration
-	// Registered is called for each hook that was registered, with its kind; nil for nobody.
+	// Registered is called for each registered hook, with its kind. It may be nil.
 	Registered func(kind string, reg chain.Registration)
-	// Log gets reloads, failures of hooks, and waiting for a router.
+	// Log receives reloads, failures of hooks, and waits for a router.
 	Log *slog.Logger
 }
 
-// Run registers the hooks of the file, serves them and follows the file until ctx ends. Then it
-// answers the calls that it took.
+// Run registers the hooks of the file, serves them and follows the file until ctx ends. It then
+// answers the calls that it has accepted.
 func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 	if o.Registered == nil {
 		o.Registered = func(string, chain.Registration) {}
@@ -81,7 +81,7 @@ func Run(ctx context.Context, client *hookrouter.Client, o Options) error {
 		return errors.Join(err, stopped)
 	}
 	o.Metrics.Read(ctx, true)
-	f.follow() // before it says that it serves
+	f.follow() // before it reports readiness
 	if o.Ready != nil {
 		o.Ready()
 	}
@@ -99,7 +99,7 @@ func (f follower) take(ctx context.Context, file *workerfile.File) (reload.Chang
 	return changes, err
 }
 
-// concurrency reports calls that are under way at the same time to package procs.
+// concurrency reports concurrent calls to package procs.
 func concurrency() worker.Middleware {
 	var calls atomic.Int32
 	return func(next worker.Handler) worker.Handler {

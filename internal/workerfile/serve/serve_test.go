@@ -27,14 +27,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// denying is a worker file whose hook denies with a reason.
+// denying returns a worker file whose hook denies with a reason.
 func denying(reason string) (*workerfile.File, error) {
 	text := "hooks:\n  - {id: guard, events: [e], on_failure: deny, cel: {rules: [{deny: " + reason + "}]}}\n"
 	return workerfile.Parse("worker.yaml", []byte(text), basic.Kinds(kind.Worker{}))
 }
 
-// The hooks are those of the file as it is; what can't be read changes nothing, and at the
-// end a guard denies that nobody serves.
+// The hooks are those of the current file. An unreadable file changes nothing. At the end, a guard
+// that nobody serves denies.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var now atomic.Pointer[string] // the reason that is to be read; nil: the file is broken
+	var now atomic.Pointer[string] // the reason in the file; nil: the file is broken
 	tel, err := telemetry.Start(t.Context(), telemetry.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package basic joins the kinds of hooks that hook-router serves itself: builtin, cel, exec and
-// http. It refuses hooks of kind rego, since programs that import it do not link OPA; package kinds
-// has all kinds.
+// Package basic provides the kinds of hooks that hook-router serves itself: builtin, cel, exec and
+// http. It rejects hooks of kind rego, so that programs that import it do not link OPA; package
+// kinds has all kinds.
 package basic
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// Kinds returns the options with these kinds, for the hooks of one worker.
+// Kinds returns options with these kinds, for the hooks of one worker.
 func Kinds(w kind.Worker) workerfile.Options {
 	if w.States == nil {
 		w.States = &hookstate.Memory{}
@@ -36,7 +36,7 @@ func Kinds(w kind.Worker) workerfile.Options {
 	}
 }
 
-// refuse says which program has the kind.
+// refuse returns an error that names the program with this kind.
 func refuse(kind.Section) (kind.Hook, error) {
 	return kind.Hook{}, errors.New("this program has no Open Policy Agent: serve the file with hook-worker, beside hook-router")
 }

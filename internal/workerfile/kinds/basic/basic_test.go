@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kinds/basic"
 )
 
-// Every kind but rego loads; of that it is said which program has it.
+// Every kind except rego loads; the error about rego names the program that has it.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	for section, refused := range map[string]string{
