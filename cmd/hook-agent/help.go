@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// columns is the width of help.
+// columns is the width of the help text.
 const columns = 80
 
-// showFlags lists flags as the help of the other programs does: --name=VALUE, and beside it
-// what it means, within 80 columns.
+// showFlags lists flags in the format of the other programs' help: --name=VALUE and a description,
+// in 80 columns.
 func showFlags(w io.Writer, flags *flag.FlagSet) {
 	const indent, column = 2, 28
 	fmt.Fprintln(w, "Flags:")
@@ -30,8 +30,8 @@ func showFlags(w io.Writer, flags *flag.FlagSet) {
 	})
 }
 
-// wrap breaks a text between words into lines of at most width bytes. hook-agent starts with each call
-// of a tool, and so links none of the terminal packages of the other programs.
+// wrap breaks a text between words into lines of at most width bytes. hook-agent starts for each
+// tool call, so it does not link the terminal packages of the other programs.
 func wrap(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

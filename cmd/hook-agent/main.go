@@ -1,12 +1,12 @@
-// Command hook-agent is what a coding agent calls as its hook: it asks the hook router and
-// answers in the agent's own words.
+// Command hook-agent is the hook program that a coding agent calls: it asks the hook router and
+// answers in the agent's format.
 //
 //	hook-agent claude-code
 //	hook-agent copilot preToolUse
 //	hook-agent mcp-proxy -- npx -y @modelcontextprotocol/server-memory
 //
-// It reads the agent's JSON on standard input. Where no router answers, it blocks what the
-// agent is about to do. As mcp-proxy it sits in front of an MCP server instead. See docs/agents.
+// It reads the agent's JSON on standard input. If no router answers, it blocks the agent's
+// operation. As mcp-proxy, it runs in front of an MCP server instead. See docs/agents.
 package main
 
 import (

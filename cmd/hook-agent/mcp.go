@@ -21,7 +21,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// token is the name of a header.
+// token matches the name of a header.
 var token = regexp.MustCompile("^[A-Za-z0-9-]+$")
 
 const mcpUsage = `Usage: hook-agent mcp-proxy [flags] -- SERVER [ARGUMENT…]
@@ -33,7 +33,7 @@ does not run.
 
 `
 
-// serveMCP is hook-agent mcp-proxy. It returns the exit code, which is that of the server.
+// serveMCP runs hook-agent mcp-proxy. It returns the exit code of the server.
 func serveMCP(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer, stderr *os.File) int {
 	var o mcpproxy.Options
 	var ask agenthook.Options
@@ -48,7 +48,7 @@ func serveMCP(ctx context.Context, args []string, stdin io.Reader, stdout io.Wri
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write then fails; the server would inherit it where it is ignored
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // so that a write fails instead; if it were ignored, the server would inherit that
 	o.Notes, o.Signals = stderr, signals
 	gate := agenthook.NewGate("mcp-proxy", ask, stderr)
 	p, err := mcpproxy.New(o, gate)
@@ -56,12 +56,12 @@ func serveMCP(ctx context.Context, args []string, stdin io.Reader, stdout io.Wri
 		fmt.Fprintln(stderr, "hook-agent mcp-proxy:", err)
 		return agenthook.CodeBlock
 	}
-	ctx = context.WithoutCancel(ctx) // the signals go to the server
+	ctx = context.WithoutCancel(ctx) // signals are forwarded to the server
 	connecting, stop := context.WithCancel(ctx)
 	connected := make(chan struct{})
 	go func() {
 		defer close(connected)
-		_ = gate.Connect(connecting) // a first call that fails says why
+		_ = gate.Connect(connecting) // an error is reported by the first call
 	}()
 	code, err := p.Run(ctx, stdin, stdout)
 	stop()
@@ -76,7 +76,7 @@ func serveMCP(ctx context.Context, args []string, stdin io.Reader, stdout io.Wri
 	return code
 }
 
-// parseMCP reads the command line. After --help and --version the error is flag.ErrHelp.
+// parseMCP parses the command line. After --help and --version, it returns flag.ErrHelp.
 func parseMCP(o *mcpproxy.Options, ask *agenthook.Options, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("hook-agent mcp-proxy", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -114,7 +114,7 @@ func parseMCP(o *mcpproxy.Options, ask *agenthook.Options, args []string, stdout
 	o.Command = flags.Args()
 	o.Env = withoutOurs(os.Environ())
 	if o.URL == "" {
-		o.Cwd, _ = os.Getwd() // unknown where it is gone
+		o.Cwd, _ = os.Getwd() // empty if the directory was removed
 	}
 	if o.Name == "" {
 		o.Name = mcpproxy.NameOf(o.Command)
@@ -125,7 +125,8 @@ func parseMCP(o *mcpproxy.Options, ask *agenthook.Options, args []string, stdout
 	return nil
 }
 
-// withoutOurs is an environment without what says how to reach the router, and as whom.
+// withoutOurs returns an environment without the variables for the router's address and
+// credentials.
 func withoutOurs(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")

@@ -29,9 +29,8 @@ hook-agent mcp-proxy stands before an MCP server, for agents without hooks.
 
 `
 
-// run is the program without the process around it. failure is why the second process gave
-// no answer; nil where there was none. It returns the exit code; a wrong command line
-// blocks too.
+// run runs the program and returns its exit code. failure is the reason why package first has no
+// answer; nil if it did not try. An invalid command line blocks too.
 func run(ctx context.Context, args []string, failure *supervisor.Failure, stdin io.Reader, stdout, stderr io.Writer) int {
 	h := agenthook.Hook{Notes: stderr}
 	isChild := args[0] == supervisor.ChildName
@@ -45,7 +44,7 @@ func run(ctx context.Context, args []string, failure *supervisor.Failure, stdin 
 	err := parse(&h, args[1:], stdout)
 	switch {
 	case err != nil && isChild:
-		return 1 // the first process says it
+		return 1 // the first process reports the error
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
@@ -72,16 +71,16 @@ func run(ctx context.Context, args []string, failure *supervisor.Failure, stdin 
 	return out.Code
 }
 
-// parse reads the command line. After --help and --version the error is flag.ErrHelp.
+// parse parses the command line. After --help and --version, it returns flag.ErrHelp.
 func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("hook-agent", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	unreachable := routerFlags(flags, &h.Options, "`time` to answer in, shorter than the agent's own; default: nine tenths of what the agent allows")
-	flags.Bool("supervise", true, "answer from a first process where the second one dies, the default; --supervise=false: one process") // read by package first
+	flags.Bool("supervise", true, "answer from a first process where the second one dies, the default; --supervise=false: one process") // package first reads this flag
 	showVersion := flags.Bool("version", false, "print the version")
 	var operands []string
 	err := flags.Parse(args)
-	for err == nil && flags.NArg() > 0 { // options may stand behind them
+	for err == nil && flags.NArg() > 0 { // flags may follow operands
 		operands = append(operands, flags.Arg(0))
 		err = flags.Parse(flags.Args()[1:])
 	}
@@ -111,7 +110,7 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// names are the agents that there are, a line each.
+// names lists the supported agents, one per line.
 func names() string {
 	var b strings.Builder
 	for _, d := range agenthook.Dialects() {
@@ -120,7 +119,7 @@ func names() string {
 	return b.String()
 }
 
-// routerFlags declares the flags that say how to ask the router.
+// routerFlags defines the flags for asking the router.
 func routerFlags(flags *flag.FlagSet, o *agenthook.Options, timeout string) (unreachable *string) {
 	flags.StringVar(&o.Server, "server", "", "NATS `servers`, comma-separated; default: $NATS_URL, else nats://127.0.0.1:4222")
 	flags.StringVar(&o.Creds, "creds", "", "NATS credentials `file`; default: $NATS_CREDS")
@@ -130,7 +129,7 @@ func routerFlags(flags *flag.FlagSet, o *agenthook.Options, timeout string) (unr
 	return flags.String("on-unreachable", "", "`action` where no router can be asked: block or allow; default: $HOOK_AGENT_ON_UNREACHABLE, else block")
 }
 
-// complete fills in what no flag said.
+// complete checks the options and completes them from the environment.
 func complete(o *agenthook.Options, unreachable *string) error {
 	if o.Server == "" {
 		environment(o, unreachable)
@@ -146,11 +145,11 @@ func complete(o *agenthook.Options, unreachable *string) error {
 	return nil
 }
 
-// variables are what environment looks at, in this order.
+// variables are the variables that environment reads, in this order.
 var variables = []string{"NATS_URL", "NATS_CREDS", "HOOK_ROUTER_PREFIX", "HOOK_AGENT_ON_UNREACHABLE"}
 
-// environment fills in what no flag said. Where a flag names the server it is not looked at:
-// the settings of a project that the agent works on may set variables.
+// environment sets the options that have no flag from environment variables. It is not called if a
+// flag names the server, since the settings of the agent's project may set variables.
 func environment(o *agenthook.Options, unreachable *string) {
 	for i, to := range []*string{&o.Server, &o.Creds, &o.Prefix, unreachable} {
 		if *to == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/synccheck"
 )
 
-// auditKey is what signs the audit log, nil where there is none.
+// auditKey returns the key that signs the audit log; nil if the log is off.
 func (s serve) auditKey() (*signer.Key, error) {
 	if s.Audit == "off" {
 		return nil, nil
@@ -30,7 +30,7 @@ func (s serve) auditKey() (*signer.Key, error) {
 	return nil, fmt.Errorf("%w: choose a directory that this user can write with --store-dir", err)
 }
 
-// sayDurability says whether what a NATS server acknowledged survives a power cut.
+// sayDurability logs whether writes that the NATS servers acknowledge survive a power loss.
 func (s serve) sayDurability(ctx context.Context, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 // embeddedFlags are the flags that apply to the embedded NATS server only.
 var embeddedFlags = []string{"nats-listen", "nats-tls-cert", "nats-tls-key", "auth", "auth-dir", "store-dir"}
 
-// embeddedFlag is the first of [embeddedFlags] that was given; empty for none.
+// embeddedFlag returns the first of [embeddedFlags] that was given; empty for none.
 func embeddedFlag(command *kong.Context) string {
 	for _, p := range command.Path {
 		if p.Flag != nil && slices.Contains(embeddedFlags, p.Flag.Name) {
@@ -26,7 +26,8 @@ func embeddedFlag(command *kong.Context) string {
 	return ""
 }
 
-// checkAuth refuses flags that would let strangers in.
+// checkAuth returns an error for flags that would permit unauthenticated access or contradict each
+// other.
 func (s serve) checkAuth() error {
 	switch {
 	case (s.AgentCert == "") != (s.AgentKey == ""):
@@ -49,7 +50,7 @@ func (s serve) checkAuth() error {
 	return nil
 }
 
-// authDir is the directory of the embedded server's credentials; empty if it asks for none.
+// authDir returns the directory of the embedded server's credentials; empty if it requires none.
 func (s serve) authDir() string {
 	if s.NATSURL != "" || s.Auth == "off" {
 		return ""
@@ -57,7 +58,7 @@ func (s serve) authDir() string {
 	return cmp.Or(s.AuthDir, filepath.Join(s.StoreDir, "auth"))
 }
 
-// proves reports whether connections prove their identity.
+// proves reports whether connections are authenticated.
 func (s serve) proves() bool { return s.NATSAccounts || s.Identities != "" || s.authDir() != "" }
 
 // identities returns the identities of a joined server; nil for none.

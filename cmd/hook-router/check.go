@@ -12,7 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/api/console"
 )
 
-// check refuses invalid limits, and flags that contradict each other.
+// check returns an error for invalid limits and for flags that contradict each other.
 func (s serve) check(command *kong.Context) error {
 	if flag := embeddedFlag(command); flag != "" && s.NATSURL != "" {
 		return fmt.Errorf("--%s is for the embedded NATS server, and --nats-url starts none: leave one of them out", flag)
@@ -49,7 +49,7 @@ func (s serve) check(command *kong.Context) error {
 	return nil
 }
 
-// checkLimits refuses limits that are not positive, or negative where zero has a meaning.
+// checkLimits returns an error for limits that are negative, or zero if zero has no meaning.
 func (s serve) checkLimits() error {
 	for _, limit := range [...]struct {
 		flag        string
@@ -84,8 +84,8 @@ func (s serve) checkLimits() error {
 	return nil
 }
 
-// checkConsoleURL says why agents can't be told that address. What is more than an address
-// may be a secret, and agents would get it.
+// checkConsoleURL returns an error if --console-url is invalid. Agents get this URL, so it must not
+// contain possible secrets such as a user or a query.
 func (s serve) checkConsoleURL() error {
 	if s.ConsoleURL == "" {
 		return nil
@@ -97,7 +97,7 @@ func (s serve) checkConsoleURL() error {
 	return nil
 }
 
-// hasProxy reports whether a proxy of the console has a token.
+// hasProxy reports whether there is a token for a proxy of the console.
 func (s serve) hasProxy() bool {
 	_, people, err := console.ParseTokens(s.ConsoleToken)
 	return err == nil && slices.ContainsFunc(people, func(p console.Person) bool { return p.Name == console.Proxy })

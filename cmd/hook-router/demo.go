@@ -9,7 +9,7 @@ import (
 	hookdemo "github.com/hookrouter/hookrouter/internal/demo"
 )
 
-// demo is the tour of the product.
+// demo is the command that runs the demo.
 type demo struct{}
 
 func (demo) run(ctx context.Context, stdout io.Writer) error {

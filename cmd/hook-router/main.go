@@ -3,9 +3,9 @@
 // Without flags it starts a NATS server with JetStream on loopback and the router
 // on it. See docs/operator.md for every flag, and `hook-router demo` for a tour.
 //
-// SIGTERM and an interrupt end it when what is under way is done, a second one ends it at
-// once. SIGHUP reads the rule files again, as a change of one does, or ends it if standard
-// input is a terminal. SIGUSR1 toggles the level of the log.
+// SIGTERM and an interrupt shut it down gracefully; a second one ends it immediately. SIGHUP
+// reloads the rule files, as does a change of one, or ends the router if standard input is a
+// terminal. SIGUSR1 toggles the log level.
 package main
 
 import (

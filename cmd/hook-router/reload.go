@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// ruleFiles are the files that the router reads at the start, on a change and on SIGHUP. A file
-// that can't be read changes nothing.
+// ruleFiles are the files that the router reads at start, on a change and on SIGHUP. If a file is
+// invalid, the rules in force stay.
 type ruleFiles struct {
 	approvalRules, approvalGroups, auditRedact, pinned string // paths; empty for none
 
@@ -25,12 +25,12 @@ type ruleFiles struct {
 	mask  atomic.Pointer[redact.Rules]
 
 	people *people.People // nil without a file
-	guards *pinned.Guards // of the file or of a policy that is served here; nil without either
+	guards *pinned.Guards // of the file or of the policy of up; nil without either
 
-	policy chan<- os.Signal // gets each signal, too; nil without a policy
+	policy chan<- os.Signal // gets each reload signal as well; nil without a policy
 }
 
-// load reads all files, and puts them into force if all are valid.
+// load reads all files, and applies them if all are valid.
 func (f *ruleFiles) load() error {
 	rules, rulesErr := read(f.approvalRules, "approval rules", approval.ParseRules)
 	mask, maskErr := read(f.auditRedact, "redaction rules", redact.ParseRules)
@@ -40,7 +40,7 @@ func (f *ruleFiles) load() error {
 		return err
 	}
 	switch {
-	case f.pinned == "": // there is none, or they are the policy's
+	case f.pinned == "": // there are none, or they are of the policy
 	case f.guards == nil:
 		f.guards = guards
 	default:
@@ -57,7 +57,7 @@ func (f *ruleFiles) load() error {
 	return nil
 }
 
-// read reads and parses a file; without a path the rules are nil.
+// read reads and parses a file. It returns the zero value for an empty path.
 func read[T any](path, what string, parse func(name string, text []byte) (T, error)) (rules T, err error) {
 	if path == "" {
 		return rules, nil
@@ -74,8 +74,8 @@ func (f *ruleFiles) paths() []string {
 	return slices.DeleteFunc([]string{f.approvalRules, f.approvalGroups, f.auditRedact, f.pinned}, func(path string) bool { return path == "" })
 }
 
-// watched starts watching the files before they are read; nil if there are none or watching
-// fails. Close ends it.
+// watched returns a watcher of the files, which must be started before they are read; nil if there
+// are none or watching fails. The caller must close it.
 func (f *ruleFiles) watched(log *slog.Logger) *filewatch.Watcher {
 	paths := f.paths()
 	if len(paths) == 0 {
@@ -97,7 +97,7 @@ func (f *ruleFiles) watch(ctx context.Context, changed <-chan struct{}, reload <
 		case s := <-reload:
 			select {
 			case f.policy <- s:
-			default: // it is reading already, or there is none
+			default: // a reload is already pending, or there is no policy
 			}
 		case <-ctx.Done():
 			return
@@ -115,20 +115,21 @@ func (f *ruleFiles) watch(ctx context.Context, changed <-chan struct{}, reload <
 	}
 }
 
-// Match decides an approval request by the rules in force, if one matches.
+// Match returns the rule in force that decides an approval request, if any.
 func (f *ruleFiles) Match(facts approval.Facts) (approval.Rule, bool) {
 	return f.rules.Load().Match(facts)
 }
 
-// Shadow returns the shadow rule that would decide, by the rules in force.
+// Shadow returns the shadow rule in force that would decide.
 func (f *ruleFiles) Shadow(facts approval.Facts) (approval.Rule, bool) {
 	return f.rules.Load().Shadow(facts)
 }
 
-// masker masks records by the rules in force; nil without a file.
+// masker returns a masker of records that uses the rules in force; nil without a file.
 func (f *ruleFiles) masker() redact.Masker { return f.maskWith(f.mask.Load) }
 
-// approvalMasker masks what a person approves by the rules in force; nil without a file.
+// approvalMasker returns a masker of approval requests that uses the rules in force; nil without a
+// file.
 func (f *ruleFiles) approvalMasker() redact.Masker {
 	return f.maskWith(func() *redact.Rules { return f.mask.Load().ForApproval() })
 }
@@ -140,7 +141,7 @@ func (f *ruleFiles) maskWith(rules func() *redact.Rules) redact.Masker {
 	return masker(rules)
 }
 
-// masker masks by the rules that it returns.
+// masker masks with the rules that it returns.
 type masker func() *redact.Rules
 
 func (m masker) Object(raw []byte) ([]byte, int) { return m().Object(raw) }

@@ -25,7 +25,7 @@ type flags struct {
 	Version    kong.VersionFlag   `help:"Print the version."`
 }
 
-// hideRefused takes the flags that up refuses from its help.
+// hideRefused removes the flags that up refuses from its help.
 func hideRefused(k *kong.Kong) error {
 	for _, command := range k.Model.Children {
 		for _, flag := range command.Flags {
@@ -37,7 +37,7 @@ func hideRefused(k *kong.Kong) error {
 	return nil
 }
 
-// run is the program without the process around it.
+// run runs the program.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, sig signals.Signals) error {
 	var f flags
 	command, err := commandline.Parse(&f, args, kong.Name("hook-router"), kong.Writers(stdout, stderr),

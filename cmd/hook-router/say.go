@@ -16,7 +16,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// say tells the operator what of the flags deserves attention.
+// say logs what the operator should know about the flags.
 func (s serve) say(ctx context.Context, log *slog.Logger) {
 	s.located.say(log)
 	if s.NATSURL != "" && s.Audit == "strict" {
@@ -31,7 +31,7 @@ func (s serve) say(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// sayReady tells the operator where everything is.
+// sayReady prints the addresses of the router.
 func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, began time.Time) {
 	where := natsx.RedactURL(cmp.Or(s.NATSURL, n.ClientURL()))
 	if s.located.url != "" && s.located.ignored == "" {
@@ -53,8 +53,8 @@ func (s serve) sayReady(stdout io.Writer, n *server.Server, key *signer.Key, beg
 	}
 }
 
-// consoleURL is where the console is, for the user who started this program; empty where there
-// is none.
+// consoleURL returns the URL of the console for the user who started this program; empty if there
+// is no console.
 func (s serve) consoleURL(n *server.Server) string {
 	addr := reachable(n.HTTPAddr())
 	switch {
@@ -66,7 +66,7 @@ func (s serve) consoleURL(n *server.Server) string {
 	return fmt.Sprintf("http://%s/#token=%s", addr, n.ConsoleToken())
 }
 
-// reachable is an address that a browser on this machine can open.
+// reachable returns an address that a browser on this machine can open.
 func reachable(addr string) string {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil || !at.Addr().IsUnspecified() {
@@ -75,7 +75,7 @@ func reachable(addr string) string {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port()).String()
 }
 
-// loopback reports whether an address can be reached from this machine only.
+// loopback reports whether an address can be reached only from this machine.
 func loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -101,10 +101,10 @@ type serve struct {
 	ForwardBaggage bool       `env:"HOOK_ROUTER_FORWARD_BAGGAGE" help:"Pass the W3C baggage of requests on to hooks; it may hold arbitrary data."`
 	LogLevel       slog.Level `env:"HOOK_ROUTER_LOG_LEVEL" default:"info" help:"debug, info, warn or error; SIGUSR1 changes between debug and this one, PUT /loglevel to any."`
 
-	located location // what locate made of NATS_URL
+	located location // set by locate from NATS_URL
 }
 
-// run runs the router until ctx ends, and beside it the worker of up; nil for none.
+// run runs the router, and the worker of up unless it is nil, until ctx ends.
 func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signals, w *policyWorker) error {
 	began := time.Now()
 	server.TuneGC()
@@ -122,7 +122,7 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	if w != nil {
 		files.guards, files.policy, options.Drained = w.guards, w.reload, w.shutdown
 	}
-	var changed <-chan struct{} // none where no file is watched
+	var changed <-chan struct{} // nil if no file is watched
 	if watcher := files.watched(log); watcher != nil {
 		defer watcher.Close()
 		changed = watcher.Changed()
@@ -147,7 +147,8 @@ func (s serve) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Si
 	return errors.Join(err, w.err)
 }
 
-// start reads the files that the flags name and starts the server, with what else is in options.
+// start reads the files that the flags name and starts the server. options are the other options of
+// the server.
 func (s serve) start(ctx context.Context, files *ruleFiles, options server.Options) (*server.Server, *signer.Key, error) {
 	key, err := s.auditKey()
 	if err != nil {
@@ -165,7 +166,7 @@ func (s serve) start(ctx context.Context, files *ruleFiles, options server.Optio
 	return n, key, err
 }
 
-// options are those of the server: base, and what the flags and their files say.
+// options returns the options of the server: base, completed from the flags and their files.
 func (s serve) options(base server.Options, key *signer.Key, files *ruleFiles, identities *identity.File) server.Options {
 	return server.Options{
 		Log: base.Log, Level: base.Level, Telemetry: base.Telemetry, Drained: base.Drained,
@@ -199,7 +200,7 @@ func (s serve) options(base server.Options, key *signer.Key, files *ruleFiles, i
 	}
 }
 
-// labelMemory is --label-memory as the router takes it, where 0 means the default.
+// labelMemory converts --label-memory for the router, in whose options 0 means the default.
 func (s serve) labelMemory() time.Duration {
 	if s.LabelMemory == 0 {
 		return -1

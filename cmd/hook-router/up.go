@@ -30,7 +30,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// up is the router and a worker with a policy, in one process.
+// up is the command that runs the router and a worker with a policy in one process.
 type up struct {
 	Policy    string `env:"HOOK_ROUTER_POLICY" type:"existingfile" placeholder:"FILE" help:"Worker file whose hooks are served, read again when it changes; empty: the starter policy for coding agents, which is built in."`
 	NoBrowser bool   `help:"Do not open the console in a browser."`
@@ -40,11 +40,11 @@ type up struct {
 // starter names the built-in policy, which is not a file on disk.
 const starter = "built-in:coding-agent.yaml"
 
-// refusedByUp are flags of the router that are for a NATS server elsewhere, or for guards other
-// than those of the policy.
+// refusedByUp are the router's flags for an external NATS server, or for guards other than those of
+// the policy.
 var refusedByUp = []string{"nats-url", "nats-creds", "nats-monitor", "identities", "guards"}
 
-// check refuses flags that defeat the purpose of the command.
+// check returns an error for flags that defeat the purpose of the command.
 func (u up) check() error {
 	switch {
 	case u.Router.NATSURL != "":
@@ -74,12 +74,12 @@ func (u up) run(ctx context.Context, stdout, stderr io.Writer, sig signals.Signa
 // policyWorker serves the hooks of the policy.
 type policyWorker struct {
 	up     up
-	guards *pinned.Guards     // those of the policy
-	reload chan os.Signal     // passed on by the watcher of the router's rules
-	stop   context.CancelFunc // ends the process if the worker can't go on
+	guards *pinned.Guards     // of the policy
+	reload chan os.Signal     // forwarded by ruleFiles.watch
+	stop   context.CancelFunc // ends the process if the worker fails
 	cancel context.CancelFunc // ends the worker
 	ended  chan error
-	err    error // why it could not go on
+	err    error // why the worker failed
 }
 
 // read reads the policy for a worker.
@@ -100,8 +100,7 @@ func (w *policyWorker) read(host kind.Worker) (file *workerfile.File, err error)
 	return file, nil
 }
 
-// pin requires the guards of a policy before any event is decided: until they are registered,
-// events are refused.
+// pin pins the guards of a policy, so that their events are refused until they are registered.
 func (w *policyWorker) pin(file *workerfile.File) error {
 	registrations, err := reload.Registrations(file)
 	if err != nil {
@@ -127,7 +126,7 @@ func (w *policyWorker) applying(file *workerfile.File) (done func(error)) {
 	before, _ := pinned.New()
 	before.Replace(w.guards)
 	if err := w.pin(file); err != nil {
-		return nil // registering reports it again
+		return nil // registering reports the error again
 	}
 	return func(err error) {
 		if err != nil {
@@ -142,17 +141,17 @@ func (w *policyWorker) start(ctx context.Context, n *server.Server, tel *telemet
 	go func() {
 		err := w.serve(ctx, n, tel, log, ready)
 		w.ended <- err
-		w.stop() // without its worker the process can only deny
+		w.stop() // without its worker, the router can only deny
 	}()
 }
 
 // shutdown ends the worker when the router has answered all requests.
 func (w *policyWorker) shutdown() {
 	if w.cancel == nil {
-		return // it was not started
+		return // the worker was not started
 	}
 	w.cancel()
-	if err := <-w.ended; err != nil && !errors.Is(err, hookrouter.ErrNoRouter) { // the router left first
+	if err := <-w.ended; err != nil && !errors.Is(err, hookrouter.ErrNoRouter) { // the router stopped first
 		w.err = fmt.Errorf("serve the policy: %w", err)
 	}
 }
@@ -161,7 +160,7 @@ func (w *policyWorker) serve(ctx context.Context, n *server.Server, tel *telemet
 	var watch *filewatch.Watcher
 	if w.up.Policy != "" {
 		var err error
-		if watch, err = filewatch.New(w.up.Policy); err != nil { // before it is read
+		if watch, err = filewatch.New(w.up.Policy); err != nil { // before the file is read
 			log.Warn("file watch failed; send SIGHUP to reload", "error", err)
 		} else {
 			defer watch.Close()
@@ -194,13 +193,13 @@ func (w *policyWorker) serve(ctx context.Context, n *server.Server, tel *telemet
 	})
 }
 
-// served is what the worker serves, and what it does not.
+// served describes what the worker serves.
 type served struct {
 	hooks     int
-	leftovers []string // guards of another policy, which deny
+	leftovers []string // ids of registered guards that the worker does not serve
 }
 
-// leftovers returns registered guards that are not in the file: without a worker of their own
+// leftovers returns the ids of registered guards that are not in the file. Without another worker,
 // they deny all their events.
 func leftovers(ctx context.Context, client *hookrouter.Client, file *workerfile.File) (ids []string) {
 	a, err := agent.New(client, agent.Options{})
@@ -209,7 +208,7 @@ func leftovers(ctx context.Context, client *hookrouter.Client, file *workerfile.
 	}
 	list, err := a.Registry(ctx)
 	if err != nil {
-		return nil // it is for information only
+		return nil // for information only
 	}
 	ours, err := reload.Registrations(file)
 	for _, l := range list {

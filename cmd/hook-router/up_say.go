@@ -20,7 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// ready tells a newcomer what runs and what to type next, and opens the console.
+// ready prints what runs and what to do next, and opens the console in a browser.
 func (w *policyWorker) ready(ctx context.Context, stdout io.Writer, n *server.Server, s served, began time.Time, log *slog.Logger) {
 	fmt.Fprintf(stdout, "hook-router %s is up after %d ms\n  policy   %s, %s\n  NATS     %s\n",
 		version.Number(), time.Since(began).Milliseconds(), cmp.Or(w.up.Policy, "the starter policy for coding agents"), term.Plural(s.hooks, "hook"), n.ClientURL())
@@ -72,9 +72,9 @@ func browser(system string, getenv func(string) string) []string {
 // pageLives is how long a browser has to read the redirecting page.
 const pageLives = 15 * time.Second
 
-// openPage opens an address that holds a token. All users can see command lines, including the
-// agents that must not get the token. So the browser gets a temporary file, readable by its user
-// only, that redirects to the address.
+// openPage opens an address that contains a token. Command lines are visible to all users, and so
+// to agents that must not get the token. So the browser opens a temporary file, readable only by
+// its owner, that redirects to the address.
 func openPage(ctx context.Context, program []string, address, dir string) error {
 	file, err := filepath.Abs(filepath.Join(dir, "console.html"))
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 )
 
-// told writes what is wrong with the policy, each with its line, and returns how many errors there
-// are. Errors that have no line are returned as they are.
+// told prints the errors and warnings in the policy with their lines, and returns an error with the
+// number of errors. It returns an error without lines unchanged.
 func (u up) told(stderr io.Writer, err error) error {
 	tell(stderr, "warning: ", workerfile.Warnings(err))
 	all := workerfile.Errors(err)
@@ -24,7 +24,7 @@ func (u up) told(stderr io.Writer, err error) error {
 	return fmt.Errorf("%s: %s", u.Policy, term.Plural(len(all), "error"))
 }
 
-// warn tells people on a terminal what is probably not meant in a policy, and others in the log.
+// warn reports the warnings of a policy: as text on a terminal, otherwise in the log.
 func (u up) warn(stderr io.Writer, warnings []*workerfile.Error) {
 	if telemetry.OnTerminal(stderr) {
 		tell(stderr, "warning: ", warnings)
@@ -36,7 +36,7 @@ func (u up) warn(stderr io.Writer, warnings []*workerfile.Error) {
 	}
 }
 
-// tell writes what is wrong with a policy, each with its line.
+// tell prints errors or warnings of a policy with their lines.
 func tell(stderr io.Writer, before string, all []*workerfile.Error) {
 	for _, e := range all {
 		term.Say(stderr, before+e.Error())
@@ -44,8 +44,8 @@ func tell(stderr io.Writer, before string, all []*workerfile.Error) {
 	}
 }
 
-// inUse replaces the advice to join the server that has an address or a directory: up always starts
-// its own.
+// inUse rewrites the error that an address or a directory is in use. It omits the advice to join
+// the other server, since up always starts its own.
 func (u up) inUse(err error) error {
 	taken, ok := errors.AsType[*embedded.InUseError](err)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/webhook"
 )
 
-// checkWebhooks refuses webhook flags that contradict each other or other flags.
+// checkWebhooks returns an error for webhook flags that are invalid or contradict other flags.
 func (s serve) checkWebhooks() error {
 	for _, text := range s.WebhookAfter {
 		if _, err := webhook.ParseEscalation(text); err != nil {
@@ -33,7 +33,7 @@ func (s serve) checkWebhooks() error {
 	return nil
 }
 
-// webhooks are the receivers of approval requests. The flags are checked already.
+// webhooks returns the receivers of approval requests. The flags must have been checked.
 func (s serve) webhooks() webhook.Options {
 	o := webhook.Options{URLs: s.Webhook, Secret: s.WebhookSecret}
 	for _, text := range s.WebhookAfter {

@@ -16,17 +16,16 @@ import (
 // defaultPort is the port of NATS servers.
 const defaultPort = "4222"
 
-// location is what came of NATS_URL; the zero value where it is not set, or is the address on
-// which a server is started here.
+// location describes how NATS_URL is used. It is the zero value if NATS_URL is not set, if another
+// option names the server, or if NATS_URL is the address of the embedded server.
 type location struct {
 	url     string // NATS_URL
-	ignored string // why it is not joined; empty if it is
+	ignored string // why the server is not joined; empty if it is
 }
 
-// locate decides which NATS server to use if neither --nats-url nor HOOK_ROUTER_NATS_URL names
-// one: NATS_URL, as in all other programs, with NATS_CREDS. A server is started here if a flag
-// of the embedded server is given, if NATS_URL is the address on which it would listen, and by
-// up and the demo.
+// locate determines the NATS server if neither --nats-url nor HOOK_ROUTER_NATS_URL names one:
+// NATS_URL with NATS_CREDS, as in all other programs. The embedded server is used instead if one of
+// its flags is given, if NATS_URL is the address on which it would listen, and by up.
 func (s *serve) locate(command *kong.Context, getenv func(string) string) {
 	at := getenv("NATS_URL")
 	if s.NATSURL != "" || at == "" || sameAddress(at, s.NATSListen) {
@@ -47,7 +46,7 @@ func (s *serve) locate(command *kong.Context, getenv func(string) string) {
 	}
 }
 
-// say logs what came of NATS_URL.
+// say logs how NATS_URL is used.
 func (l location) say(log *slog.Logger) {
 	at := natsx.RedactURL(l.url)
 	switch {

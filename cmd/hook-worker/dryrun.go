@@ -21,15 +21,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// How a registration of the file compares with the one on the bus.
+// The results of comparing a registration of the file with the one on the bus.
 const (
 	isNew     = "new"     // none is registered
-	isSame    = "same"    // this worker would share its calls
-	isChanged = "changed" // it would be replaced
-	isRefused = "refused" // it is newer, and stays
+	isSame    = "same"    // identical: this worker would share its calls
+	isChanged = "changed" // the one on the bus would be replaced
+	isRefused = "refused" // the one on the bus is newer, and stays
 )
 
-// plan says what starting would change on the bus.
+// plan describes what starting would change on the bus.
 type plan struct {
 	NATS  string    `json:"nats"`
 	Hooks []planned `json:"hooks"`
@@ -45,7 +45,7 @@ type planned struct {
 	wanted chain.Registration
 }
 
-// field is one member of a registration that differs.
+// field is a member of a registration that differs.
 type field struct {
 	Bus  any `json:"bus"`
 	File any `json:"file"`
@@ -92,7 +92,7 @@ func (s serve) dryRun(ctx context.Context, p process) error {
 	return out.Encode(found)
 }
 
-// compare says what a registration would do to the one on the bus.
+// compare compares a registration with the one on the bus.
 func compare(reg chain.Registration, there map[string]agent.Listing) planned {
 	one := planned{ID: reg.ID, Is: isNew, wanted: reg.WithDefaults()}
 	l, known := there[reg.ID]
@@ -127,7 +127,7 @@ func differences(onBus, inFile chain.Registration) map[string]field {
 	return differ
 }
 
-// members are a registration's members, without those that tell its instances apart.
+// members returns a registration's members, without those that differ between instances.
 func members(reg chain.Registration) (m map[string]any) {
 	reg.Instance, reg.Protocol = "", 0
 	text, err := json.Marshal(reg)
@@ -154,7 +154,7 @@ func (p plan) print(w io.Writer) error {
 	return out.Failure()
 }
 
-// words say what would happen.
+// words describes what would happen.
 func (one planned) words() string {
 	who := cmp.Or(strings.Join(one.Instances, ", "), "no worker: none answers for it now")
 	switch one.Is {
@@ -168,7 +168,7 @@ func (one planned) words() string {
 	return "taken over from " + who
 }
 
-// written is a value in file form, on one line.
+// written returns a value as JSON.
 func written(v any) string {
 	if v == nil {
 		return "nothing"

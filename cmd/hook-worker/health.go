@@ -17,18 +17,18 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 )
 
-// maxConnections bounds the connections to the pages: the files that the process may open are for its
-// hooks.
+// maxConnections limits the connections to the pages, since the hooks need the open files of the
+// process.
 const maxConnections = 64
 
-// health serves /healthz (the process lives), /readyz (its hooks are registered and NATS is
+// health serves /healthz (the process is alive), /readyz (the hooks are registered and NATS is
 // connected), /policy and /metrics.
 type health struct {
-	serving atomic.Bool // whether the hooks are registered, and the worker does not stop
+	serving atomic.Bool // whether the hooks are registered and the worker is not stopping
 	conn    atomic.Pointer[nats.Conn]
 	policy  atomic.Pointer[follow.Follower] // nil if a file is served
 	server  *http.Server
-	done    chan struct{} // closed when nothing is served any more
+	done    chan struct{} // closed when the server has stopped
 }
 
 // serveHealth serves the pages on an address until close; an empty address disables them.
@@ -71,7 +71,7 @@ func (h *health) ready() string {
 	return "the hooks are not registered"
 }
 
-// showPolicy shows which version of its policy the worker runs, and what it refused.
+// showPolicy serves the versions of the policy that the worker runs, and the refused one.
 func (h *health) showPolicy(w http.ResponseWriter, _ *http.Request) {
 	policy := h.policy.Load()
 	if policy == nil {
@@ -83,7 +83,7 @@ func (h *health) showPolicy(w http.ResponseWriter, _ *http.Request) {
 	_ = json.NewEncoder(w).Encode(policy.Status())
 }
 
-// close ends serving.
+// close stops the server.
 func (h *health) close() {
 	if h.server != nil {
 		_ = h.server.Close()

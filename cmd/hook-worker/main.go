@@ -1,5 +1,5 @@
-// Command hook-worker serves the hooks that a YAML file describes: rules in
-// CEL and commands of any language.
+// Command hook-worker serves the hooks that a YAML file describes, such as CEL rules and commands
+// in any language.
 //
 //	hook-worker --config worker.yaml
 //	hook-worker --config worker.yaml --dry-run
@@ -7,14 +7,13 @@
 //	hook-worker test worker.yaml
 //	hook-worker schema
 //
-// While it runs it reads the file again when it changes, and on SIGHUP. SIGUSR1
-// toggles the level of the log. SIGTERM and SIGINT end it when the calls under way are
-// answered, a second one ends it at once; so does SIGHUP if standard input is a terminal.
+// It reloads the file when it changes, and on SIGHUP. SIGUSR1 toggles the log level. SIGTERM and
+// SIGINT end it after it has answered all calls in flight; a second one ends it immediately. If
+// standard input is a terminal, SIGHUP has the same effect as SIGTERM.
 //
-// It exits with 0 when it was stopped, 1 when it could not do its work (no
-// NATS, no router, a registration that was refused), and 2 when the command line
-// or the file is wrong. validate and test exit with 1 for whatever is wrong with a file or
-// its tests, and 2 when the command line is.
+// It exits with 0 when it was stopped, 1 after a failure (no NATS, no router, a refused
+// registration), and 2 if the command line or the file is invalid. validate and test exit with 1
+// for any error in a file or its tests, and 2 if the command line is invalid.
 package main
 
 import (
@@ -38,10 +37,10 @@ func main() {
 	}
 }
 
-// failedError is what validate and test found wrong.
+// failedError is an error that validate or test found.
 type failedError struct{ error }
 
-// failed hides whether an error is about a file: validate and test have one exit code.
+// failed wraps an error so that its exit code is 1, whether it is about a file or not.
 func failed(err error) error {
 	if err == nil {
 		return nil

@@ -13,15 +13,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// observed holds what makes a running worker observable: its log, traces, metrics and health
-// pages.
+// observed has the log, traces, metrics and health pages of a running worker, and the tuning of its
+// processors.
 type observed struct {
 	log    *slog.Logger
 	tel    *telemetry.Telemetry
 	pages  *health
 	toggle func() // stops toggling the log level
 
-	tuning sync.WaitGroup // sets how many processors this one uses, until untune
+	tuning sync.WaitGroup // runs procs.Tune until untune
 	untune context.CancelFunc
 }
 

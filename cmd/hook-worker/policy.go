@@ -25,7 +25,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// check refuses flags that contradict each other.
+// check returns an error for flags that contradict each other.
 func (s serve) check() error {
 	policy := s.Policy != ""
 	switch {
@@ -97,7 +97,7 @@ func (s serve) policyKeys() ([]note.Verifier, error) {
 	return verifierkeys.Verifiers(keys), err
 }
 
-// policyDir is where versions of policies are kept.
+// policyDir returns the directory for versions of policies.
 func (s serve) policyDir() (string, error) {
 	if s.PolicyDir != "" {
 		return s.PolicyDir, nil
@@ -109,8 +109,8 @@ func (s serve) policyDir() (string, error) {
 	return filepath.Join(cache, "hookrouter", "policies"), nil
 }
 
-// runPolicy serves what a follower reads until ctx ends. serving is called for each version
-// with hooks.
+// runPolicy serves the hooks of a follower until ctx ends. It calls serving for each version with
+// hooks.
 func (s serve) runPolicy(ctx context.Context, p process, client *hookrouter.Client, follower *follow.Follower, o hooks.Options, serving func()) error {
 	following, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup

@@ -26,7 +26,7 @@ type decided struct {
 	Refused *evaluate.Undecided `json:"refused,omitempty"` // instead
 }
 
-// refusedOr is the line of an event that could not be decided; any other error ends the run.
+// refusedOr returns the line for an event that could not be decided. Any other error ends the run.
 func refusedOr(err error) (decided, error) {
 	if refused, ok := errors.AsType[*evaluate.Undecided](err); ok {
 		return decided{Refused: refused}, nil
@@ -34,8 +34,7 @@ func refusedOr(err error) (decided, error) {
 	return decided{}, err
 }
 
-// Run writes what the hooks decide for each event, one line of JSON each, in the order of the
-// events.
+// Run writes the decision for each event as one line of JSON, in the order of the events.
 func (c replayEvents) Run(ctx context.Context, p process) error {
 	file, err := workerfiles.Loader(c.File, c.RunAll, p.stderr)(kind.Worker{})
 	if err != nil {

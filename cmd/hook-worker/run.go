@@ -43,16 +43,16 @@ type serve struct {
 	JSON       bool       `name:"json" help:"With --dry-run: JSON output."`
 }
 
-// process is what the program sees of the process around it.
+// process is the environment of the program: its streams and signals.
 type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	signals        signals.Signals
-	remind         time.Duration // how often a failed reload is logged again; 0 means a minute
-	poll           time.Duration // how often routers are asked for the policy; 0 means once a second
+	remind         time.Duration // interval at which a failed reload is logged again; 0 means a minute
+	poll           time.Duration // interval at which routers are polled for the policy; 0 means a second
 }
 
-// run is the program without the process around it.
+// run runs the program.
 func run(ctx context.Context, args []string, p process) error {
 	var f flags
 	command, err := commandline.Parse(&f, args, kong.Name("hook-worker"), kong.Writers(p.stdout, p.stderr),

@@ -15,26 +15,26 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// teller says what a worker does: as text to people on a terminal, elsewhere as lines of the log,
-// so that all lines have one form.
+// teller reports what a worker does: as text on a terminal, otherwise as log lines, so that all
+// lines have the same format.
 type teller struct {
 	out io.Writer
 	log *slog.Logger // writes to out, too
 }
 
-// people reports whether it is read on a terminal.
+// people reports whether the output is a terminal.
 func (t teller) people() bool { return telemetry.OnTerminal(t.out) }
 
-// say writes a text for people, or else a line of the log.
+// say writes text on a terminal, otherwise a log line.
 func (t teller) say(text, line string, args ...any) {
 	if t.people() {
 		term.Say(t.out, text)
 		return
 	}
-	t.log.Info(line, args...) //nolint:sloglint // its callers give constants
+	t.log.Info(line, args...) //nolint:sloglint // callers pass constants
 }
 
-// warnings says what is probably not meant in a file.
+// warnings reports the warnings of a file.
 func (t teller) warnings(file *workerfile.File) {
 	if t.people() {
 		workerfiles.Warn(file, t.out)
@@ -45,7 +45,7 @@ func (t teller) warnings(file *workerfile.File) {
 	}
 }
 
-// registered says that a hook is registered.
+// registered reports a registered hook.
 func (t teller) registered(kind string, reg chain.Registration) {
 	switch {
 	case t.people():
@@ -58,23 +58,23 @@ func (t teller) registered(kind string, reg chain.Registration) {
 	}
 }
 
-// ready says that calls are answered.
+// ready reports that the worker answers calls.
 func (t teller) ready(count int, nats string) {
 	text := fmt.Sprintf("hook-worker %s answers for %s on %s", version.Number(), term.Plural(count, "hook"), nats)
 	t.say(text, "worker answers for its hooks", "version", version.Number(), "hooks", count, "nats", nats)
 }
 
-// follows says that the versions of a policy are followed.
+// follows reports that the worker follows a policy.
 func (t teller) follows(policy, nats string) {
 	text := fmt.Sprintf("hook-worker %s follows policy %s on %s", version.Number(), policy, nats)
 	t.say(text, "worker follows policy", "version", version.Number(), "policy", policy, "nats", nats)
 }
 
-// stopping says that no new calls are accepted.
+// stopping reports that no new calls are accepted.
 func (t teller) stopping() {
 	const text = "stopping: no new calls are accepted"
 	t.say(text, text)
 }
 
-// stopped says that every call is answered.
+// stopped reports that the worker has stopped.
 func (t teller) stopped() { t.say("stopped", "stopped") }

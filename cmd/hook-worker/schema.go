@@ -6,7 +6,7 @@ import (
 	workerschema "github.com/hookrouter/hookrouter/internal/workerfile/schema"
 )
 
-// schema prints the JSON Schema of worker files.
+// schema is the command that prints the JSON Schema of worker files.
 type schema struct{}
 
 func (schema) Run(p process) error {

@@ -18,18 +18,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// url is the address of NATS, for a file.
+// url returns the URL of NATS for a file.
 func (s serve) url(file *workerfile.File) string {
 	return cmp.Or(s.NATSURL, file.NATS.URL, "nats://127.0.0.1:4222")
 }
 
-// prefix is the first token of every subject, for a file.
+// prefix returns the first token of all subjects for a file.
 func (s serve) prefix(file *workerfile.File) string {
 	return cmp.Or(s.Prefix, file.NATS.Prefix, events.DefaultPrefix)
 }
 
-// Run registers and serves the hooks of the file, and follows its changes, until ctx ends. Then
-// it answers the calls that it took.
+// Run registers and serves the hooks of the file, and reloads it on changes, until ctx ends. Then
+// it answers the calls that it has accepted.
 func (s serve) Run(ctx context.Context, p process) (err error) {
 	if err := s.check(); err != nil {
 		return workerfiles.InputError(err)
@@ -82,7 +82,8 @@ func (s serve) Run(ctx context.Context, p process) (err error) {
 	})
 }
 
-// readAgain reads the file for the existing connection.
+// readAgain returns a function that reads the file again. The file must name the NATS server and
+// prefix of the existing connection.
 func (s serve) readAgain(first *workerfile.File, host kind.Worker) func() (*workerfile.File, error) {
 	return func() (*workerfile.File, error) {
 		file, err := workerfiles.Read(s.Config, host)
@@ -97,14 +98,15 @@ func (s serve) readAgain(first *workerfile.File, host kind.Worker) func() (*work
 	}
 }
 
-// connect connects to the bus, for a file.
+// connect connects to the bus for a file.
 func (s serve) connect(ctx context.Context, file *workerfile.File, log *slog.Logger) (*hookrouter.Client, error) {
 	return hookrouter.Connect(ctx, hookrouter.Options{
 		URL: s.url(file), Prefix: s.prefix(file), Creds: s.NATSCreds, Role: hookrouter.RoleWorker, Name: "hook-worker", Log: log,
 	})
 }
 
-// memory connects to the hooks' state: like the hooks, unless flags say otherwise.
+// memory returns the options for the connection to the hooks' state, which default to those of the
+// hooks.
 func (s serve) memory(file *workerfile.File, log *slog.Logger) natsx.Options {
 	creds := s.StateCred
 	if s.StateURL == "" {

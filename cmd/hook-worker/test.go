@@ -17,7 +17,7 @@ type testFiles struct {
 	Text   bool     `name:"text" xor:"form" help:"Text output, the default."`
 }
 
-// Run writes a line for each test or event.
+// Run runs the tests or events and writes their results.
 func (c testFiles) Run(ctx context.Context, p process) error {
 	return failed(workerfiles.Tests{
 		Files: c.Files, Events: c.Events, RunAll: c.RunAll, JUnit: c.JUnit, JSON: c.JSON, Width: term.TerminalWidth(p.stdout),

@@ -26,7 +26,7 @@ type validate struct {
 	JSON     bool     `name:"json" help:"A line of JSON for each file: what it registers, or its errors; and its warnings."`
 }
 
-// validated is the result for one file. The file is valid if it has no errors.
+// validated is the result for one file.
 type validated struct {
 	File          string               `json:"file"`
 	Registrations []chain.Registration `json:"registrations,omitempty"` // in execution order, every default written out
@@ -36,7 +36,7 @@ type validated struct {
 	hooks int
 }
 
-// remark is an error or a warning. Its line is 0 if it is not about a line.
+// remark is an error or a warning. Line is 0 if it is not about a line.
 type remark struct {
 	File    string `json:"file"`
 	Line    int    `json:"line,omitempty"`
@@ -52,8 +52,7 @@ func remarks(all []*workerfile.Error) (list []remark) {
 	return list
 }
 
-// Run prints what is wrong with each file, or what it registers, in the order in which its hooks
-// run.
+// Run prints the errors of each file, or its registrations in execution order.
 func (v validate) Run(p process) error {
 	var wrong error
 	out := json.NewEncoder(p.stdout)
@@ -73,7 +72,7 @@ func (v validate) Run(p process) error {
 	return failed(wrong)
 }
 
-// inOrder sorts registrations in execution order, with contributors last.
+// inOrder compares registrations by execution order, with contributors last.
 func inOrder(a, b chain.Registration) int {
 	if n := cmp.Compare(len(a.Channels), len(b.Channels)); n != 0 && (len(a.Channels) == 0 || len(b.Channels) == 0) {
 		return n
@@ -81,7 +80,7 @@ func inOrder(a, b chain.Registration) int {
 	return cmp.Compare(a.Priority, b.Priority)
 }
 
-// check reads a file and prints what is wrong with it.
+// check reads a file and prints its errors and warnings.
 func (v validate) check(path string, stderr io.Writer) (found validated, err error) {
 	found.File = path
 	read := workerfiles.Load
@@ -114,7 +113,7 @@ func (v validate) check(path string, stderr io.Writer) (found validated, err err
 	return found, nil
 }
 
-// print is for people.
+// print prints a valid file for people.
 func (f validated) print(out *term.Printer) {
 	state := "all well"
 	if n := len(f.Warnings); n > 0 {

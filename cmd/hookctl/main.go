@@ -1,6 +1,6 @@
-// Command hookctl is the command line of people and coding agents on the bus: it
-// emits events, answers the approval requests of hooks, shows which hooks there are and
-// what they do, watches, and serves hooks of one line. See docs/hookctl.md.
+// Command hookctl is the command line for people and coding agents: it emits events, answers
+// approval requests of hooks, shows registered hooks and what they do, watches events, and serves
+// one-line hooks. See docs/hookctl.md.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	code := hookctl.Run(ctx, os.Args[1:], cli.Process{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Terminal: term.IsTerminal(os.Stdout),
 	})

@@ -6,8 +6,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// claudeCode is the dialect of Claude Code. A changed input comes without a permission: the
-// user's own permission rules still apply to it.
+// claudeCode returns the dialect of Claude Code. A changed input is returned without a permission
+// decision, so the user's own permission rules still apply to it.
 func claudeCode() Dialect {
 	return Dialect{
 		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.330",
@@ -48,5 +48,5 @@ func claudeCode() Dialect {
 	}
 }
 
-// subagent says who a sub-agent works for, and what it is called.
+// subagent maps the parent session and the name of a sub-agent to members of the agent's document.
 var subagent = map[string]string{"parent_session_id": "session_id", "agent_name": "agent_type"}

@@ -2,7 +2,7 @@ package agenthook
 
 import "encoding/json"
 
-// claudeOutput is what Claude Code reads of a hook; Codex and Qwen Code read the same form.
+// claudeOutput is the output that Claude Code, Codex and Qwen Code expect of a hook.
 type claudeOutput struct {
 	Decision      string          `json:"decision,omitempty"`
 	Reason        string          `json:"reason,omitempty"`
@@ -10,7 +10,7 @@ type claudeOutput struct {
 	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
 }
 
-// claudeStop blocks whatever the event is: it stops the agent.
+// claudeStop blocks any event: it stops the agent.
 type claudeStop struct {
 	Continue   bool   `json:"continue"`
 	StopReason string `json:"stopReason"`
@@ -33,7 +33,7 @@ type claudeBehavior struct {
 	Message  string `json:"message,omitempty"`
 }
 
-// writeClaude writes the form without changes, in which the agents agree.
+// writeClaude returns the output except for a change, for which the agents differ.
 func writeClaude(e Event, a answer) claudeOutput {
 	out := claudeOutput{SystemMessage: a.message}
 	specific := claudeSpecific{HookEventName: e.Native, AdditionalContext: a.context}
@@ -51,7 +51,7 @@ func writeClaude(e Event, a answer) claudeOutput {
 	return out
 }
 
-// specific is the part for one event, which is made if there is none.
+// specific returns the event-specific part of the output, and adds it if missing.
 func (o *claudeOutput) specific(e Event) *claudeSpecific {
 	if o.Specific == nil {
 		o.Specific = &claudeSpecific{HookEventName: e.Native}

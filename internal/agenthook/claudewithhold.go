@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// withholdClaude returns the result in a document of PostToolUse without its texts. Claude Code
-// shows the model the result itself if what replaces it has another form than the tool's. It is nil
-// if there is no result.
+// withholdClaude returns the tool result of a PostToolUse document with all texts empty, or nil if
+// there is no result. The form of the result must not change: Claude Code ignores a replacement of
+// another form and shows the model the original.
 func withholdClaude(document []byte) json.RawMessage {
 	var call struct {
 		Tool   string `json:"tool_name"`
@@ -23,19 +23,21 @@ func withholdClaude(document []byte) json.RawMessage {
 	switch {
 	case mcp && list:
 		return json.RawMessage(`[{"type":"text","text":""}]`)
-	case call.Tool == "Read" && object: // images and documents too, whose data can't be empty
+	case call.Tool == "Read" && object: // also for images and documents, whose data must not be empty
 		return json.RawMessage(`{"type":"text","file":{"filePath":"","content":"","numLines":0,"startLine":1,"totalLines":0}}`)
 	}
 	return marshal(withoutTexts(call.Result, !mcp))
 }
 
 var (
-	// schemaMember is a member whose text is a word of the schema of Claude Code's own tools.
+	// schemaMember matches members whose values are keywords in the schemas of Claude Code's own
+	// tools.
 	schemaMember = regexp.MustCompile(`^(type|mode|status|cellType|cell_type|output_type|edit_mode|language|service_tier)$`)
 	schemaWord   = regexp.MustCompile(`^[A-Za-z][\w/.+-]{0,31}$`)
 )
 
-// withoutTexts returns a JSON value with its texts empty, except words of a schema if it has one.
+// withoutTexts returns a JSON value with all strings empty. If schema is set, it keeps schema
+// keywords.
 func withoutTexts(value any, schema bool) any {
 	switch value := value.(type) {
 	case string:

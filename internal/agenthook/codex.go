@@ -6,15 +6,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// codexStop prevents a compaction, where Codex knows no decision.
+// codexStop prevents a compaction, for which Codex does not support a decision.
 type codexStop struct {
 	Continue      bool   `json:"continue"`
 	StopReason    string `json:"stopReason"`
 	SystemMessage string `json:"systemMessage,omitempty"`
 }
 
-// codex is the dialect of Codex. If a hook answers with a field that it does not know, it
-// ignores the hook and goes on.
+// codex returns the dialect of Codex. Codex ignores a hook whose output has an unknown field, and
+// continues.
 func codex() Dialect {
 	return Dialect{
 		Name: "codex", Agent: "Codex", Tried: "0.169.0",
@@ -49,10 +49,10 @@ func codex() Dialect {
 			out := writeClaude(e, a)
 			switch {
 			case a.changed != nil && e.Modify == "tool_input":
-				out.specific(e).PermissionDecision = "allow" // Codex takes no other form
+				out.specific(e).PermissionDecision = "allow" // Codex requires it for a changed input
 				out.specific(e).UpdatedInput = a.changed
 			case a.changed != nil:
-				out.Decision, out.Reason = "block", asText(a.changed) // it replaces the result
+				out.Decision, out.Reason = "block", asText(a.changed) // the reason replaces the result
 			}
 			return out
 		},

@@ -7,7 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// copilotOutput is what Copilot CLI reads of a hook whose event begins with a small letter.
+// copilotOutput is the output that Copilot CLI expects of a hook whose event name starts in lower
+// case.
 type copilotOutput struct {
 	PermissionDecision       string          `json:"permissionDecision,omitempty"`
 	PermissionDecisionReason string          `json:"permissionDecisionReason,omitempty"`
@@ -26,8 +27,7 @@ type copilotResult struct {
 	Text       string `json:"textResultForLlm"`
 }
 
-// copilot is the dialect of Copilot CLI, with the names of events that begin with a small
-// letter.
+// copilot returns the dialect of Copilot CLI, with the event names that start in lower case.
 func copilot() Dialect {
 	return Dialect{
 		Name: "copilot", Agent: "Copilot CLI", Tried: "1.0.102",

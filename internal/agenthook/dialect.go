@@ -8,37 +8,37 @@ import (
 	"unicode"
 )
 
-// Dialect is how one agent speaks to its hooks.
+// Dialect describes the hook protocol of one agent.
 type Dialect struct {
-	Name  string // as on the command line
+	Name  string // on the command line
 	Agent string // for people
-	Tried string // the version that the table was tried with
+	Tried string // the version of the agent that the table was tested with
 
-	// Timeout is how long the agent waits for a hook by default.
+	// Timeout is the agent's default timeout for a hook.
 	Timeout time.Duration
-	// EventMember is the member of the agent's document that names the event; empty if
-	// only the command line does.
+	// EventMember is the member of the agent's document that names the event; empty if only the
+	// command line names it.
 	EventMember string
-	// Rename maps members of the document to those of the standard events. The others stay
-	// as they are.
+	// Rename maps members of the document to members of the standard events. Other members keep their
+	// names.
 	Rename map[string]string
-	// SessionEnv is the variable in which the agent names its session to the programs that
-	// it runs; empty if it does not.
+	// SessionEnv is the environment variable with the session id that the agent sets for the programs
+	// it runs; empty if it sets none.
 	SessionEnv string
 	Events     []Event
-	// FailsOpen says that the agent goes on if a hook is killed, as `hookctl connect` sets
-	// the hook up.
+	// FailsOpen says that the agent continues if a hook that `hookctl connect` set up is killed.
 	FailsOpen bool
-	// Notes are further facts for the agent's page, a sentence each.
+	// Notes are further facts for the agent's documentation page.
 	Notes []string
 
-	// write returns the answer in the agent's form: a JSON object; nil for nothing.
+	// write returns the answer in the agent's format, which encodes to a JSON object; nil for no
+	// output.
 	write func(e Event, a answer) any
-	// block is what blocks an unknown event; nil for the form of Claude Code.
+	// block returns the output that blocks an unknown event; nil for the format of Claude Code.
 	block func(reason string) any
 }
 
-// blockAny is what blocks an unknown event.
+// blockAny returns the output that blocks an unknown event.
 func (d Dialect) blockAny(reason string) any {
 	if d.block != nil {
 		return d.block(reason)
@@ -46,68 +46,67 @@ func (d Dialect) blockAny(reason string) any {
 	return claudeStop{Continue: false, StopReason: reason, Decision: "block", Reason: reason}
 }
 
-// Event is one hook event of an agent, and what the agent lets a hook do there.
+// Event is a hook event of an agent, and what the agent supports at it.
 type Event struct {
 	Native string // the agent's name for it
-	Name   string // the event here
-	// Deny is what a denial does. The zero Effect: nothing.
+	Name   string // the name of the standard event
+	// Deny is the effect of a denial; the zero Effect means none.
 	Deny Effect
 	// Modify is the member of the data that a hook may change; empty for none.
 	Modify string
-	// Merges says that the agent merges the changed member into its own, so that a hook
-	// can remove nothing.
+	// Merges says that the agent merges the changed member into the original, so that a hook can't
+	// remove anything from it.
 	Merges bool
-	// AnyType says that a change may give the member another type. Otherwise the agent would
-	// ignore such a change.
+	// AnyType says that a change may give the member another JSON type. If false, the agent ignores
+	// such a change.
 	AnyType bool
-	// Text is a member of the changed member that must stay a text: otherwise the agent would
-	// ignore the change.
+	// Text names a member of the changed member that must remain a string; otherwise the agent ignores
+	// the change.
 	Text string
-	// Inject says that the model gets the context that hooks add.
+	// Inject says that the agent passes the context that hooks add to the model.
 	Inject bool
-	// Message says that the user is shown what hooks say.
+	// Message says that the agent shows the messages of hooks to its user.
 	Message bool
-	// Timeout overrides that of the dialect; zero: it does not.
+	// Timeout overrides the timeout of the dialect unless it is 0.
 	Timeout time.Duration
-	// Copy maps members of the standard event to those of the agent's that they are
-	// copied from.
+	// Copy maps members of the standard event to the members of the document that they are copied
+	// from.
 	Copy map[string]string
-	// Skip names a member that must not be an empty text: otherwise the agent only
-	// repeats an event.
+	// Skip names a member whose empty string marks a repeated event, which is not sent to the router.
 	Skip string
 
-	// withhold returns what replaces a denied result in the agent's document, if the reason alone
-	// does not; nil if it does.
+	// withhold returns the replacement of a denied result in the agent's document. It is nil if the
+	// reason alone replaces the result.
 	withhold func(document []byte) json.RawMessage
 }
 
-// Effect is what an agent does if a hook denies.
+// Effect is what an agent does with a denial.
 type Effect string
 
-// The effects. The zero Effect is that the agent goes on.
+// The effects. The zero Effect means that the agent ignores a denial.
 const (
-	Stops   Effect = "stops"    // the operation does not happen
-	Hides   Effect = "hides"    // the model gets the reason in place of the result, or of the prompt
-	Tells   Effect = "tells"    // it has happened; the model also gets the reason
-	KeepsOn Effect = "keeps on" // the agent does not end its turn, and gets the reason as its task
+	Stops   Effect = "stops"    // the operation is not performed
+	Hides   Effect = "hides"    // the model gets the reason in place of the result or the prompt
+	Tells   Effect = "tells"    // the operation was performed; the model gets the reason as well
+	KeepsOn Effect = "keeps on" // the agent does not end its turn; the reason is its next task
 )
 
-// Gated reports whether nothing passes without a verdict.
+// Gated reports whether the event must not pass without a verdict.
 func (e Event) Gated() bool { return e.Deny == Stops || e.Deny == Hides }
 
-// Obeys reports whether the agent obeys anything at this event.
+// Obeys reports whether a verdict can have any effect at this event.
 func (e Event) Obeys() bool { return e.Deny != "" || e.Modify != "" || e.Inject || e.Message }
 
-// answer is what to tell the agent. The zero answer lets it go on.
+// answer is the answer to the agent. The zero answer lets it continue.
 type answer struct {
 	deny    bool
-	reason  string          // why, for the model
-	changed json.RawMessage // the new value of the member that Event.Modify names; nil for no change
+	reason  string          // for the model
+	changed json.RawMessage // the new value of the member Event.Modify; nil for no change
 	context string          // for the model
 	message string          // for the user
 }
 
-// empty reports whether there is nothing to say.
+// empty reports whether the answer has no content.
 func (a answer) empty() bool {
 	return !a.deny && a.changed == nil && a.context == "" && a.message == ""
 }
@@ -123,8 +122,8 @@ type agentEvent struct {
 	event Event
 }
 
-// gatedElsewhere finds a gated event of any agent by its letters alone: agents differ in the case
-// of a name, and in what is between its words.
+// gatedElsewhere finds a gated event of any agent by the letters of its name, since agents differ
+// in case and in word separators.
 func gatedElsewhere(native string) (agentEvent, bool) {
 	for _, d := range Dialects() {
 		for _, e := range d.Events {
@@ -136,7 +135,7 @@ func gatedElsewhere(native string) (agentEvent, bool) {
 	return agentEvent{}, false
 }
 
-// own finds an event of the dialect by its letters alone.
+// own finds an event of the dialect by the letters of its name.
 func (d Dialect) own(native string) (Event, bool) {
 	i := slices.IndexFunc(d.Events, func(e Event) bool { return letters(e.Native) == letters(native) })
 	if i < 0 {
@@ -155,7 +154,7 @@ func letters(name string) string {
 	}, name)
 }
 
-// Find returns the dialect of a name.
+// Find returns the dialect with a name.
 func Find(name string) (Dialect, bool) {
 	all := Dialects()
 	i := slices.IndexFunc(all, func(d Dialect) bool { return d.Name == name })
@@ -165,14 +164,14 @@ func Find(name string) (Dialect, bool) {
 	return all[i], true
 }
 
-// Probe is a gated event of all dialects that no agent sends: `hookctl doctor` uses it to
-// try the way to the router.
+// Probe is a gated event of all dialects that no agent sends. `hookctl doctor` uses it to test the
+// connection to the router.
 const Probe = "hookctl-doctor"
 
-// ProbeName is what [Probe] is called on the bus.
+// ProbeName is the name of the standard event for [Probe].
 const ProbeName = "hook-agent:doctor"
 
-// Event returns the event that the agent calls native.
+// Event returns the event with the agent's name native.
 func (d Dialect) Event(native string) (Event, bool) {
 	if native == Probe {
 		return Event{Native: Probe, Name: ProbeName, Deny: Stops}, true

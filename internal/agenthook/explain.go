@@ -14,10 +14,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// explain says what failed and what a person can do.
+// explain returns err with an explanation and what a person can do about it.
 func (o Options) explain(err error) error {
 	var pending *agent.PendingError
-	late := o.EventID != "" && errors.Is(err, context.DeadlineExceeded) // the router has the event, from the first process
+	late := o.EventID != "" && errors.Is(err, context.DeadlineExceeded) // the first process has already sent the event to the router
 	switch {
 	case errors.Is(err, natsx.ErrCredentials) && o.Creds == "":
 		servers, role := cmp.Or(o.Server, natsx.DefaultURL), string(hookrouter.RoleAgent)

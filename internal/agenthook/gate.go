@@ -16,11 +16,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// connectWithin bounds one attempt of a Gate to connect, tries again included.
+// connectWithin limits the time of one connection attempt of a Gate, including retries.
 const connectWithin = 10 * time.Second
 
-// Gate asks the router about the tool calls that a program relays. Unlike a [Hook] it keeps
-// its connection. It is safe for concurrent use, and needs notes that are so too.
+// Gate asks the router about the tool calls that a program relays. Unlike a [Hook], it keeps its
+// connection. It is safe for concurrent use if its notes are.
 type Gate struct {
 	hook       Hook
 	connecting singleflight.Group
@@ -31,36 +31,37 @@ type Gate struct {
 // call, or its result, pass unchanged.
 type Decision struct {
 	Deny    bool
-	Reason  string          // why, for the model
+	Reason  string          // for the model
 	Changed json.RawMessage // the new input or result; nil for no change
-	Context string          // for the model, beside the result
+	Context string          // for the model, in addition to the result
 }
 
-// The events of a Gate: what a relayed call does.
+// The events of a Gate.
 var (
 	beforeCall = Event{Native: "tools/call", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", AnyType: true, Inject: true}
 	afterCall  = Event{Native: "the result of tools/call", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", AnyType: true, Inject: true}
 )
 
-// NewGate makes a gate for a program that is called name. It connects with the first
-// question, or before it with [Gate.Connect].
+// NewGate returns a gate for the program with a name. The gate connects when it first asks the
+// router, or earlier with [Gate.Connect].
 func NewGate(name string, o Options, notes io.Writer) *Gate {
 	return &Gate{hook: Hook{Dialect: Dialect{Name: name, Agent: name}, Options: o, Notes: notes}}
 }
 
-// Connect connects if not yet connected. An error says why the next question may fail.
+// Connect connects to the router unless the gate is connected. After an error, the gate tries again
+// when it next asks.
 func (g *Gate) Connect(ctx context.Context) error {
 	_, err := g.connect(ctx)
 	return err
 }
 
-// Before asks about a call that is about to run; data is that of tool:pre. waiting is called
-// if a person is asked, and must return soon; it may be nil.
+// Before asks about a call before it runs; data is the data of tool:pre. waiting is called when a
+// person is asked, and must return soon; it may be nil.
 func (g *Gate) Before(ctx context.Context, data []byte, waiting func(verdict.Approval)) Decision {
 	return g.ask(ctx, beforeCall, data, waiting)
 }
 
-// After asks about what a call returned; data is that of tool:post.
+// After asks about the result of a call; data is the data of tool:post.
 func (g *Gate) After(ctx context.Context, data []byte, waiting func(verdict.Approval)) Decision {
 	return g.ask(ctx, afterCall, data, waiting)
 }
@@ -101,14 +102,14 @@ func (g *Gate) verdict(ctx context.Context, in *input, waiting func(verdict.Appr
 	})
 }
 
-// EndSession forgets what the router keeps of a session, and closes the connection.
+// EndSession deletes the state that the router keeps of a session, and closes the connection.
 func (g *Gate) EndSession(ctx context.Context, session string) {
 	client := g.client.Load()
 	if client == nil {
 		return
 	}
 	if a, err := agent.New(client, agent.Options{Session: session, Source: "/" + g.hook.Dialect.Name}); err == nil {
-		_ = a.EndSession(ctx) // it expires
+		_ = a.EndSession(ctx) // the state expires anyway
 	}
 	client.Conn().Close()
 }
@@ -118,7 +119,7 @@ func (g *Gate) connect(ctx context.Context) (*hookrouter.Client, error) {
 		return client, nil
 	}
 	done := g.connecting.DoChan("", func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectWithin) // others wait for it too
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectWithin) // other callers share this attempt
 		defer cancel()
 		client, err := g.hook.connect(ctx)
 		if err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// geminiOutput is what Gemini CLI reads of a hook.
+// geminiOutput is the output that Gemini CLI expects of a hook.
 type geminiOutput struct {
 	Decision      string          `json:"decision,omitempty"`
 	Reason        string          `json:"reason,omitempty"`
@@ -21,7 +21,7 @@ type geminiSpecific struct {
 	AdditionalContext string          `json:"additionalContext,omitempty"`
 }
 
-// gemini is the dialect of Gemini CLI.
+// gemini returns the dialect of Gemini CLI.
 func gemini() Dialect {
 	return Dialect{
 		Name: "gemini", Agent: "Gemini CLI", Tried: "0.61.0",
@@ -53,7 +53,7 @@ func gemini() Dialect {
 			case a.changed != nil && e.Modify == "tool_input":
 				specific.ToolInput = a.changed
 			case a.changed != nil:
-				out.Decision, out.Reason = "deny", asText(a.changed, "llmContent") // it replaces the result
+				out.Decision, out.Reason = "deny", asText(a.changed, "llmContent") // the reason replaces the result
 			}
 			if specific.ToolInput != nil || specific.AdditionalContext != "" {
 				out.Specific = &specific

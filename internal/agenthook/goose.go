@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// goose is the dialect of Goose, which can only be told no.
+// goose returns the dialect of Goose, which supports denials only.
 func goose() Dialect {
 	return Dialect{
 		Name: "goose", Agent: "Goose", Tried: "1.52.0",

@@ -14,65 +14,66 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// Options say how a hook asks the router. The zero Options ask the router at the default
-// address, and block if it can't be reached.
+// Options configure how a hook asks the router. The zero Options use the default address, and block
+// if the router is unreachable.
 type Options struct {
 	Server string // NATS servers, comma-separated; empty means nats://127.0.0.1:4222
 	Creds  string // NATS credentials file; empty for none
-	// Home is a directory in which to look for credentials before the variables count; empty
-	// for none. It matters only if Creds is empty.
+	// Home is a home directory that is searched for credentials before environment variables are used;
+	// empty for none. It is used only if Creds is empty.
 	Home   string
 	Prefix string // first token of the router's subjects; empty means hooks
-	// Timeout is how long the agent waits for an answer, in total; 0 means nine tenths of
-	// what the agent allows a hook by default.
+	// Timeout is the total time for an answer; 0 means nine tenths of the agent's default timeout for
+	// the hook.
 	Timeout time.Duration
-	// Patience is how long to retry an unreachable router; 0 means two seconds.
+	// Patience is how long an unreachable router is retried; 0 means two seconds.
 	Patience time.Duration
-	// Allow lets gated events pass if the router can't be reached.
+	// Allow lets gated events pass if the router is unreachable.
 	Allow bool
-	// StateDir is where uses of Allow are kept until they are reported; empty for nowhere.
+	// StateDir is the directory where uses of Allow are stored until they are reported; empty for
+	// none.
 	StateDir string
-	// EventID is the id under which another process sent the event already; empty if none did.
+	// EventID is the id with which another process already sent the event; empty if none did.
 	EventID string
-	// Spent is how much of the time that the agent waits is over.
+	// Spent is the part of the timeout that has already passed.
 	Spent time.Duration
-	// Getenv finds the sessions of agents that this process runs below: os.Getenv, or nil
-	// for none.
+	// Getenv looks up the variables with the sessions of the agents that started this process:
+	// os.Getenv, or nil for none.
 	Getenv func(string) string
 }
 
 // CodeBlock is the exit code that blocks in all dialects; the reason is on standard error.
 const CodeBlock = 2
 
-// Output is what the agent gets of its hook. The zero Output lets it go on.
+// Output is the output of a hook to the agent. The zero Output lets the agent continue.
 type Output struct {
 	Stdout []byte
-	Stderr string // the reason, where Code is not 0
+	Stderr string // the reason, if Code is not 0
 	Code   int
 }
 
-// Hook answers one call of an agent's hook. It is used once.
+// Hook answers one call of an agent's hook. It must be used only once.
 type Hook struct {
 	Dialect Dialect
-	Native  string // the event as the command line names it; empty: the document does
+	Native  string // the event on the command line; empty if the document names it
 	Options Options
-	Router  Router    // nil: one over NATS, as Options say
-	Notes   io.Writer // standard error, for notes beside the answer
+	Router  Router    // nil for the router that Options name, over NATS
+	Notes   io.Writer // standard error, for messages that are not part of the answer
 }
 
-// timeout is how long the agent still waits for the answer to an event.
+// timeout returns the time that is left to answer an event.
 func (h *Hook) timeout(e Event) time.Duration {
 	return max(cmp.Or(max(h.Options.Timeout, 0), h.Dialect.Waits(e))-h.Options.Spent, time.Millisecond)
 }
 
-// Waits is how long hook-agent waits for the answer to an event: a little less than the
-// agent waits for it.
+// Waits returns how long hook-agent waits for the answer to an event: slightly less than the
+// agent's own timeout.
 func (d Dialect) Waits(e Event) time.Duration {
 	return cmp.Or(e.Timeout, d.Timeout) * 9 / 10
 }
 
-// Answer answers an agent's document. It returns in time whatever happens to ctx, the
-// router and the network.
+// Answer answers an agent's document. It returns before the agent's timeout, whatever happens to
+// ctx, the router and the network.
 func (h *Hook) Answer(ctx context.Context, document []byte) Output {
 	in, err := readInput(h.Dialect, h.Native, document)
 	if err != nil {
@@ -94,9 +95,9 @@ func (h *Hook) Answer(ctx context.Context, document []byte) Output {
 	return h.write(in.event, document, h.obey(in, v))
 }
 
-// Decide answers an agent's document if the router of this process decides at once. accepted is
-// called first, with how long that takes at the most. The error says that there is no verdict: the
-// agent's own hook-agent knows what to do then.
+// Decide answers an agent's document with the router of this process. It calls accepted with the
+// longest time that the answer takes, before it asks. An error means that there is no verdict; the
+// agent's own hook-agent handles that case.
 func (h *Hook) Decide(ctx context.Context, document []byte, accepted func(time.Duration)) (Output, error) {
 	in, err := readInput(h.Dialect, h.Native, document)
 	switch {
@@ -120,9 +121,9 @@ func (h *Hook) Decide(ctx context.Context, document []byte, accepted func(time.D
 
 var errUnknown = errors.New("this version does not know the event")
 
-// Refuse is the answer if there is no verdict, but not because of the router: the document
-// can't be read, or the second process does not answer. For an unknown event it blocks in the way
-// that all agents understand.
+// Refuse returns the answer when there is no verdict for a reason other than the router: the
+// document can't be read, or the second process does not answer. If the event is not known at all,
+// it blocks with the exit code that all agents obey.
 func (h *Hook) Refuse(document []byte, cause error) Output {
 	in, _ := readInput(h.Dialect, h.Native, document)
 	reason := blocked(cause)
@@ -136,7 +137,8 @@ func (h *Hook) Refuse(document []byte, cause error) Output {
 	return h.write(in.event, document, withoutVerdict(in.event, cause))
 }
 
-// withoutVerdict blocks a gated event; for others it notes that no router was asked.
+// withoutVerdict returns the answer to an event without a verdict: a denial if the event is gated,
+// otherwise a message to the user.
 func withoutVerdict(e Event, cause error) answer {
 	if e.Gated() {
 		return answer{deny: true, reason: blocked(cause)}
@@ -148,8 +150,8 @@ func blocked(cause error) string {
 	return fmt.Sprintf("Blocked, since no policy could be asked: %v. Do not work around this: tell your user.", cause)
 }
 
-// Body is an output as the body of an answer over HTTP, which has no exit code: what the body
-// does not say does not count.
+// Body returns an output as the body of an HTTP response. HTTP has no exit code, so a block is
+// written into the body.
 func (h *Hook) Body(out Output) []byte {
 	if out.Code != 0 {
 		out = h.print(h.Dialect.blockAny(out.Stderr))
@@ -160,8 +162,8 @@ func (h *Hook) Body(out Output) []byte {
 	return out.Stdout
 }
 
-// obey is what to tell the agent about a verdict. What it would ignore becomes a denial, if
-// that stops something, and a note.
+// obey returns the answer for a verdict. A change that the agent would ignore becomes a denial.
+// Denials and context that have no effect at the event are only noted.
 func (h *Hook) obey(in input, v verdict.Verdict) answer {
 	e := in.event
 	a := answer{deny: v.Action != verdict.Continue, reason: v.Reason, context: injected(v), message: shown(append(v.Display, decided(v)...)...)}
@@ -190,8 +192,8 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 	return a
 }
 
-// write returns an answer to a document in the agent's form. What is for the user goes to standard
-// error if the agent shows nothing.
+// write returns an answer to a document in the agent's format. Messages for the user go to standard
+// error if the agent does not show them.
 func (h *Hook) write(e Event, document []byte, a answer) Output {
 	if a.deny && e.withhold != nil {
 		a.changed = e.withhold(document)

@@ -14,28 +14,28 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxInput bounds the document of an agent, in bytes. A router takes less; see its server's
-// max_payload.
+// maxInput limits the document of an agent, in bytes. The router accepts less: see max_payload of
+// its NATS server.
 const maxInput = supervisor.MaxDocument
 
-// maxName bounds an event's name in messages about it.
+// maxName limits an event's name in messages and in the names of unknown events, in bytes.
 const maxName = 64
 
-// input is what an agent sent its hook.
+// input is the parsed input of an agent to its hook.
 type input struct {
 	event   Event
-	known   bool            // the dialect has the event
-	data    json.RawMessage // of the standard event
+	known   bool            // the event is in the dialect
+	data    json.RawMessage // data of the standard event
 	members events.Object   // of data
-	skip    bool            // it repeats an event that was sent before
+	skip    bool            // it repeats an earlier event
 }
 
-// readInput reads an agent's document. native is the event as the command line names it, for
-// documents that do not: one that a document names counts, so that a wrong command line opens
-// nothing. A name that only the command line has must be known: it may be misspelled. The event
-// is returned even with an error.
+// readInput parses an agent's document. native is the event on the command line, for documents that
+// do not name it. A known event in the document overrides it, so that a wrong command line does not
+// bypass a gate. An event that only the command line names must be known, since it may be
+// misspelled. The event is returned even with an error.
 func readInput(d Dialect, native string, document []byte) (input, error) {
-	named := native // on the command line
+	named := native
 	members, err := events.ParseObject(document)
 	said, _ := members.GetString(d.EventMember)
 	if said != "" {
@@ -61,7 +61,7 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 			return in, fmt.Errorf("%q is not an event of %s: write %s in its settings and in the command of the hook, as in hook-agent %s %s, or have hookctl connect %s write them", name, d.Agent, meant.Native, d.Name, meant.Native, d.Name)
 		case gated:
 			return in, fmt.Errorf("%q is not an event of %s, but it looks like %s of %s, which is gated: hook-agent is set up for another agent, or the event is misspelled", name, d.Agent, of.event.Native, of.agent)
-		case said == "": // no agent names it
+		case said == "": // only the command line names the event
 			return in, fmt.Errorf("%q in the command of the hook is not an event of %s: have hookctl connect %s write it", name, d.Agent, d.Name)
 		}
 		in.event = Event{Native: native, Name: customName(d.Name, native)}
@@ -74,8 +74,7 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 	return in, err
 }
 
-// standard is the data of the standard event: the document with the members that have
-// another name there.
+// standard returns the data of the standard event: the document with renamed and copied members.
 func standard(d Dialect, e Event, document events.Object) []byte {
 	w := events.NewObjectWriter(make([]byte, 0, len(document.Bytes())+256))
 	for name, value := range document.All() {
@@ -84,7 +83,7 @@ func standard(d Dialect, e Event, document events.Object) []byte {
 				name = to
 			}
 		}
-		quoted, _ := jsontext.AppendQuote(nil, name) // was read as JSON
+		quoted, _ := jsontext.AppendQuote(nil, name) // parsed as JSON before
 		w.Raw(string(quoted[1:len(quoted)-1]), value)
 	}
 	for to, from := range e.Copy {
@@ -96,8 +95,8 @@ func standard(d Dialect, e Event, document events.Object) []byte {
 	return w.End()
 }
 
-// customName is the event that an unknown hook event becomes: the dialect, and the agent's
-// name with invalid characters replaced.
+// customName returns the event name for an unknown hook event: the dialect, and the agent's name
+// for the event with invalid characters replaced.
 func customName(dialect, native string) string {
 	part := strings.Map(func(c rune) rune {
 		switch {
@@ -109,7 +108,7 @@ func customName(dialect, native string) string {
 	return dialect + ":" + part[:min(len(part), maxName)]
 }
 
-// readAll reads the whole document. What is too long is an error.
+// readAll reads the whole document. A document longer than maxInput is an error.
 func readAll(in io.Reader) ([]byte, error) {
 	document, err := io.ReadAll(io.LimitReader(in, maxInput+1))
 	switch {

@@ -1,11 +1,11 @@
 package agenthook
 
-// above returns the session that spawned that of an event, and the one at the root of their tree. An agent
-// that another one started from its shell finds the other's session in its environment. Both
-// are empty if they are not known.
+// above returns the parent session of an event's session, and the root of the session tree; empty
+// if unknown. An agent that another agent started from its shell has the other's session in its
+// environment.
 //
-// This is a claim, and only adds labels. An agent that clears its environment escapes them
-// only if it also has another identity.
+// The result is an unverified claim that only adds labels. An agent that clears its environment
+// loses them only if it also has another identity.
 func (h *Hook) above(in input) (parent, root string) {
 	o := h.Options
 	own, _ := in.members.GetString("session_id")
@@ -21,7 +21,7 @@ func (h *Hook) above(in input) (parent, root string) {
 		case parent == "":
 			parent = id
 		default:
-			return parent, id // of more agents, the router knows what is above these
+			return parent, id // with more agents, the router knows the sessions above these
 		}
 	}
 	return parent, ""

@@ -14,8 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// change is the new value of the member that an agent lets hooks change; nil for none. lost
-// says what else hooks changed, which the agent would not obey.
+// change returns the new value of the member that the agent lets hooks change; nil if it is
+// unchanged. lost describes a change that the agent would ignore.
 func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost string) {
 	if v.Data == nil || bytes.Equal(v.Data, in.data) {
 		return nil, ""
@@ -35,13 +35,13 @@ func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost
 		}
 	}
 	if _, there := in.members.Get(e.Modify); !there && e.Modify != "" {
-		now, _ := after.Get(e.Modify) // hooks add what the agent left out
+		now, _ := after.Get(e.Modify) // hooks may add a member that the agent omitted
 		changed = json.RawMessage(now)
 	}
 	return changed, ""
 }
 
-// takes reports whether the agent obeys a change of the member that it lets hooks change.
+// takes reports whether the agent applies a change of the member Modify.
 func (e Event) takes(before, now jsontext.Value) bool {
 	switch {
 	case !e.AnyType && before.Kind() != now.Kind():
@@ -58,8 +58,8 @@ func (e Event) takes(before, now jsontext.Value) bool {
 	return kept || !needed
 }
 
-// same compares JSON values: spaces and the order of members do not count. Each digit of an integer
-// does, also where a float would lose it.
+// same compares JSON values, ignoring whitespace and the order of members. It compares all digits
+// of integers, even if a float can't represent them.
 func same(a, b jsontext.Value) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -69,7 +69,8 @@ func same(a, b jsontext.Value) bool {
 	return a.Canonicalize(exact) == nil && b.Canonicalize(exact) == nil && bytes.Equal(a, b)
 }
 
-// takesAway reports whether a member of an object is gone, at the level where agents merge.
+// takesAway reports whether a top-level member of an object was removed, or either value is not an
+// object. Agents merge at this level.
 func takesAway(before, now jsontext.Value) bool {
 	was, err1 := events.ParseObject(before)
 	is, err2 := events.ParseObject(now)
@@ -84,7 +85,7 @@ func takesAway(before, now jsontext.Value) bool {
 	return false
 }
 
-// injected is the context that hooks add. No agent supports roles for it, or adding it to a
+// injected returns the context that hooks add. No agent supports roles for it, or adding it to a
 // tool result.
 func injected(v verdict.Verdict) string {
 	var texts []string
@@ -94,7 +95,8 @@ func injected(v verdict.Verdict) string {
 	return paragraphs(texts...)
 }
 
-// decided tells the user how an approval request ended, and what a router withheld.
+// decided returns messages for the user: how an approval request was answered, and warnings about
+// context that the router withheld.
 func decided(v verdict.Verdict) (list []verdict.Display) {
 	if r := v.Approval; r != nil && !r.Cached && r.Option != "" {
 		by := ""

@@ -7,7 +7,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// opencodeOutput is what the plug-in for OpenCode reads.
+// opencodeOutput is the output that the plug-in for OpenCode expects.
 type opencodeOutput struct {
 	Deny    string          `json:"deny,omitempty"`
 	Args    json.RawMessage `json:"args,omitempty"`
@@ -17,7 +17,7 @@ type opencodeOutput struct {
 	Message string          `json:"message,omitempty"`
 }
 
-// opencode is the dialect of the plug-in that OpenCode needs: see [Plugin].
+// opencode returns the dialect of the plug-in for OpenCode: see [Plugin].
 func opencode() Dialect {
 	return Dialect{
 		Name: "opencode", Agent: "OpenCode", Tried: "1.18.33",

@@ -9,13 +9,13 @@ import (
 //go:embed plugin.js
 var plugin string
 
-// Plugin is the plug-in that makes OpenCode ask hook-agent: the program and its arguments
-// up to the dialect.
+// Plugin returns the OpenCode plug-in that asks hook-agent. program and args are the command line
+// of hook-agent up to the dialect.
 func Plugin(program string, args []string) string {
 	return strings.NewReplacer(`"PROGRAM"`, string(marshal(program)), `["ARGS"]`, string(marshal(args))).Replace(plugin)
 }
 
-// marshal is for values that can't fail.
+// marshal returns the JSON of a value that always encodes.
 func marshal(v any) json.RawMessage {
 	b, _ := json.Marshal(v)
 	return b

@@ -6,7 +6,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// qwen is the dialect of Qwen Code: the form of Claude Code with the tools of Gemini CLI.
+// qwen returns the dialect of Qwen Code: the output format of Claude Code with the tools of Gemini
+// CLI.
 func qwen() Dialect {
 	return Dialect{
 		Name: "qwen", Agent: "Qwen Code", Tried: "0.24.4",

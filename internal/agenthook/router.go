@@ -24,7 +24,7 @@ const (
 	retryPause      = 50 * time.Millisecond
 )
 
-// client says how to connect. Empty options are the defaults of the client.
+// client returns the connection options. Empty options default to those of the client.
 func (o Options) client() (hookrouter.Options, error) {
 	c := hookrouter.Options{URL: o.Server, Creds: o.Creds, Prefix: o.Prefix, Name: "hook-agent", Patience: o.patience()}
 	if c.Creds != "" || o.Home == "" || strings.Contains(o.Server, "@") {
@@ -42,12 +42,12 @@ func (o Options) patience() time.Duration {
 	return defaultPatience
 }
 
-// Router decides the events of an agent in its own process.
+// Router is a router in the same process that decides the events of an agent.
 type Router interface {
 	// Emit runs the hooks of an event.
 	Emit(ctx context.Context, e Sent) (chain.Result, error)
-	// Execute applies their decision, and waits for a person if a hook asks one, until ctx
-	// ends: then the verdict is pending.
+	// Execute runs the hooks and applies their decision. If a hook asks a person, it waits for the
+	// answer; the verdict is pending if ctx ends first.
 	Execute(ctx context.Context, e Sent) (verdict.Verdict, error)
 }
 
@@ -55,14 +55,14 @@ type Router interface {
 type Sent struct {
 	Source       string // the agent
 	Name         string
-	Parent, Root string // sessions above that of the event; empty if they are not known
+	Parent, Root string // sessions above the event's session; empty if unknown
 	Data         []byte
 }
 
-// source is the dialect as the source of events.
+// source returns the source of the dialect's events.
 func (d Dialect) source() string { return "/" + d.Name }
 
-// ask asks the router about an event and waits for a person if a hook asks one.
+// ask asks the router about an event. If a hook asks a person, it waits for the answer.
 func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 	if h.Router != nil {
 		return h.askHere(ctx, in)
@@ -71,11 +71,11 @@ func (h *Hook) ask(ctx context.Context, in input) (verdict.Verdict, error) {
 	if err != nil {
 		return verdict.Verdict{}, err
 	}
-	defer client.Conn().Close() // at once: every request was answered
+	defer client.Conn().Close() // no drain needed: every request was answered
 	return h.askOver(ctx, client, in, h.waiting)
 }
 
-// askOver is ask on a connection. waiting is told of a person who is asked.
+// askOver asks the router on a connection, as ask does. waiting is called when a person is asked.
 func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input, waiting func(verdict.Approval)) (verdict.Verdict, error) {
 	parent, root := h.above(in)
 	a, err := agent.New(client, agent.Options{Source: h.Dialect.source(), Parent: parent, Root: root, OnPending: waiting})
@@ -92,7 +92,8 @@ func (h *Hook) askOver(ctx context.Context, client *hookrouter.Client, in input,
 	return v, err
 }
 
-// send sends an event that has at most so many bytes, and reports what passed before.
+// send sends an event of at most most bytes, and reports earlier events that passed without a
+// verdict.
 func (h *Hook) send(ctx context.Context, a *agent.Agent, in input, most int64) (verdict.Verdict, error) {
 	if size := int64(len(in.data)); size > most {
 		return verdict.Verdict{}, &hookrouter.Error{Code: hookrouter.CodeTooLarge, Text: fmt.Sprintf("the event has %d bytes, and the NATS server takes %d", size, most)}
@@ -123,8 +124,8 @@ func (h *Hook) askHere(ctx context.Context, in input) (verdict.Verdict, error) {
 	return v, err
 }
 
-// announced is the result of an event at which the agent obeys nothing, as a verdict:
-// obey notes what is lost. There no person is asked.
+// announced returns the result of an event at which a verdict has no effect, as a verdict. No
+// person is asked at such an event. obey notes what is lost.
 func announced(r chain.Result) verdict.Verdict {
 	v := verdict.Verdict{Action: verdict.Continue, Data: r.Data}
 	switch r.Action {
@@ -141,8 +142,8 @@ func announced(r chain.Result) verdict.Verdict {
 	return v
 }
 
-// connect connects, and tries again for a moment: a router that restarts takes its NATS
-// server along.
+// connect connects to the router, and retries until the patience is over, since a router with an
+// embedded NATS server is unreachable while it restarts.
 func (h *Hook) connect(ctx context.Context) (*hookrouter.Client, error) {
 	options, err := h.Options.client()
 	if err != nil {
@@ -161,12 +162,12 @@ func (h *Hook) connect(ctx context.Context) (*hookrouter.Client, error) {
 	}
 }
 
-// waiting tells the user that the agent waits.
+// waiting notes that the agent waits for a person.
 func (h *Hook) waiting(r verdict.Approval) {
 	h.note(own(chain.LevelInfo, "waiting for a person: %s (answer with: hookctl approvals answer %s OPTION)", r.Prompt, r.ID))
 }
 
-// failed is the answer where the router gave none.
+// failed returns the answer when the router gave no verdict.
 func (h *Hook) failed(in input, err error) answer {
 	cause := h.Options.explain(err)
 	if !h.Options.Allow || !in.event.Gated() || !unreachable(err) {
@@ -180,8 +181,8 @@ func (h *Hook) failed(in input, err error) answer {
 	return answer{message: shown(told)}
 }
 
-// unreachable reports whether no router could be asked. A router that refuses, or whose
-// question a person has not answered, could.
+// unreachable reports whether err says that no router could be asked. An error from a router, or an
+// unanswered approval request, does not say so.
 func unreachable(err error) bool {
 	var pending *agent.PendingError
 	if errors.As(err, &pending) || hookrouter.CodeOf(err) != 0 {

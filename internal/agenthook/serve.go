@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 )
 
-// Serve answers the document on stdin in the second process: see [supervisor.Run].
+// Serve answers the document on stdin as the second process: see [supervisor.Run].
 func (h *Hook) Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
 	document, err := h.read(ctx, stdin)
 	in, _ := readInput(h.Dialect, h.Native, document)
@@ -33,13 +33,13 @@ func (h *Hook) answer(ctx context.Context, document []byte, err error) Output {
 	if err == nil {
 		return h.Answer(ctx, document)
 	}
-	if !errors.Is(err, errIncomplete) { // then the time is over
+	if !errors.Is(err, errIncomplete) { // no time is left to report it
 		h.unread(ctx, document, err)
 	}
 	return h.Refuse(document, err)
 }
 
-// read reads the document, for at most as long as the agent waits.
+// read reads the document within the timeout.
 func (h *Hook) read(ctx context.Context, stdin io.Reader) ([]byte, error) {
 	event, _ := h.Dialect.Event(h.Native)
 	ctx, cancel := context.WithTimeout(ctx, h.timeout(event))

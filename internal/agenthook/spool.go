@@ -19,20 +19,20 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// UncheckedEvent is the event that reports what passed without a verdict.
+// UncheckedEvent is the event that reports events that passed without a verdict.
 const UncheckedEvent = "hook-agent:bypassed"
 
-// maxSpool bounds the file of events that passed, in bytes. Further ones are shown to the
-// user and not kept.
+// maxSpool limits the file of events that passed, in bytes. Further events are shown to the user
+// but not stored.
 const maxSpool = 256 << 10
 
-// Bounds of what a line of that file quotes of an event, in bytes: no event must fill it alone.
+// Limits of the quoted texts in a line of the file, in bytes, so that no single event can fill it.
 const (
 	maxSession = 512
 	maxTool    = 256
 )
 
-// bypass is one event that passed while no router could be reached.
+// bypass is an event that passed without a verdict.
 type bypass struct {
 	Agent   string `json:"agent"`
 	Event   string `json:"event"`
@@ -44,7 +44,7 @@ type bypass struct {
 
 func (h *Hook) spool() string { return filepath.Join(h.Options.StateDir, supervisor.Spool) }
 
-// remember keeps an event that passes until it can be reported to a router.
+// remember stores an event that passes, until it can be reported to a router.
 func (h *Hook) remember(in input, cause error) error {
 	if h.Options.StateDir == "" {
 		return errors.New("there is no directory for state: set HOME or XDG_STATE_HOME")
@@ -60,11 +60,11 @@ func (h *Hook) remember(in input, cause error) error {
 	if info, err := f.Stat(); err == nil && info.Size() > maxSpool {
 		return fmt.Errorf("%s is full", h.spool())
 	}
-	_, err = f.Write(append(marshal(h.bypassed(in, cause)), '\n')) // one write: others append too
+	_, err = f.Write(append(marshal(h.bypassed(in, cause)), '\n')) // a single write, since other processes append too
 	return err
 }
 
-// bypassed is an event that passes without a verdict.
+// bypassed returns the record of an event that passes without a verdict.
 func (h *Hook) bypassed(in input, cause error) bypass {
 	b := bypass{Agent: h.Dialect.Name, Event: in.event.Name, Time: events.Now(), Cause: shorten.Bytes(cause.Error(), maxReason, "…")}
 	session, _ := in.members.GetString("session_id")
@@ -73,8 +73,8 @@ func (h *Hook) bypassed(in input, cause error) bypass {
 	return b
 }
 
-// unseen reports an event to the router that passes because no hook can judge it. emit sends the
-// report.
+// unseen reports an event that passes because hooks can't read it. emit sends the report to the
+// router.
 func (h *Hook) unseen(in input, cause error, emit func(data any) error) {
 	b := h.bypassed(in, cause)
 	data := map[string]any{"count": 1, "events": []bypass{b}}
@@ -86,14 +86,14 @@ func (h *Hook) unseen(in input, cause error, emit func(data any) error) {
 	}
 }
 
-// report tells the router what passed without it. It renames the file before reading it, so
-// that each event is reported once.
+// report reports stored events to the router. It renames the file before it reads it, so that each
+// event is reported once.
 func (h *Hook) report(ctx context.Context, a *agent.Agent, err error) {
 	if h.Options.StateDir == "" || err != nil {
 		return
 	}
 	mine := fmt.Sprintf("%s.%d", h.spool(), os.Getpid())
-	if os.Rename(h.spool(), mine) != nil { // there is none, which is usual
+	if os.Rename(h.spool(), mine) != nil { // usually there is no file
 		return
 	}
 	list, err := readSpool(mine)
@@ -110,7 +110,7 @@ func (h *Hook) report(ctx context.Context, a *agent.Agent, err error) {
 	_ = os.Remove(mine)
 }
 
-// putBack keeps what could not be reported, with what passed meanwhile.
+// putBack appends the events that could not be reported to the spool again.
 func putBack(mine, spool string) {
 	lines, err := os.ReadFile(mine)
 	if err != nil {
@@ -121,7 +121,7 @@ func putBack(mine, spool string) {
 		return
 	}
 	defer f.Close()
-	_, _ = f.Write(lines) // the user was told of each
+	_, _ = f.Write(lines) // each was shown to the user
 }
 
 func readSpool(path string) (list []json.RawMessage, err error) {
@@ -131,16 +131,16 @@ func readSpool(path string) (list []json.RawMessage, err error) {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(io.LimitReader(f, 2*maxSpool))
-	lines.Buffer(nil, 2*maxSpool+1) // who may write the file must not keep the others' lines from the router
+	lines.Buffer(nil, 2*maxSpool+1) // so that a long line does not hide the others from the router
 	for lines.Scan() {
-		if line := bytes.TrimSpace(lines.Bytes()); json.Valid(line) { // a full disk leaves half a line
+		if line := bytes.TrimSpace(lines.Bytes()); json.Valid(line) { // a full disk may cut a line
 			list = append(list, bytes.Clone(line))
 		}
 	}
 	return list, lines.Err()
 }
 
-// noteUnknown says once that an agent has an event that this version does not know.
+// noteUnknown notes once that an agent has an event that this version does not know.
 func (h *Hook) noteUnknown(e Event) {
 	seen := filepath.Join(h.Options.StateDir, "unknown-"+filepath.Base(customName(h.Dialect.Name, e.Native)))
 	if h.Options.StateDir != "" && os.MkdirAll(h.Options.StateDir, 0o700) == nil {

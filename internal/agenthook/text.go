@@ -13,15 +13,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// maxReason bounds what a reason quotes of a changed input, in bytes.
+// maxReason limits the quotation of a changed member in a reason, in bytes.
 const maxReason = 2000
 
-// asText is a JSON value for a model to read: a text as it is, for an object the text of the
-// named member, if it has one, and anything else as JSON.
+// asText returns a JSON value as text for a model: a string unquoted, for an object the string in
+// the first of the named members that it has, and anything else as JSON.
 func asText(raw []byte, member ...string) string {
 	value := jsontext.Value(raw)
 	if value.Kind() == '"' {
-		text, _ := jsontext.AppendUnquote(nil, value) // was read as JSON
+		text, _ := jsontext.AppendUnquote(nil, value) // parsed as JSON before
 		return string(text)
 	}
 	if o, err := events.ParseObject(value); err == nil {
@@ -39,7 +39,7 @@ func quote(text string) json.RawMessage {
 	return json.RawMessage(quoted)
 }
 
-// shown are messages of hooks to the user, a line each, without terminal controls.
+// shown returns messages for the user, one per line, without terminal control characters.
 func shown(list ...verdict.Display) string {
 	lines := make([]string, len(list))
 	for i, d := range list {
@@ -48,12 +48,12 @@ func shown(list ...verdict.Display) string {
 	return strings.Join(lines, "\n")
 }
 
-// own is a message of hook-agent itself.
+// own returns a message of hook-agent itself.
 func own(level chain.Level, format string, args ...any) verdict.Display {
 	return verdict.Display{Level: level, Source: "hook-agent", Message: fmt.Sprintf(format, args...)}
 }
 
-// paragraphs joins the texts that are not empty.
+// paragraphs joins the non-empty texts with blank lines.
 func paragraphs(texts ...string) string {
 	var all []string
 	for _, t := range texts {

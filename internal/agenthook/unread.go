@@ -9,8 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// unread reports an event whose message can't be read, if it passes: an agent can't keep a
-// result out of the audit log by its form.
+// unread reports an event that passes although its message can't be read, so that a malformed
+// message does not keep a result out of the audit log.
 func (h *Hook) unread(ctx context.Context, document []byte, cause error) {
 	in, _ := readInput(h.Dialect, h.Native, document)
 	if !in.known || in.event.Gated() {
@@ -37,10 +37,11 @@ func (h *Hook) unread(ctx context.Context, document []byte, cause error) {
 	})
 }
 
-// readLenient reads what a report quotes from a message that can't be read as event data.
+// readLenient returns the members that a report quotes, from a message that can't be read as event
+// data.
 func readLenient(d Dialect, document []byte) events.Object {
 	var all map[string]any
-	_ = json.Unmarshal(document, &all) // nothing, if it is no JSON at all
+	_ = json.Unmarshal(document, &all) // nil if the document is not JSON
 	quoted := map[string]string{}
 	for name, value := range all {
 		text, is := value.(string)
@@ -48,6 +49,6 @@ func readLenient(d Dialect, document []byte) events.Object {
 			quoted[name] = text
 		}
 	}
-	o, _ := events.ParseObject(marshal(quoted)) // made of texts
+	o, _ := events.ParseObject(marshal(quoted)) // valid: a map of strings
 	return o
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Change is how a value became another.
+// Change describes how a value changed.
 type Change struct {
 	Name string        `json:"name"`
 	Op   string        `json:"op,omitempty"` // of a JSON Patch
@@ -19,7 +19,7 @@ type Change struct {
 	Masked bool `json:"masked,omitempty"`
 }
 
-// operation is one of a JSON Patch, with the old value.
+// operation is an operation of a JSON Patch, with the old value.
 type operation struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
@@ -27,7 +27,7 @@ type operation struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// Patch lays out a JSON Patch whose operations have the old values.
+// Patch returns the changes in a JSON Patch whose operations have the old values.
 func Patch(patch json.RawMessage) []Change {
 	list := []Change{}
 	var ops []operation
@@ -54,11 +54,12 @@ func Patch(patch json.RawMessage) []Change {
 	return list
 }
 
-// Masked reports whether a value was replaced by one that reads the same: then both are masked.
+// Masked reports whether a value was replaced by one that looks the same, which means that both are
+// masked.
 func Masked(old, value json.RawMessage) bool { return old != nil && bytes.Equal(old, value) }
 
-// ByHooks is what hooks changed of the data in question: [approval.Record.Changes] without the
-// session id, which the router adds where the agent sent none.
+// ByHooks returns the changes that hooks made: [approval.Record.Changes] without the session id,
+// which the router adds if the agent sent none.
 func ByHooks(r approval.Record) json.RawMessage {
 	var ops []json.RawMessage
 	if json.Unmarshal(r.Changes, &ops) != nil {
@@ -76,7 +77,7 @@ func ByHooks(r approval.Record) json.RawMessage {
 	return slices.Concat([]byte("["), bytes.Join(kept, []byte(",")), []byte("]"))
 }
 
-// stamped reports whether an operation adds the session's id.
+// stamped reports whether an operation adds the session id.
 func stamped(raw json.RawMessage, session string) bool {
 	var op operation
 	var id string
@@ -84,11 +85,12 @@ func stamped(raw json.RawMessage, session string) bool {
 		json.Unmarshal(op.Value, &id) == nil && id == session
 }
 
-// marker begins what stands for a secret, see package redact.
+// marker is the start of the text that replaces a secret; see package redact.
 const marker = "[REDACTED:"
 
-// masked reports whether secrets are masked. The digest tells of the data only, and what hooks
-// took out is not in it. An agent that writes the marker itself makes it true for nothing.
+// masked reports whether secrets are masked in the data or the changes. The digest covers only the
+// data, not the values that hooks removed, so the old values are searched for the marker. If an
+// agent writes the marker itself, the result is true without a masked secret.
 func masked(r approval.Record) bool {
 	if r.DataSHA256 != "" && approval.Digest(r.Data) != r.DataSHA256 {
 		return true
@@ -105,7 +107,7 @@ func masked(r approval.Record) bool {
 	return false
 }
 
-// path is a JSON pointer for people: tool_input.command.
+// path returns a JSON pointer in a form for people: tool_input.command.
 func path(pointer string) string {
 	name := strings.NewReplacer("/", ".", "~1", "/", "~0", "~").Replace(strings.TrimPrefix(pointer, "/"))
 	if name == "" {
@@ -114,8 +116,8 @@ func path(pointer string) string {
 	return name
 }
 
-// Reason is why hooks ask; empty where the prompt says it already, as those of guards do.
-// Those of several hooks are joined by "; ".
+// Reason returns the reasons of hooks to ask, joined by "; ". It is empty if the prompt contains
+// all of them, as the prompts of guards do.
 func Reason(r approval.Record) string {
 	for part := range strings.SplitSeq(r.Reason, "; ") {
 		if !strings.Contains(r.Prompt, part) {

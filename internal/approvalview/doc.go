@@ -1,7 +1,7 @@
-// Package approvalview lays out what an approval request is about, for the person who judges it:
-// the command or the path first, an edit as one diff of lines and words, what hooks
-// changed, and then everything else, so that nothing is left out.
+// Package approvalview lays out an approval request for the person who decides on it: first the
+// command or the path, an edit as a diff of lines and words, the changes by hooks, and then all
+// other data, so that nothing is omitted.
 //
-// The terminal and the console draw the same [View]. It contains what an agent wrote: who
-// draws it makes it safe to look at.
+// The terminal and the console render the same [View]. It contains text of the agent, which the
+// renderer must escape.
 package approvalview

@@ -11,13 +11,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// bar begins each line of a text within other JSON, so that no text of an agent passes for
-// what stands around it.
+// bar precedes each line of a text within other JSON, so that text of an agent can't imitate the
+// surrounding layout.
 const bar = "│ "
 
-// Lines is a value for people: a text as it is, with its line breaks, and other JSON
-// indented, its numbers as they were written. Within JSON, a text of several lines stands
-// below its name, with a bar before each line.
+// Lines returns a JSON value for people: a string unquoted, with its line breaks, and other JSON
+// indented, with numbers unchanged. Within JSON, a string of several lines is printed below its
+// name, with a bar before each line.
 func Lines(value []byte) string {
 	v := jsontext.Value(value)
 	if v.Kind() == '"' {
@@ -29,19 +29,19 @@ func Lines(value []byte) string {
 	if l.value("", "") != nil {
 		return string(value)
 	}
-	if _, err := l.in.ReadToken(); !errors.Is(err, io.EOF) { // there is more, which must not be hidden
+	if _, err := l.in.ReadToken(); !errors.Is(err, io.EOF) { // trailing data must not be hidden
 		return string(value)
 	}
 	return strings.Join(l.lines, "\n")
 }
 
-// layout lays JSON out over lines.
+// layout formats JSON as lines.
 type layout struct {
 	in    *jsontext.Decoder
 	lines []string
 }
 
-// value adds the next value, with a name before it if it is a member.
+// value adds the next value, preceded by its name if it is a member.
 func (l *layout) value(margin, name string) error {
 	kind := l.in.PeekKind()
 	if kind == '{' || kind == '[' {
@@ -66,8 +66,8 @@ func (l *layout) value(margin, name string) error {
 	return nil
 }
 
-// severalLines is a value that is a text of several lines, as somebody judges it: empty lines do
-// not push the rest away. ok is false for other values.
+// severalLines returns a string of several lines as [approval.Visible] shows it, so that empty
+// lines can't push the rest out of view. ok is false for other values.
 func severalLines(value jsontext.Value) (text string, ok bool) {
 	if value.Kind() != '"' {
 		return "", false

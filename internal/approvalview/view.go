@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// View is what a person is shown of the data of an approval request.
+// View is the presentation of an approval request's data.
 type View struct {
 	// Subject is what it is about: commands, or else paths, or else addresses.
 	Subject []Text `json:"subject"`
@@ -33,7 +33,7 @@ type Text struct {
 	Text string `json:"text"`
 }
 
-// Of lays out an approval request.
+// Of returns the view of an approval request.
 func Of(r approval.Record) View {
 	v := View{Subject: []Text{}, Edits: []Change{}, Reason: Reason(r), Changed: Patch(ByHooks(r)), Rest: []Text{}, Masked: masked(r)}
 	v.subject(r)
@@ -54,15 +54,16 @@ func Of(r approval.Record) View {
 	return v
 }
 
-// rest adds a value. A run of blanks or empty lines that pushes the rest away is told as a number.
+// rest adds a value. It replaces a long run of blanks or empty lines with its length, so that it
+// can't push the rest out of view.
 func (v *View) rest(name string, value []byte) {
 	v.Rest = append(v.Rest, Text{name, approval.Visible(Lines(value))})
 }
 
-// maxSubjects bounds what stands at the top; all of it stands below too.
+// maxSubjects limits the subjects at the top. All of them are also in the data below.
 const maxSubjects = 10
 
-// subject is what the tools of an event are about.
+// subject adds the commands, paths or addresses of the event's tools.
 func (v *View) subject(r approval.Record) {
 	more := 0
 	for _, tool := range events.ToolsOf(r.Event, r.Data) {
@@ -88,15 +89,15 @@ func (v *View) subject(r approval.Record) {
 	}
 }
 
-// replaced are members that hold a text and the one that takes its place.
+// replaced are pairs of members with an old and a new text.
 var replaced = [][2]string{{"old_string", "new_string"}, {"old_str", "new_str"}, {"oldString", "newString"}, {"old_text", "new_text"}, {"oldText", "newText"}}
 
-// input lays out the input of a tool.
+// input adds the input of a tool.
 func (v *View) input(input events.Object) {
 	used := map[string]bool{}
 	for _, pair := range replaced {
 		if diff, ok := edit(input, pair); ok {
-			whole := diff.Hidden == 0 // else all of it stands in the data
+			whole := diff.Hidden == 0 // otherwise also show the complete texts
 			used[pair[0]], used[pair[1]] = whole, whole
 			v.Edits = append(v.Edits, Change{Name: pair[0] + " → " + pair[1], Diff: diff})
 		}
@@ -118,8 +119,7 @@ func edit(o events.Object, pair [2]string) (d textdiff.Diff, ok bool) {
 	return textdiff.Of(Lines(before), Lines(after)), true
 }
 
-// several lays out a list of edits, unless one of them is something else: then all of it
-// stands as it is.
+// several adds a list of edits. It returns false and adds nothing if an element is not an edit.
 func (v *View) several(list jsontext.Value) bool {
 	var edits []jsontext.Value
 	if json.Unmarshal(list, &edits) != nil || len(edits) == 0 {

@@ -9,20 +9,20 @@ import (
 
 // Builtin is a hook that comes with hook-worker.
 type Builtin struct {
-	// Registration is what holds where a file does not say otherwise: the events, the
-	// priority, what a failure means. Its ID is empty.
+	// Registration has the defaults of the fields that a worker file omits, such as events, priority
+	// and on_failure. Its ID is empty.
 	Registration chain.Registration
 	// Kind builds the hook from its options.
 	kind.Kind
 }
 
-// Of is the builtin that builds a hook from options of type C.
+// Of returns the builtin that builds a hook from options of type C.
 func Of[C any](summary string, reg chain.Registration, build func(kind.Section, C) (kind.Hook, error)) Builtin {
 	return Builtin{reg, kind.Of(summary, build)}
 }
 
-// Complete fills in what the file leaves out of the section's registration. It refuses an effect
-// that the builtin does not have.
+// Complete sets the fields that the file omits from the section's registration to their defaults.
+// It refuses an effect that the builtin does not have.
 func (b Builtin) Complete(s kind.Section) error {
 	r, own := s.Registration, b.Registration
 	for field, fill := range map[string]func(){

@@ -7,17 +7,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// The channels that builtins give to.
+// The channels that builtins contribute to.
 const (
-	SessionMetadata = "session.metadata" // what is known of sessions: names, counts
-	SessionTodos    = "session.todos"    // the agents' lists of things to do
+	SessionMetadata = "session.metadata" // metadata of sessions: names, counts
+	SessionTodos    = "session.todos"    // the todo lists of agents
 )
 
-// maxContributed bounds the sessions of one contribution, which is one message.
+// maxContributed limits the sessions in one contribution, which is one message.
 const maxContributed = 500
 
-// Contribution gives what is remembered of each session, as show makes it public; nil
-// leaves a session out. Where there are more sessions than fit, some are left out.
+// Contribution returns a contributor that lists the state of each session as show presents it. If
+// show returns nil, the session is omitted. At most maxContributed sessions are listed.
 func Contribution[T any](states hookstate.Sessions[T], show func(T) any) kind.Contributor {
 	return func(ctx context.Context, _ string) (any, error) {
 		list := []any{}

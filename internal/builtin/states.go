@@ -12,7 +12,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// StateOf is what the hook of a section remembers, below "<builtin>.<hook id>".
+// StateOf returns the states of sessions for the hook of a section, stored under "<builtin>.<hook
+// id>".
 func StateOf[T any](s kind.Section, builtin string) hookstate.Sessions[T] {
 	id := ""
 	if s.Registration != nil {
@@ -21,7 +22,7 @@ func StateOf[T any](s kind.Section, builtin string) hookstate.Sessions[T] {
 	return hookstate.Of[T](s.Worker.States, builtin+"."+cmp.Or(id, builtin))
 }
 
-// LogOf is where a hook tells what happens beside its answers.
+// LogOf returns the worker's log, or one that discards everything if there is none.
 func LogOf(s kind.Section) *slog.Logger {
 	if s.Worker.Log == nil {
 		return slog.New(slog.DiscardHandler)
@@ -29,8 +30,9 @@ func LogOf(s kind.Section) *slog.Logger {
 	return s.Worker.Log
 }
 
-// Owner names the session of an event in a hook's state; empty for none. Each identity has its own
-// sessions: another agent that chooses the same id neither reads nor changes what is remembered.
+// Owner returns the key of the event's session in a hook's state; empty without a session. Each
+// identity has its own sessions: another agent that chooses the same session id can neither read
+// nor change the state.
 func Owner(ev events.Event) string {
 	if ev.Session == "" {
 		return ""
@@ -38,15 +40,16 @@ func Owner(ev events.Event) string {
 	return ev.Extensions[events.AttrEmitter] + "\n" + ev.Session
 }
 
-// Forget frees the state of a session that ended. An unavailable store is logged and
-// nothing else: its end can't be undone, and the store forgets by age.
+// Forget deletes the state of a session that ended. An error of the store is only logged: the end
+// of a session can't be refused, and the store expires old states.
 func Forget[T any](ctx context.Context, states hookstate.Sessions[T], log *slog.Logger, ev events.Event) {
 	if err := states.Forget(ctx, Owner(ev)); err != nil {
 		log.Warn("state of an ended session not deleted; it expires within a day", "session_id", ev.Session, "error", err)
 	}
 }
 
-// PerSession has handle answer the events of a session, and forgets the session at its end.
+// PerSession returns a handler that deletes the session's state on session:end, and calls handle
+// for all other events.
 func PerSession[T any](states hookstate.Sessions[T], log *slog.Logger, handle kind.Handler) kind.Handler {
 	return func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		if events.Canonical(ev.Name) == events.SessionEnd {
@@ -57,7 +60,7 @@ func PerSession[T any](states hookstate.Sessions[T], log *slog.Logger, handle ki
 	}
 }
 
-// Line makes one line of a text, cut at so many characters.
+// Line joins the lines of a text and cuts the result to limit characters.
 func Line(text string, limit int) string {
 	runes := []rune(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }), " "))
 	if len(runes) > limit {
@@ -66,7 +69,7 @@ func Line(text string, limit int) string {
 	return string(runes)
 }
 
-// Failed reports whether the data of an event says that its tool did not do its work.
+// Failed reports whether the data of an event says that its tool failed.
 func Failed(data events.Object) bool {
 	success, _ := data.Get("success")
 	return success.Kind() == 'f'

@@ -24,7 +24,7 @@ func (t Tools) Check(option jsontext.Pointer) error {
 	return nil
 }
 
-// Match reports whether a tool is among them.
+// Match reports whether a tool matches one of the patterns.
 func (t Tools) Match(tool events.Tool) bool {
 	for _, pattern := range t {
 		for _, name := range []string{tool.Name, string(tool.Class)} {

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// Bounds of a bundle.
+// Limits of a bundle.
 const (
-	MaxSize  = 512 << 10 // bytes of the document: it is one message
+	MaxSize  = 512 << 10 // bytes of the document, which must fit into one message
 	maxFiles = 256
 	maxName  = 200 // bytes of a file's name
 )
@@ -34,13 +34,13 @@ type Bundle struct {
 	Raw   []byte // the document as it was sent
 }
 
-// document is the JSON of a bundle.
+// document is the JSON encoding of a bundle.
 type document struct {
 	Statement string `json:"statement"`
 	Files     []File `json:"files"`
 }
 
-// Seal signs files; the digest of the statement is set here.
+// Seal signs a statement about files and returns the bundle. It sets the digest of the statement.
 func Seal(key note.Signer, s Statement, files []File) (*Bundle, error) {
 	if err := checkFiles(files); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func Seal(key note.Signer, s Statement, files []File) (*Bundle, error) {
 // errUnsigned means that no configured key signed a bundle.
 var errUnsigned = errors.New("none of the configured keys signed it")
 
-// Open reads a bundle that one of the keys signed.
+// Open parses a bundle and verifies that one of the keys signed it.
 func Open(raw []byte, keys ...note.Verifier) (*Bundle, error) {
 	doc, err := read(raw)
 	if err != nil {
@@ -92,7 +92,7 @@ func Open(raw []byte, keys ...note.Verifier) (*Bundle, error) {
 	return &Bundle{s, doc.Files, raw}, nil
 }
 
-// Claimed returns the statement of a bundle without verifying its signature, for a store.
+// Claimed returns the statement of a bundle without verifying its signature, for use by a store.
 func Claimed(raw []byte) (Statement, error) {
 	doc, err := read(raw)
 	if err != nil {
@@ -119,14 +119,14 @@ func read(raw []byte) (doc document, err error) {
 	return doc, nil
 }
 
-// checkFiles says what is wrong with the files of a bundle.
+// checkFiles returns an error if the files of a bundle are invalid.
 func checkFiles(files []File) error {
 	if len(files) == 0 || len(files) > maxFiles {
 		return fmt.Errorf("it has %d files: 1 to %d are allowed", len(files), maxFiles)
 	}
 	seen := map[string]bool{}
 	for _, f := range files {
-		folded := strings.ToLower(f.Name) // one file where case does not count
+		folded := strings.ToLower(f.Name) // the same file on a case-insensitive file system
 		switch {
 		case !fs.ValidPath(f.Name) || f.Name == "." || len(f.Name) > maxName || !filepath.IsLocal(filepath.FromSlash(f.Name)) || !plain(f.Name):
 			return fmt.Errorf("%.80q is not a valid file name in a bundle: want letters, digits, - _ + . and /, below the directory of the worker file", f.Name)

@@ -1,11 +1,11 @@
-// Package bundle is the form of a signed policy: a worker file and the files that it
-// refers to, with a statement that somebody signed.
+// Package bundle implements the format of signed policies: a worker file and the files that it
+// refers to, with a signed statement.
 //
-// # Form
+// # Format
 //
-// A bundle is one JSON document, {"statement":…,"files":[{"name":…,"text":…}]}. The worker
-// file is the first of the files. The statement is a signed note (c2sp.org/signed-note, as
-// the checkpoints of the audit log are) with one line each:
+// A bundle is one JSON document, {"statement":…,"files":[{"name":…,"text":…}]}. The worker file is
+// the first of the files. The statement is a signed note (c2sp.org/signed-note, like the
+// checkpoints of the audit log) with these lines:
 //
 //	hookrouter policy v1
 //	name production
@@ -16,17 +16,17 @@
 //	created 2026-11-23T18:40:00Z
 //	sha256 9f86…
 //
-// restores and commit may be missing. use is enforce or shadow. sha256 covers names, texts
-// and order of the files: it is what `sha256sum FILES | sha256sum` prints.
+// restores and commit are optional. use is enforce or shadow. sha256 covers the names, texts and
+// order of the files: it is the output of `sha256sum FILES | sha256sum`.
 //
-// # What a signature says
+// # Meaning of a signature
 //
-// That these files are version serial of the policy name, and whether they are to be
-// enforced or tried beside what is. Serials of a name only grow: who takes an older serial
-// than the newest it has seen, can be rolled back by whoever kept an old bundle. An older
-// content comes into force again by a statement with a new serial, which says in restores
-// where it is from.
+// A signature states that these files are version serial of the policy name, and whether to enforce
+// them or to run them in shadow next to the enforced ones. Serials of a name only grow: a worker
+// that accepted a serial older than the newest it has seen could be rolled back by anyone with an
+// old bundle. To restore older files, sign a statement with a new serial, whose restores is the
+// serial of these files.
 //
-// [Open] checks the signature first and reads nothing of the files before. Sizes are bounded,
-// names stay below a directory, and there is no compression.
+// [Open] verifies the signature before it checks the files. Sizes are limited, names must be below
+// a directory, and there is no compression.
 package bundle

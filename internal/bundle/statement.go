@@ -12,30 +12,31 @@ import (
 	"time"
 )
 
-// Use says whether the answers of a bundle's hooks count.
+// Use determines whether the answers of a bundle's hooks have an effect.
 type Use string
 
 // The uses.
 const (
-	Enforce Use = "enforce" // they count
-	Shadow  Use = "shadow"  // they are only recorded, in addition to those of the enforced bundle
+	Enforce Use = "enforce" // answers have an effect
+	Shadow  Use = "shadow"  // answers are only recorded; the enforced bundle runs as well
 )
 
 // Statement is the signed description of a bundle.
 type Statement struct {
 	Name     string    // of the policy; see [CheckName]
 	Serial   uint64    // grows with each bundle of the name, from 1
-	Use      Use       // whether its answers count
-	Restores uint64    // of a rollback: the serial whose files it restores; 0 for none
-	Commit   string    // of the repository with the files, in hexadecimal digits; empty if unknown
+	Use      Use       // enforce or shadow
+	Restores uint64    // the serial whose files a rollback restores; 0 for no rollback
+	Commit   string    // in the repository with the files, in hexadecimal digits; empty if unknown
 	Created  time.Time // in seconds, UTC
 	Digest   string    // SHA-256 of the files, in 64 hexadecimal digits
 }
 
-// first is the line that distinguishes a statement from anything else that a key may sign.
+// first is the first line of a statement. It distinguishes statements from other texts that a key
+// may sign.
 const first = "hookrouter policy v1"
 
-// maxSerial bounds serials, so that every language can hold one.
+// maxSerial limits serials to values that fit into a signed 64-bit integer.
 const maxSerial = math.MaxInt64
 
 var (
@@ -44,7 +45,7 @@ var (
 	commitForm = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 )
 
-// CheckName says what is wrong with the name of a policy.
+// CheckName returns an error if the name of a policy is invalid.
 func CheckName(name string) error {
 	if !nameForm.MatchString(name) {
 		return fmt.Errorf("the name of a policy has 1 to 64 small letters, digits, dots, dashes and underscores, and begins with a letter or a digit, unlike %q", name)
@@ -52,15 +53,15 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Version is like "production@7 sha256:…": name, serial and digest.
+// Version returns name, serial and digest, such as "production@7 sha256:…".
 func (s Statement) Version() string {
 	return fmt.Sprintf("%s@%d sha256:%s", s.Name, s.Serial, s.Digest)
 }
 
-// Short is like "production@7".
+// Short returns name and serial, such as "production@7".
 func (s Statement) Short() string { return fmt.Sprintf("%s@%d", s.Name, s.Serial) }
 
-// Check says what is wrong with a statement.
+// Check returns an error if a statement is invalid.
 func (s Statement) Check() error {
 	switch {
 	case !nameForm.MatchString(s.Name):
@@ -81,7 +82,7 @@ func (s Statement) Check() error {
 	return nil
 }
 
-// text is the form that is signed.
+// text returns the text that is signed.
 func (s Statement) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\nname %s\nserial %d\nuse %s\n", first, s.Name, s.Serial, s.Use)
@@ -95,7 +96,7 @@ func (s Statement) text() string {
 	return b.String()
 }
 
-// parse reads the form that is signed. Each statement has exactly one text; parse refuses any other.
+// parse parses a signed text. It rejects any text that differs from the one that text returns.
 func parse(text string) (s Statement, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if lines[0] != first {
@@ -134,7 +135,7 @@ func parse(text string) (s Statement, err error) {
 	return s, nil
 }
 
-// DigestOf is the SHA-256 of files: of one line each, as sha256sum prints it.
+// DigestOf returns the SHA-256 of the lines that sha256sum prints for the files.
 func DigestOf(files []File) string {
 	sum := sha256.New()
 	for _, f := range files {

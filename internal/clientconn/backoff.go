@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// The pause between two tries doubles from the one to the other.
+// The pause between attempts doubles from the shortest to the longest.
 const (
 	ShortestPause = 50 * time.Millisecond
 	LongestPause  = time.Second
 )
 
-// ErrTooLate means that the next try would begin after Backoff.Until.
+// ErrTooLate means that the next attempt would start after Backoff.Until.
 var ErrTooLate = errors.New("no time left for another try")
 
-// Backoff spaces the tries of one request. The zero Backoff has no end.
+// Backoff delays the retries of one request. The zero Backoff has no time limit.
 type Backoff struct {
-	Until time.Time // no try begins later; zero means as long as the context lasts
+	Until time.Time // no attempt starts later; zero means no limit but the context
 	pause time.Duration
 }
 
-// Wait waits before the next try. The error is [ErrTooLate], or the cause of the end
-// of ctx.
+// Wait waits before the next attempt. It returns [ErrTooLate], or the cause of ctx if ctx ends.
 func (b *Backoff) Wait(ctx context.Context) error {
 	b.pause = min(max(2*b.pause, ShortestPause), LongestPause)
 	if ctx.Err() != nil {
@@ -42,5 +41,5 @@ func (b *Backoff) Wait(ctx context.Context) error {
 	}
 }
 
-// Reset makes the next pause the shortest one.
+// Reset resets the pause to the shortest one.
 func (b *Backoff) Reset() { b.pause = 0 }

@@ -1,8 +1,8 @@
-// Package clientconn is the connection inside a hookrouter.Client: how pkg/worker,
-// pkg/agent and pkg/approver send requests without the client exporting its transport.
+// Package clientconn is the connection of a hookrouter.Client. Through it, pkg/worker, pkg/agent
+// and pkg/approver send requests, so that the client need not export its transport.
 //
-// It is the one place that retries requests, notices a lost connection while a reply
-// is awaited, and turns errors of the transport into those of pkg/hookrouter.
+// It retries requests, detects a lost connection while it waits for a reply, and converts errors of
+// the transport to those of pkg/hookrouter.
 package clientconn
 
 import (
@@ -35,28 +35,28 @@ type Conn struct {
 	Name      string        // of the program; may be empty
 	Patience  time.Duration // how long to retry while no router can serve
 	Log       *slog.Logger
-	// NewError makes the *hookrouter.Error of an error reply.
+	// NewError returns the *hookrouter.Error for an error reply.
 	NewError func(code int, text string) error
 }
 
-// Retry says which failures of a request lead to another try.
+// Retry determines which failures of a request are retried.
 type Retry int
 
 const (
-	// IfUnserved retries for Conn.Patience while it is certain that nothing happened:
-	// no router answers, it can't serve now (503), or NATS is not connected.
+	// IfUnserved retries for up to Conn.Patience if the request certainly had no effect: no router
+	// answers, the router can't serve now (503), or NATS is not connected.
 	IfUnserved Retry = iota
-	// Idempotent retries until the context ends, also where a router is overloaded and
-	// where an earlier try may have taken effect.
+	// Idempotent retries until the context ends, even if a router is overloaded or an earlier attempt
+	// may have had an effect.
 	Idempotent
-	// Never sends the request once.
+	// Never does not retry.
 	Never
 )
 
 type eventIDKey struct{}
 
-// WithEventID returns a context in which an agent sends its events under an id: one that was sent
-// already. Without an id it returns ctx.
+// WithEventID returns a context in which an agent sends its event with the id of an event that was
+// already sent. If id is empty, it returns ctx.
 func WithEventID(ctx context.Context, id string) context.Context {
 	if id == "" {
 		return ctx
@@ -64,7 +64,7 @@ func WithEventID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, eventIDKey{}, id)
 }
 
-// EventID is the id of [WithEventID]; empty for none.
+// EventID returns the id of [WithEventID]; empty for none.
 func EventID(ctx context.Context) string {
 	id, _ := ctx.Value(eventIDKey{}).(string)
 	return id
@@ -75,21 +75,20 @@ type Request struct {
 	Subject string
 	Header  wire.Header
 	Body    []byte
-	Before  func() // called before each try and may change Header; nil for nothing
+	Before  func() // called before each attempt and may change Header; may be nil
 	Retry   Retry
-	// Accept says whether a reply is one to this request, besides repeating its nonce;
-	// nil for always.
+	// Accept reports whether a reply with the right nonce is for this request; nil accepts all.
 	Accept func(wire.Header) bool
 }
 
-// Request sends a request, again where its Retry says so, and returns the reply. An
-// error reply is a *hookrouter.Error. Other errors are the ones above and that of ctx.
+// Request sends a request, with retries according to its Retry, and returns the reply. An error
+// reply is returned as a *hookrouter.Error. Other errors include those above and that of ctx.
 func (c *Conn) Request(ctx context.Context, r Request) (*natsx.Message, error) {
 	backoff := Backoff{Until: time.Now().Add(c.Patience)}
 	if r.Retry == Idempotent {
 		backoff.Until = time.Time{}
 	}
-	var last error // why the try before failed
+	var last error // error of the previous attempt
 	for {
 		if r.Before != nil {
 			r.Before()
@@ -110,8 +109,8 @@ func (c *Conn) Request(ctx context.Context, r Request) (*natsx.Message, error) {
 	}
 }
 
-// RequestJSON sends body as JSON, nil for none, and reads the reply into out unless
-// that is nil.
+// RequestJSON sends body as JSON unless it is nil, and decodes the reply into out unless that is
+// nil.
 func (c *Conn) RequestJSON(ctx context.Context, r Request, body, out any) (*natsx.Message, error) {
 	if body != nil {
 		var err error
@@ -132,9 +131,9 @@ func (c *Conn) RequestJSON(ctx context.Context, r Request, body, out any) (*nats
 	return msg, nil
 }
 
-// try sends a request once and waits for its reply while ctx and the connection last. A
-// reply that does not repeat the nonce, which nobody but the router has seen, is not one
-// to this request: somebody guessed the reply subject.
+// try sends a request once and waits for its reply until ctx ends or the connection is lost. It
+// ignores a reply without the nonce of the request, which only the router has seen: such a reply is
+// forged by somebody who guessed the reply subject.
 func (c *Conn) try(ctx context.Context, r Request) (*natsx.Message, error) {
 	nonce := rand.Text()
 	header := make(wire.Header, len(r.Header)+1)
@@ -157,12 +156,12 @@ func (r Retry) applies(err error) bool {
 	return false
 }
 
-// unserved reports whether a request had no effect and may have one if sent again.
+// unserved reports whether a request certainly had no effect, and may succeed if sent again.
 func unserved(err error) bool {
 	return wire.CodeOf(err) == wire.Unavailable || errors.Is(err, natsx.ErrNoResponders) || errors.Is(err, natsx.ErrDisconnected)
 }
 
-// translate turns an error of the transport into one that pkg/hookrouter exports.
+// translate converts an error of the transport to one that pkg/hookrouter exports.
 func (c *Conn) translate(subject string, err error) error {
 	if reply, ok := errors.AsType[*wire.Error](err); ok {
 		return c.NewError(reply.Code, reply.Text)

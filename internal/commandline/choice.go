@@ -12,14 +12,15 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// notOne is how kong says that a value is none of those that a flag or an argument takes.
+// notOne matches kong's error for a value that a flag or an argument does not accept.
 var notOne = regexp.MustCompile(`^(.+) must be one of (".*") but got (".*")$`)
 
-// notALevel is how kong says that a flag got no log level.
+// notALevel matches kong's error for an invalid log level.
 var notALevel = regexp.MustCompile(`^(.+): slog: level string (".*"): unknown name$`)
 
-// Readable is an error of kong in words for people: an empty choice is left out, and the one that
-// was probably meant is named. Errors about something else stay as they are.
+// Readable rewrites kong's error about an invalid choice for people: it omits an empty choice, and
+// suggests the one that was probably meant. It returns other errors unchanged, or with a suggestion
+// for a misspelled command.
 func Readable(err error) error {
 	parts := notOne.FindStringSubmatch(err.Error())
 	if level := notALevel.FindStringSubmatch(err.Error()); level != nil {
@@ -42,8 +43,8 @@ func Readable(err error) error {
 	return errors.New(text)
 }
 
-// misspelt adds the command that was probably meant to an error about an argument of the default
-// command, which takes none.
+// misspelt adds the command that was probably meant to an error about an unexpected argument of the
+// default command.
 func misspelt(err error) error {
 	word, found := strings.CutPrefix(err.Error(), "unexpected argument ")
 	parse, ok := errors.AsType[*kong.ParseError](err)

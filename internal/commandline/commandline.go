@@ -11,8 +11,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/version"
 )
 
-// Parse parses args into flags, a pointer to a struct with tags of kong. The command is nil
-// if --help or --version answered already.
+// Parse parses args into flags, a pointer to a struct with kong tags. It returns nil without an
+// error after --help or --version.
 func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, error) {
 	exited := false
 	parser, err := kong.New(flags, append(options,
@@ -32,9 +32,10 @@ func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, err
 	return command, nil
 }
 
-// Selected is the command whose help is about the error of a command line, such as "hook-router
-// up"; only the program if the command line names none. A flag is probably one of the
-// default command; an argument that it does not take is probably another command.
+// Selected returns the command whose help is relevant to an error of a command line, such as
+// "hook-router up", or only the program if the command line names no command. A wrong flag is
+// probably meant for the default command, and an unexpected argument of the default command is
+// probably another command.
 func Selected(err error, program string) string {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	if !ok || parse.Context == nil {
@@ -53,7 +54,7 @@ func Selected(err error, program string) string {
 	return strings.TrimSpace(program + " " + node.Path())
 }
 
-// aboutFlag reports whether a flag is wrong: it is unknown, or its value is.
+// aboutFlag reports whether an error is about an unknown flag or an invalid value of a flag.
 func aboutFlag(err error) bool {
 	return strings.HasPrefix(err.Error(), "unknown flag") || strings.HasPrefix(err.Error(), "--")
 }

@@ -1,6 +1,6 @@
-// Package completion prints shell completion scripts for the programs. A script knows
-// the commands, flags and enumerated values of the program that printed it, and runs no
-// program while completing.
+// Package completion prints shell completion scripts for the programs. A script contains the
+// commands, flags and enumerated values of the program that printed it. It does not run the program
+// while completing.
 package completion
 
 import (
@@ -20,7 +20,7 @@ type Command struct {
 // Run prints the script for the program that ctx was parsed for.
 func (c Command) Run(ctx *kong.Context) error { return Write(ctx.Stdout, ctx.Model, c.Shell) }
 
-// Write prints the script of a program for a shell: bash, zsh or fish.
+// Write writes the script of a program for a shell: bash, zsh or fish.
 func Write(w io.Writer, app *kong.Application, shell string) error {
 	t := tableOf(app.Node, app.Name)
 	var script string
@@ -38,7 +38,7 @@ func Write(w io.Writer, app *kong.Application, shell string) error {
 	return err
 }
 
-// A level is what may follow a command.
+// level is the words that may follow a command.
 type level struct {
 	path  string   // the command, as words; empty for the program itself
 	words []string // commands and flags
@@ -68,7 +68,7 @@ func (t *table) add(node *kong.Node, program string) {
 		}
 	}
 	groups := node.AllFlags(true)
-	if node.DefaultCmd != nil { // its flags may stand without its name
+	if node.DefaultCmd != nil { // its flags may be given without its name
 		groups = append(groups, node.DefaultCmd.AllFlags(true)...)
 	}
 	for _, flag := range slices.Concat(groups...) {
@@ -92,7 +92,7 @@ func (t *table) add(node *kong.Node, program string) {
 	}
 }
 
-// each calls do with each command, as the path to its parent and its name.
+// each calls do for each command with the path of its parent and its name.
 func (t table) each(do func(parent, name string)) {
 	for _, l := range t.levels {
 		if l.path == "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// function is the name of the completion function of a program.
+// function returns the name of the completion function of a program.
 func function(program string) string { return "_" + strings.ReplaceAll(program, "-", "_") }
 
 func (t table) bash(program string) string {

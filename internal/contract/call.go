@@ -19,20 +19,19 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// maxReply is the largest reply of a hook, in bytes, where the router's
-// configuration allows no more.
+// maxReply is the router's default limit of a hook's reply, in bytes.
 const maxReply = 512 << 10
 
-// contributionEvent is the name under which contributors are called.
+// contributionEvent is the event name with which contributors are called.
 const contributionEvent = "contribution:collect"
 
-// observerPatience is how long an observer is listened to: it need not answer.
+// observerPatience is the timeout for observers, which need not answer.
 const observerPatience = 100 * time.Millisecond
 
 func cutWildcard(pattern string) (domain string, ok bool) { return strings.CutSuffix(pattern, ":*") }
 
-// check gives the hook one event and notes what came of it. The error is
-// errGivenUp, errNobody, or that the check could not be made.
+// check calls the hook with one event and records the result. The error is errGivenUp, errNobody,
+// or the reason why the check could not be made.
 func (v *validation) check(ctx context.Context, event string, given variant) error {
 	kept, err := v.kept(ctx, event, given.data)
 	if err != nil {
@@ -57,7 +56,7 @@ func (v *validation) check(ctx context.Context, event string, given variant) err
 	return v.count(err)
 }
 
-// excuse says what went wrong, and whether it was right to go wrong.
+// excuse describes an error, and reports whether the hook may return it.
 func (v *validation) excuse(err error, given variant, kept string) (detail string, ok bool) {
 	var refusal *wire.Error
 	switch {
@@ -80,13 +79,12 @@ func (v *validation) excuse(err error, given variant, kept string) (detail strin
 	}
 }
 
-// panicked reports whether a worker of this project says that its handler
-// panicked.
+// panicked reports whether a worker of this project reports a panic of its handler.
 func panicked(refusal *wire.Error) bool {
 	return refusal.Code == wire.Internal && strings.HasSuffix(refusal.Text, "failed: a defect, see the log")
 }
 
-// count counts time-outs in a row.
+// count counts consecutive timeouts. It returns errGivenUp after too many.
 func (v *validation) count(err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || v.hook.Observes() {
 		v.timeouts = 0
@@ -98,8 +96,8 @@ func (v *validation) count(err error) error {
 	return nil
 }
 
-// kept says why the hook's match keeps data from it; empty where it does not.
-// The router is asked: this package evaluates no expressions.
+// kept returns why the hook's match filters out data; empty if it does not. It asks the router,
+// since this package does not evaluate expressions.
 func (v *validation) kept(ctx context.Context, event string, data []byte) (string, error) {
 	if v.hook.Match == "" {
 		return "", nil
@@ -138,7 +136,7 @@ func (v *validation) event(name string, data []byte) events.Event {
 	return events.Event{ID: events.NewID(), Source: "/contract-check", Name: name, Session: v.Session, Time: events.Now(), Data: data}
 }
 
-// call calls the hook as the router does, within the hook's time-out.
+// call calls the hook as the router does, within the hook's timeout.
 func (v *validation) call(ctx context.Context, event string, data []byte) (reply []byte, took time.Duration, err error) {
 	timeout := v.hook.Timeout()
 	if v.hook.Observes() {
@@ -162,7 +160,7 @@ func (v *validation) call(ctx context.Context, event string, data []byte) (reply
 	return msg.Data, took, nil
 }
 
-// judge reads a reply as the router does, and says what it is.
+// judge parses a reply as the router does, and describes it.
 func judge(reply []byte) (string, error) {
 	if len(reply) > maxReply {
 		return "", fmt.Errorf("%w: it has %d bytes, at most %d are allowed", chain.ErrInvalidResult, len(reply), maxReply)
@@ -187,7 +185,7 @@ func judge(reply []byte) (string, error) {
 	return string(r.Action), nil
 }
 
-// contribution calls a contributor, which may answer any JSON.
+// contribution checks a contributor, which may answer with any JSON.
 func (v *validation) contribution(ctx context.Context, channel string) error {
 	body, err := json.Marshal(map[string]string{"channel": channel})
 	if err != nil {
@@ -215,7 +213,7 @@ func (v *validation) contribution(ctx context.Context, channel string) error {
 	return v.count(err)
 }
 
-// clip keeps foreign text short and on one line.
+// clip shortens the hook's text to one line.
 func clip(s string) string {
 	return shorten.Bytes(strings.Join(strings.Fields(s), " "), 160, "...")
 }

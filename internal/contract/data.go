@@ -7,27 +7,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Sizes of odd data.
+// Sizes of unusual data.
 const (
 	depth     = 60        // levels, the data object included
 	bigString = 256 << 10 // bytes
 )
 
-// bigInt is an integer that a double can't hold, and bigIntField the member that
-// carries it.
+// bigInt is an integer that a double can't represent, and bigIntField is the member that contains
+// it.
 const (
 	bigInt      = "9007199254740993"
 	bigIntField = "x_64_bit"
 )
 
-// variant is one kind of data to give a hook.
+// variant is data to call a hook with.
 type variant struct {
 	name   string
 	data   json.RawMessage
-	breaks bool // it breaks the event's schema: an error is a good answer
+	breaks bool // it violates the event's schema: the hook may return an error
 }
 
-// variants lists what a hook is given for an event, what is usual first.
+// variants lists the data to call a hook with for an event, usual data first.
 func variants(info events.Info, session string) []variant {
 	usual := sample(info, session)
 	with := func(name string, value any) json.RawMessage {
@@ -52,11 +52,11 @@ func variants(info events.Info, session string) []variant {
 	return list
 }
 
-// strange is text in which little can be taken for granted.
+// strange is text with unusual characters.
 const strange = "naïve 😀 日本語 עברית e\u0301 \u0000\u001b[31m \u202e\ufeff ' \" \\ </script> $(id) %s"
 
-// expected are the fields that the event itself brings: not the session's id,
-// which the router checks, nor the time stamp, which it sets.
+// expected returns the fields that are specific to the event, without the session id, which the
+// router checks, and the timestamp, which it sets.
 func expected(info events.Info) []events.Field {
 	var list []events.Field
 	for _, f := range info.Fields {
@@ -67,7 +67,7 @@ func expected(info events.Info) []events.Field {
 	return list
 }
 
-// sample is data as an agent may send it, with the router's time stamp.
+// sample returns data as an agent may send it, with the router's timestamp.
 func sample(info events.Info, session string) map[string]any {
 	d := map[string]any{"session_id": session, "timestamp": events.Now()}
 	for _, f := range expected(info) {
@@ -76,7 +76,7 @@ func sample(info events.Info, session string) map[string]any {
 	return d
 }
 
-// plausible is a value that an agent may send in a field.
+// plausible returns a value that an agent may send in a field.
 func plausible(f events.Field) any {
 	if len(f.Values) > 0 {
 		return f.Values[0]
@@ -107,7 +107,7 @@ func plausible(f events.Field) any {
 	}
 }
 
-// wrong is a value of another type, and what it is.
+// wrong returns a value of another type, and its description.
 func wrong(t events.FieldType) (value any, what string) {
 	switch t {
 	case events.TypeString:
@@ -121,7 +121,7 @@ func wrong(t events.FieldType) (value any, what string) {
 	return "yes", "a string"
 }
 
-// mapStrings is usual data with the same text in every field that may hold any.
+// mapStrings returns usual data with a text in every free string field.
 func mapStrings(info events.Info, session, text string) map[string]any {
 	d := sample(info, session)
 	for _, f := range expected(info) {
@@ -154,7 +154,7 @@ func nulls(info events.Info) map[string]any {
 	return d
 }
 
-// longest is the field that holds the long string.
+// longest returns the field for the long string.
 func longest(info events.Info) string {
 	for _, f := range expected(info) {
 		if f.Type == events.TypeString && f.Values == nil {
@@ -164,7 +164,7 @@ func longest(info events.Info) string {
 	return "x_long"
 }
 
-// nested is a value of so many levels.
+// nested returns a value with a number of nested levels.
 func nested(levels int) any {
 	var v any = "bottom"
 	for i := range levels {
@@ -177,7 +177,7 @@ func nested(levels int) any {
 	return v
 }
 
-// set puts a value at a name, which has a dot for a member of a member.
+// set sets the member with a name. A dot in the name separates a member and its nested member.
 func set(d map[string]any, name string, value any) {
 	outer, inner, isNested := strings.Cut(name, ".")
 	if !isNested {
@@ -192,7 +192,7 @@ func set(d map[string]any, name string, value any) {
 	object[inner] = value
 }
 
-// encode is for what this file makes, which always marshals.
+// encode encodes data of this file, which never fails.
 func encode(d map[string]any) json.RawMessage {
 	b, err := json.Marshal(d)
 	if err != nil {

@@ -1,28 +1,26 @@
-// Package contract checks that a live hook keeps the wire protocol: that it
-// answers valid results for every standard event it registered for, within its
-// time-out, and survives data that nobody expects.
+// Package contract checks that a live hook conforms to the wire protocol: it must return valid
+// results for every standard event that it registered for, within its timeout, and survive
+// unexpected data.
 //
 // # Usage
 //
-// [Validate] takes a NATS connection and a hook's id, and gives a [Report] that
-// prints for a person and marshals for a program. `hookctl validate` does just
-// that; package hooktest does it for a Go handler in a test.
+// [Validate] takes a NATS connection and a hook's id, and returns a [Report] for people or, as
+// JSON, for programs. `hookctl validate` uses it; package hooktest uses it for a Go handler in a
+// test.
 //
-// # What it does to the hook
+// # Effects on the hook
 //
-// It calls the hook directly, past the router, with Hook-Mode shadow: nobody acts
-// on the answers. A hook that acts on the world all the same (sends messages,
-// counts) does so for each check, and should look at the mode. Nothing is
-// registered, changed or published for observers.
+// It calls the hook directly, not through the router, with Hook-Mode shadow; the answers have no
+// effect. A hook with side effects, such as sending messages, has them for each check unless it
+// honors the mode. Nothing is registered, changed or published for observers.
 //
-// # What is asked of the hook
+// # Requirements
 //
-// No member of the data is required and others may stand beside them: to data
-// like that an error is no answer. Data that breaks the event's schema, and data
-// that the hook's match keeps from it, may be answered with an error, but never
-// with a panic, with garbage, or with silence.
+// All members of the data are optional, and unknown members are allowed: a hook must not return an
+// error for such data. It may return an error for data that violates the event's schema, and for
+// data that its match filters out. It must never panic, return an invalid reply or time out.
 //
 // # Concurrency
 //
-// Everything here is a value or a function; calls are made one after the other.
+// There is no shared state. A validation makes one call at a time.
 package contract

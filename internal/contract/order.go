@@ -10,9 +10,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// order checks that the hook's time-out is shorter than that of its chain: else the chain
-// ends first, and on_failure decides nothing. Routers that do not say how long a chain may
-// take are believed.
+// order checks that the hook's timeout is shorter than the timeout of its chain. Otherwise the
+// chain ends first, and on_failure has no effect. The check passes if the router does not report
+// the timeout of a chain.
 func (v *validation) order(ctx context.Context, event string) error {
 	if v.hook.WithDefaults().Mode != chain.Enforce {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Report is what the checks of one hook found. It marshals to JSON as it is.
+// Report is the result of the checks of one hook.
 type Report struct {
 	// Hook is the id of the hook.
 	Hook string `json:"hook"`
@@ -20,7 +20,7 @@ type Report struct {
 	Took time.Duration `json:"took_ns"`
 }
 
-// Check is one thing that was asked of the hook.
+// Check is the result of one check.
 type Check struct {
 	// Name says what the hook was given: "an empty object".
 	Name string `json:"name"`
@@ -39,8 +39,7 @@ func (r Report) Failed() []Check {
 	return slices.DeleteFunc(slices.Clone(r.Checks), func(c Check) bool { return c.OK })
 }
 
-// String is the report for a person: one line in all, one for each event, and
-// one for each check that did not pass.
+// String returns the report for people: a summary, a line per event, and a line per failed check.
 func (r Report) String() string {
 	var b strings.Builder
 	verdict := "keeps the contract"

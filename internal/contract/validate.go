@@ -19,34 +19,33 @@ import (
 // ErrUnknownHook means that no hook with this id is registered.
 var ErrUnknownHook = errors.New("no such hook is registered")
 
-// Options say which hook to check, and how. Conn and ID are needed.
+// Options configure a validation. Conn and ID are required.
 type Options struct {
-	// Conn is the connection to check over; it stays the caller's.
+	// Conn is the NATS connection. The caller closes it.
 	Conn *nats.Conn
 	// Prefix of the subjects; empty means "hooks".
 	Prefix string
 	// ID of the hook.
 	ID string
-	// Session is the id of the session that the events belong to; empty means the
-	// one the hook is limited to, else "contract-check".
+	// Session is the session id of the events; empty means the session that the hook is limited to, or
+	// else "contract-check".
 	Session string
-	// Each is called after every check; nil is ignored.
+	// Each is called after each check. It may be nil.
 	Each func(Check)
 }
 
-// registryTimeout bounds a request to the router.
+// registryTimeout is the timeout of a request to the router.
 const registryTimeout = 5 * time.Second
 
-// giveUpAfter is after how many time-outs in a row a hook is given up.
+// giveUpAfter is the number of consecutive timeouts after which the validation ends.
 const giveUpAfter = 3
 
-// Validate checks a live hook and reports what it found. That the hook fails is
-// no error: look at [Report.OK]. An error means that the hook could not be
-// checked: no router answers, the hook is unknown ([ErrUnknownHook]), or ctx
-// ended; the report then holds the checks made so far.
+// Validate checks a live hook and returns a report. A failed check is not an error: see
+// [Report.OK]. An error means that the hook could not be checked: no router answers, the hook is
+// unknown ([ErrUnknownHook]), or ctx ended. The report then contains the checks made so far.
 //
-// A hook is given up after three time-outs in a row, so that checking one that
-// hangs takes three times its time-out.
+// The validation ends after three consecutive timeouts, so checking a hook that hangs takes three
+// times its timeout.
 func Validate(ctx context.Context, o Options) (Report, error) {
 	v := &validation{Options: o, report: Report{Hook: o.ID, Checks: []Check{}}, start: time.Now()}
 	err := v.run(ctx)
@@ -65,7 +64,7 @@ type validation struct {
 	hook     chain.Registration
 	report   Report
 	start    time.Time
-	timeouts int // in a row
+	timeouts int // consecutive
 }
 
 var (
@@ -100,7 +99,7 @@ func (v *validation) run(ctx context.Context) error {
 	return nil
 }
 
-// lookup finds the registration.
+// lookup returns the registration of the hook.
 func (v *validation) lookup(ctx context.Context) (chain.Registration, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()
@@ -122,8 +121,7 @@ func (v *validation) lookup(ctx context.Context) (chain.Registration, error) {
 	return list[i], nil
 }
 
-// checks makes every check of the hook, and at last asks whether it still
-// answers after all that.
+// checks makes all checks, and finally checks that the hook still answers usual data.
 func (v *validation) checks(ctx context.Context) error {
 	if len(v.hook.Channels) > 0 {
 		for _, channel := range v.hook.Channels {
@@ -149,8 +147,8 @@ func (v *validation) checks(ctx context.Context) error {
 	return v.check(ctx, list[0].Name, last)
 }
 
-// matching lists the standard events that a hook's patterns match, and the
-// events of its own that it names; where there is none, one of its domain.
+// matching returns the standard events that a hook's patterns match, its custom events, and a
+// made-up event for each pattern of a domain without standard events.
 func matching(patterns []string) []events.Info {
 	var list []events.Info
 	for _, info := range events.Catalog() {
@@ -171,7 +169,7 @@ func matching(patterns []string) []events.Info {
 	return list
 }
 
-// note takes a check into the report.
+// note adds a check to the report.
 func (v *validation) note(c Check) {
 	v.report.Checks = append(v.report.Checks, c)
 	if v.Each != nil {

@@ -184,8 +184,8 @@ func (a *player) play(ctx context.Context, s step, hooks *hooks, p *printer) err
 	return nil
 }
 
-// playWrite writes the file that the agent's Write tool wrote, for the linter. It
-// writes only below the demo's own directory.
+// playWrite writes the file of a recorded Write call, for the linter. It writes only below the
+// demo's own directory.
 func playWrite(s step, workspace string) error {
 	var d struct {
 		ToolName  string `json:"tool_name"`

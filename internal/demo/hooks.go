@@ -97,7 +97,7 @@ func connectWorker(ctx context.Context, n *server.Server, name string) (*demoWor
 func load(workspace string) (*workerfile.File, error) {
 	file, err := workerfile.Parse("hooks.yaml", hookFile, workerfile.Options{
 		Worker: kind.Worker{Dir: workspace, States: &hookstate.Memory{}, Log: slog.New(slog.DiscardHandler)},
-		Kinds: map[string]kind.Kind{ // without http and rego: the router links no OPA
+		Kinds: map[string]kind.Kind{ // without http and rego, since the router does not link OPA
 			"builtin": builtinhook.New(all.Builtins()),
 			"cel":     kind.Of("Rules.", celhook.Build),
 			"exec":    kind.Of("A command.", exechook.Build),
@@ -109,7 +109,7 @@ func load(workspace string) (*workerfile.File, error) {
 	return file, nil
 }
 
-// recording is the hook's handler, whose answers are recorded for the printer.
+// recording returns the hook's handler, wrapped to record its answers for the printer.
 func (h *hooks) recording(hook workerfile.Hook) worker.Handler {
 	handle := hook.Named()
 	return func(ctx context.Context, ev worker.Event) (chain.Result, error) {

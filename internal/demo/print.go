@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// printer writes the demo for a person.
+// printer prints the demo.
 type printer struct {
 	out    *term.Printer
 	began  time.Time
@@ -83,7 +83,7 @@ func (p *printer) hook(h answer) {
 	}
 }
 
-// columns is how wide the output is.
+// columns is the width of the output.
 const columns = 80
 
 // line prints what a hook did, and in the last column a text of up to three lines.
@@ -104,15 +104,15 @@ func (p *printer) arrow(text string) {
 	}
 }
 
-// indented prints a text below the line before it.
+// indented prints a text below the previous line.
 func (p *printer) indented(code term.Color, text string) {
 	for _, part := range wrap(text, columns-4, 4) {
 		p.out.Print("    %s\n", p.out.Paint(code, part))
 	}
 }
 
-// wrap breaks a text between words into lines of at most width characters; of what is more
-// than limit lines, the last one ends with an ellipsis.
+// wrap breaks a text between words into lines of at most width characters. If there are more than
+// limit lines, it cuts them and ends the last one with an ellipsis.
 func wrap(text string, width, limit int) []string {
 	var lines []string
 	line := ""
@@ -184,7 +184,7 @@ func modified(answers []answer) bool {
 	return false
 }
 
-// subject says in a few words what an event is about.
+// subject returns a short description of an event.
 func subject(s step) string {
 	var d struct {
 		ToolName  string         `json:"tool_name"`
@@ -212,7 +212,7 @@ func subject(s step) string {
 	return ""
 }
 
-// shortPath leaves out where the demo's workspace is.
+// shortPath returns a path relative to the demo's workspace.
 func shortPath(path string) string {
 	if _, after, ok := strings.Cut(path, "/workspace/"); ok {
 		return after
@@ -224,7 +224,7 @@ func input(data json.RawMessage) string {
 	var d struct {
 		ToolInput json.RawMessage `json:"tool_input"`
 	}
-	_ = json.Unmarshal(data, &d) // shown as far as it can be
+	_ = json.Unmarshal(data, &d) // on failure, nothing is shown
 	return oneLine(string(d.ToolInput))
 }
 

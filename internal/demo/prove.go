@@ -13,11 +13,11 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// signing bounds the wait for the router to sign its last records.
+// signing limits the wait for the router to sign its last records.
 const signing = 5 * time.Second
 
-// prove exports the audit log of the turn, as an auditor would, and verifies the
-// file; then again with one word changed.
+// prove exports the audit log of the turn, as an auditor would, and verifies the file. Then it
+// verifies a copy with one changed word.
 func prove(ctx context.Context, b *natsx.Conn, key note.Verifier, p *printer) error {
 	file, err := export(ctx, b)
 	if err != nil {

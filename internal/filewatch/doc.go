@@ -1,20 +1,18 @@
-// Package filewatch reports changes of files' content, for programs that reload them.
+// Package filewatch reports changes of the content of files, for programs that reload them.
 //
 // # Usage
 //
-// [New] watches files from then on, so call it before they are read. [Watcher.Changed]
-// receives a value when the content of one of them differs from the last time and has
-// been stable for [Settle]; a change that was reverted meanwhile is not reported.
-// [Watcher.Watch] replaces the set of files.
+// Call [New] before reading the files, since it reports only later changes. [Watcher.Changed]
+// receives a value when the content of a file has changed and then been stable for [Settle]; a
+// change that is reverted in that time is not reported. [Watcher.Watch] replaces the set of files.
 //
-// # What is noticed
+// # Detected changes
 //
-// The directories are watched, not the files: an editor that writes a new file in the
-// place of the old one is noticed, and so is Kubernetes, which swaps a symbolic link
-// beside it. A file that is gone counts as changed. A directory that is itself among what
-// is watched changes when something comes into it or leaves it, or a file in it is
-// written; not with what is in directories below it. What happens on another machine,
-// to a file on a network, is not noticed.
+// The Watcher watches directories instead of files, so it detects editors that replace a file, and
+// Kubernetes, which swaps a symbolic link next to it. A removed file counts as changed. A watched
+// directory changes when an entry is added or removed, or when a file in it is written; changes in
+// its subdirectories are not detected. Changes that another machine makes on a network file system
+// are not detected.
 //
 // # Failure
 //
@@ -22,6 +20,5 @@
 //
 // # Concurrency
 //
-// A Watcher may be used by many goroutines. It has one goroutine of its own, which
-// [Watcher.Close] ends and waits for.
+// A Watcher is safe for concurrent use. [Watcher.Close] ends its goroutines and waits for them.
 package filewatch

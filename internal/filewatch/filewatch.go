@@ -11,29 +11,29 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Settle is how long content must stay unchanged before it counts: longer than the
-// pauses of a program that writes a file in pieces.
+// Settle is how long content must be unchanged before a change is reported. It is longer than the
+// pauses of a program that writes a file in parts.
 const Settle = 500 * time.Millisecond
 
 // Tests shorten these with [SettleAfter].
 var (
 	settleTime = Settle
-	retryAfter = time.Second // how soon a directory that could not be watched is tried again
+	retryAfter = time.Second // delay before a directory that could not be watched is tried again
 )
 
-// SettleAfter replaces [Settle] for all watchers of this process. It is for tests, which call
-// it before they make one.
+// SettleAfter replaces [Settle] for all watchers of this process. It is for tests, which must call
+// it before they create a watcher.
 func SettleAfter(d time.Duration) { settleTime, retryAfter = d, d }
 
-// Watcher watches files. Close it.
+// Watcher watches files. Call [Watcher.Close].
 type Watcher struct {
 	watcher *fsnotify.Watcher
-	events  chan struct{} // something happened in a directory
+	events  chan struct{} // signals an event in a directory
 	changed chan struct{}
 	done    chan struct{}
 	running sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	states map[string]state
 }
 
@@ -53,11 +53,11 @@ func New(files ...string) (*Watcher, error) {
 	return w, nil
 }
 
-// Changed receives a value after a change.
+// Changed returns a channel that receives a value after a change.
 func (w *Watcher) Changed() <-chan struct{} { return w.changed }
 
-// Watch replaces the watched files and directories. One that was watched before counts
-// as changed if it differs from its last settled state.
+// Watch replaces the watched files and directories. A file that was already watched counts as
+// changed if it differs from its last settled state.
 func (w *Watcher) Watch(files ...string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *Watcher) follow() error {
 func (w *Watcher) look(settled bool) (now map[string]state, changed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.follow() != nil { // a directory is gone, and may come back
+	if w.follow() != nil { // a missing directory may come back
 		time.AfterFunc(retryAfter, func() { notify(w.events) })
 	}
 	now = make(map[string]state, len(w.states))
@@ -121,7 +121,7 @@ func (w *Watcher) look(settled bool) (now map[string]state, changed bool) {
 	return now, changed
 }
 
-// listen reports that something happened; what happened is looked up later.
+// listen signals events of the system. The states of the files are compared later.
 func (w *Watcher) listen() {
 	for {
 		select {
@@ -138,14 +138,14 @@ func (w *Watcher) listen() {
 	}
 }
 
-// Close ends the watch.
+// Close stops watching.
 func (w *Watcher) Close() {
 	close(w.done)
 	_ = w.watcher.Close()
 	w.running.Wait()
 }
 
-// notify marks a channel that holds one value.
+// notify sends to a channel of capacity 1 without blocking.
 func notify(ch chan<- struct{}) {
 	select {
 	case ch <- struct{}{}:

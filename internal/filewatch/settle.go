@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// state is a file at one moment; the zero state means that it does not exist.
+// state is the state of a file at one time. The zero state means that the file does not exist.
 type state struct {
 	there   bool
-	content [sha256.Size]byte // of a directory: its listing
+	content [sha256.Size]byte // hash of the content, or of a directory's listing
 	written int64             // nanoseconds since 1970; 0 for a directory
 }
 
@@ -31,7 +31,7 @@ func stateOf(file string) (s state) {
 	case info.Mode().IsRegular():
 		s.written = info.ModTime().UnixNano()
 		sum := sha256.New()
-		_, _ = io.Copy(sum, f) // what can be read
+		_, _ = io.Copy(sum, f) // as far as it can be read
 		sum.Sum(s.content[:0])
 	}
 	s.there = true

@@ -1,4 +1,4 @@
-// Package freeze describes an operator's order that nothing is permitted: to anybody, to
-// one agent, or in one session. The registry stores the orders and makes every replica
-// know them; dispatch obeys them. A freeze stops no tool that runs already.
+// Package freeze defines an operator's order to deny everything: for all agents, for one agent, or
+// in one session. The registry stores the orders and distributes them to all replicas; dispatch
+// enforces them. A freeze does not stop tools that are already running.
 package freeze

@@ -11,11 +11,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
 
-// maxReason is the longest reason of an order, in bytes.
+// maxReason is the maximum length of a reason, in bytes.
 const maxReason = 1 << 10
 
-// Order is an operator's order to freeze. One that names neither agent nor session covers
-// everything.
+// Order is an operator's freeze order. An order without an agent and a session covers everything.
 type Order struct {
 	Agent   string    `json:"agent,omitempty"`
 	Session string    `json:"session_id,omitempty"`
@@ -24,7 +23,7 @@ type Order struct {
 	Time    time.Time `json:"time"`
 }
 
-// Request is how an operator asks for an order.
+// Request is an operator's request for an order.
 type Request struct {
 	All     bool   `json:"all"`
 	Agent   string `json:"agent"`
@@ -32,11 +31,11 @@ type Request struct {
 	Reason  string `json:"reason"`
 }
 
-// ErrScope means that a request names nothing, or several things.
+// ErrScope means that a request names no scope or several.
 var ErrScope = errors.New(`name one thing: {"all":true}, {"agent":"…"} or {"session_id":"…"}`)
 
-// Order returns the order that a request asks for, given by an operator. The error is [ErrScope].
-// The reason is not checked: see [Order.Check].
+// Order returns the requested order of an operator. The error is [ErrScope]. The reason is not
+// checked: see [Order.Check].
 func (r Request) Order(by string) (Order, error) {
 	if r.All == (r.Agent != "" || r.Session != "") || r.Agent != "" && r.Session != "" {
 		return Order{}, ErrScope
@@ -44,7 +43,7 @@ func (r Request) Order(by string) (Order, error) {
 	return Order{Agent: r.Agent, Session: r.Session, Reason: r.Reason, By: by, Time: time.Now().UTC()}, nil
 }
 
-// Check reports what is wrong with a new order, or nil.
+// Check returns an error if a new order is invalid.
 func (o Order) Check() error {
 	switch {
 	case o.Agent != "" && o.Session != "":
@@ -59,7 +58,7 @@ func (o Order) Check() error {
 	return nil
 }
 
-// Scope is "all", "agent" or "session".
+// Scope returns "all", "agent" or "session".
 func (o Order) Scope() string {
 	switch {
 	case o.Agent != "":
@@ -70,7 +69,8 @@ func (o Order) Scope() string {
 	return "all"
 }
 
-// Key names the order in a store: there is one for each scope and what it names.
+// Key returns the key of the order in a store. There is one order for each agent, for each session,
+// and for all.
 func (o Order) Key() string {
 	if o.Scope() == "all" {
 		return "all"
@@ -78,9 +78,9 @@ func (o Order) Key() string {
 	return o.Scope() + "." + sessionkey.Digest(o.Agent+o.Session)
 }
 
-// Covers reports whether the order covers an agent's event. agent is its proven name, or else the
-// claimed one. The order may have the whole name, or the part after a '/' or a space, so that
-// "coder" is "nats AGENTS/coder" and "/agents/coder".
+// Covers reports whether the order covers an agent's event. agent is the authenticated name, or
+// else the claimed one. The order may have the whole name, or the part after a '/' or a space, so
+// that "coder" covers "nats AGENTS/coder" and "/agents/coder".
 func (o Order) Covers(agent, session string) bool {
 	switch o.Scope() {
 	case "agent":
@@ -92,5 +92,5 @@ func (o Order) Covers(agent, session string) bool {
 	return true
 }
 
-// Denial is the reason that the agent gets.
+// Denial returns the reason that the agent gets.
 func (o Order) Denial() string { return "Frozen by an operator: " + o.Reason }

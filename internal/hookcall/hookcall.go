@@ -71,8 +71,8 @@ func (c *channel) Notify(call dispatch.Call) error {
 	return c.conn.Publish(c.conn.Call(call.Hook), c.callHeader(call), call.Data)
 }
 
-// Call calls a hook; see [Do]. If ctx is canceled, it tells the worker that the answer does not
-// count.
+// Call calls a hook; see [Do]. If ctx is canceled, it notifies the worker that the answer is not
+// needed.
 func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply, error) {
 	header := c.callHeader(call)
 	reply, err := Do(ctx, c.conn, call, header, c.maxReply)
@@ -80,7 +80,7 @@ func (c *channel) Call(ctx context.Context, call dispatch.Call) (dispatch.Reply,
 		c.onNoResponder(call.Hook)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		_ = c.conn.Publish(c.conn.CallCancel(call.Hook), wire.Header{wire.HeaderCallID: header[wire.HeaderCallID]}, nil) // best effort: the call ends in its time anyway
+		_ = c.conn.Publish(c.conn.CallCancel(call.Hook), wire.Header{wire.HeaderCallID: header[wire.HeaderCallID]}, nil) // best effort: the call has a timeout anyway
 	}
 	return reply, err
 }
@@ -110,7 +110,7 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max((d+time.Millisecond-1).Milliseconds(), 1), 10)
 }
 
-// late is the error of a hook that did not answer in its time.
+// late is the error of a hook that did not answer before its timeout.
 type late time.Duration
 
 // Error returns a text like "no answer within 1.5s".
@@ -122,7 +122,7 @@ func (l late) Error() string {
 func (late) Unwrap() error { return context.DeadlineExceeded }
 
 // Do calls a hook with the headers of the wire protocol and returns its reply. If the hook echoes,
-// a reply without the id of the call is dropped. The reply holds the policy, if the worker named
+// a reply without the id of the call is dropped. The reply contains the policy, if the worker named
 // one, even with an error. The error wraps [chain.ErrNoResponder] if no worker listens,
 // [chain.ErrInvalidResult] if the reply is too large or the hook's program returned an invalid one,
 // and [context.DeadlineExceeded] if the time ended here or at the hook.

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Memory is a store of one process. The zero Memory is empty and ready.
+// Memory is a store in one process. The zero Memory is empty and ready for use.
 type Memory struct {
-	mu     sync.Mutex // guards values; held while a Change runs, which does not wait
+	mu     sync.Mutex // guards values; held while a Change runs, which must not block
 	values map[string][]byte
 }
 
@@ -59,7 +59,7 @@ func (m *Memory) Under(_ context.Context, prefix string, yield func(key string, 
 	return nil
 }
 
-// Len is how many values are kept.
+// Len returns the number of values.
 func (m *Memory) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// MaxNew bounds the sessions of one sender of which a hook begins to remember something in a
-// [Store] that others share, in a day and in one process. A sender chooses the ids of its
-// sessions: without a bound it could fill the store for all.
+// MaxNew limits the new sessions of one sender for which a hook stores state in a shared [Store],
+// per day and process. A sender chooses the ids of its sessions: without a limit, it could fill the
+// store.
 const MaxNew = 10_000
 
 // senders counts the new values of each sender.
 type senders struct {
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	since time.Time
 	count map[string]int
 }
 
-// check returns an error for one more value of a sender that has too many.
+// check returns an error if the sender has reached the limit.
 func (s *senders) check(sender string) error {
 	if s == nil || sender == "" {
 		return nil
@@ -34,7 +34,7 @@ func (s *senders) check(sender string) error {
 	return nil
 }
 
-// add counts values that are new, or gone.
+// add adds n to the count of a sender; n is negative for removed values.
 func (s *senders) add(sender string, n int) {
 	if s == nil || sender == "" {
 		return

@@ -10,35 +10,36 @@ import (
 	"github.com/hookrouter/hookrouter/internal/sessionkey"
 )
 
-// Sessions are values of one type, one for each session or other name,
-// below one prefix of a store. A value that is not there is the zero T.
+// Sessions are values of one type, one for each session or other name, below a prefix in a store. A
+// missing value is the zero T.
 type Sessions[T any] struct {
 	store   Store
 	prefix  string
-	senders *senders // nil for no bound
-	by      string   // the sender of values whose names have none; empty for none
+	senders *senders // nil for no limit
+	by      string   // the sender of names without one; empty for none
 }
 
-// Of returns the values below a prefix. Without a store they are kept in this process.
+// Of returns the values below a prefix. A nil store means a new [Memory].
 func Of[T any](store Store, prefix string) Sessions[T] {
 	switch store.(type) {
 	case nil:
 		return Sessions[T]{store: &Memory{}, prefix: prefix}
-	case *Memory: // of this process alone: no bound is needed
+	case *Memory: // not shared with other processes: no limit needed
 		return Sessions[T]{store: store, prefix: prefix}
 	}
 	return Sessions[T]{store: store, prefix: prefix, senders: &senders{}}
 }
 
-// By returns the values with a bound for those that several senders share: [MaxNew] holds for the
-// new ones that each sender begins.
+// By returns the values with a limit for names without a sender, which several senders share: new
+// ones count towards the [MaxNew] of the given sender.
 func (s Sessions[T]) By(sender string) Sessions[T] {
 	s.by = "by " + sender
 	return s
 }
 
-// senderOf is who begins a session: its name up to a line break, or else the sender of
-// [Sessions.By]; empty if there is none. Senders are proven or share one name, so there are few.
+// senderOf returns the sender to which a new session counts: its name up to a line break, or else
+// the sender of [Sessions.By]; empty if there is none. Senders are authenticated or share one name,
+// so there are few.
 func (s Sessions[T]) senderOf(session string) string {
 	if sender, _, known := strings.Cut(session, "\n"); known {
 		return "of " + sender
@@ -46,10 +47,10 @@ func (s Sessions[T]) senderOf(session string) string {
 	return s.by
 }
 
-// Now is the time for all who share the store.
+// Now returns the time of the store, which is the same for all processes that share it.
 func (s Sessions[T]) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }
 
-// Get reads a session's value.
+// Get returns a session's value.
 func (s Sessions[T]) Get(ctx context.Context, session string) (T, error) {
 	raw, err := s.store.Get(ctx, s.key(session))
 	if err != nil {
@@ -59,9 +60,9 @@ func (s Sessions[T]) Get(ctx context.Context, session string) (T, error) {
 	return decode[T](raw)
 }
 
-// Update changes a session's value at once. change reports whether it changed it, and
-// is called again if another writer was faster. A session is named "sender\nid": new ones of one
-// sender are bounded by [MaxNew].
+// Update changes a session's value atomically. change reports whether it changed the value, and is
+// called again if another writer was first. The name of a session is "sender\nid"; [MaxNew] limits
+// the new sessions of a sender.
 func (s Sessions[T]) Update(ctx context.Context, session string, change func(*T) (changed bool)) error {
 	begins := false
 	err := s.store.Update(ctx, s.key(session), func(old []byte) ([]byte, error) {
@@ -100,8 +101,8 @@ func (s Sessions[T]) Forget(ctx context.Context, session string) error {
 	return err
 }
 
-// Each calls yield with all values, in no order, until it returns false. Values that
-// can't be read are passed over.
+// Each calls yield with all values in no particular order until it returns false. It skips values
+// that can't be decoded.
 func (s Sessions[T]) Each(ctx context.Context, yield func(T) bool) error {
 	return s.store.Under(ctx, s.prefix, func(_ string, raw []byte) bool {
 		value, err := decode[T](raw)
@@ -109,7 +110,8 @@ func (s Sessions[T]) Each(ctx context.Context, yield func(T) bool) error {
 	})
 }
 
-// key is where a session's value stands: ids hold characters that keys do not.
+// key returns the key of a session's value. It contains a digest, since ids may have characters
+// that keys can't have.
 func (s Sessions[T]) key(session string) string {
 	return s.prefix + "." + sessionkey.Digest(session)
 }

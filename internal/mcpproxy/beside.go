@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// paramsBeside are the parameters that hooks see nowhere else; nil for none. A progress token is
-// bounded like an id, and new for each request: it is left out.
+// paramsBeside returns an object with the parameters that are not in seen; nil for none. It omits a
+// progress token, which is limited like an id and differs for each request.
 func paramsBeside(params events.Object, seen ...string) []byte {
 	w, found := events.NewObjectWriter(nil), false
 	for name, value := range params.All() {
@@ -27,7 +27,7 @@ func paramsBeside(params events.Object, seen ...string) []byte {
 	return w.End()
 }
 
-// withoutToken is a _meta without its progress token; nil if nothing is left.
+// withoutToken returns a _meta without its progress token; nil if nothing is left.
 func withoutToken(raw jsontext.Value) jsontext.Value {
 	meta, err := events.ParseObject(raw)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
-// call has the router judge a request that runs a tool or reads from the server, and relays it,
+// call asks the router about a request that runs a tool or reads from the server, and relays it
 // with the changes of hooks.
 func (p *Proxy) call(ctx context.Context, m message) {
 	parseParams := parseCall
@@ -32,7 +32,7 @@ func (p *Proxy) call(ctx context.Context, m message) {
 	p.judge(ctx, m, &entry{id: m.id, method: m.method, call: c}, func(ctx context.Context, e *entry) { p.before(ctx, m, e) })
 }
 
-// judge enters a request and has it judged beside others.
+// judge adds a request to the table and asks about it in a new goroutine.
 func (p *Proxy) judge(ctx context.Context, m message, e *entry, ask func(ctx context.Context, e *entry)) {
 	ctx, cancel := context.WithCancel(ctx)
 	e.state, e.cancel = asking, cancel
@@ -55,7 +55,7 @@ func (p *Proxy) judge(ctx context.Context, m message, e *entry, ask func(ctx con
 	}()
 }
 
-// before asks about a call and does what the router says.
+// before asks about a call and applies the decision.
 func (p *Proxy) before(ctx context.Context, m message, e *entry) {
 	d := p.ask(ctx, p.gate.Before, p.preData(e.call), e.call.token)
 	if d.Deny {
@@ -80,7 +80,7 @@ func (p *Proxy) before(ctx context.Context, m message, e *entry) {
 	}
 }
 
-// deny answers a call that does not run, unless the client has cancelled it.
+// deny answers a denied call, unless the client has cancelled it.
 func (p *Proxy) deny(key string, e *entry, reason string) {
 	if !p.requests.done(key, e) {
 		return
@@ -88,17 +88,17 @@ func (p *Proxy) deny(key string, e *entry, reason string) {
 	p.client.send(refusalOf(e, reason))
 }
 
-// refusalOf is the response to a denied request: the model reads the reason, if it is one about a
-// tool.
+// refusalOf returns the response to a denied request: a tool result with the reason for the model
+// where possible, otherwise an error.
 func refusalOf(e *entry, reason string) []byte {
-	if e.call.reads() || e.call.asTask && !e.task || e.method == "tasks/get" || e.method == "tasks/update" { // the response would be no result of a tool
+	if e.call.reads() || e.call.asTask && !e.task || e.method == "tasks/get" || e.method == "tasks/update" { // the result of such a request is not a tool result
 		return failure(e.id, codeRefused, reason)
 	}
 	return reply(e.id, toolError(reason, e.call.modern))
 }
 
-// ask asks a question of the gate. While a person decides, the client gets progress
-// notifications if it wants them.
+// ask asks the gate. While a person decides, the client gets progress notifications if it sent a
+// token.
 func (p *Proxy) ask(ctx context.Context, question question, data []byte, token jsontext.Value) agenthook.Decision {
 	ctx, cancel := context.WithCancel(ctx)
 	var telling sync.WaitGroup
@@ -117,7 +117,7 @@ func (p *Proxy) tell(ctx context.Context, token jsontext.Value, r verdict.Approv
 	tick := time.NewTicker(p.options.Tell)
 	defer tick.Stop()
 	for n := 1.0; ; n++ {
-		p.client.send(progress(token, n/1e6, "waiting for a person: "+clip(r.Prompt))) // less than what the server will tell
+		p.client.send(progress(token, n/1e6, "waiting for a person: "+clip(r.Prompt))) // less than the progress that the server will report
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -126,14 +126,14 @@ func (p *Proxy) tell(ctx context.Context, token jsontext.Value, r verdict.Approv
 	}
 }
 
-// preData is the data of tool:pre.
+// preData returns the data of tool:pre.
 func (p *Proxy) preData(c *call) []byte {
 	w := events.NewObjectWriter(make([]byte, 0, len(c.input)+512))
 	p.describe(&w, c)
 	return w.End()
 }
 
-// describe writes what the events of a call have in common.
+// describe writes the members that tool:pre and tool:post have in common.
 func (p *Proxy) describe(w *events.ObjectWriter, c *call) {
 	w.String("session_id", p.options.Session)
 	w.String("tool_name", "mcp__"+p.options.Name+"__"+c.tool)
@@ -152,7 +152,7 @@ func (p *Proxy) describe(w *events.ObjectWriter, c *call) {
 	}
 }
 
-// withInput is a tools/call with other arguments; its other bytes stay.
+// withInput returns a tools/call with other arguments. All other values keep their bytes.
 func withInput(m message, input []byte) (message, error) {
 	if _, err := events.ParseObject(input); err != nil {
 		return m, err

@@ -12,17 +12,18 @@ import (
 	"time"
 )
 
-// How long a server has to exit by itself before it gets a signal, and before it is killed.
+// Timeouts for the exit of a server, before it gets a signal and before it is killed.
 const (
 	afterInput  = 10 * time.Second // after the end of its input
 	afterSignal = 5 * time.Second
-	afterExit   = time.Second // for what it wrote last
-	// How long open questions may take after the client or the server is gone.
+	afterExit   = time.Second // to read the last output
+	// Limits for open questions to the router after the client or the server is gone.
 	lastCalls    = 5 * time.Second
 	afterJudging = time.Minute
 )
 
-// child is a server that this process started. It leads a process group, which ends with it.
+// child is a server that this process started. It leads a process group, which is killed when the
+// server exits.
 type child struct {
 	cmd    *exec.Cmd
 	input  io.WriteCloser
@@ -34,13 +35,13 @@ type child struct {
 // send relays one message. It is dropped if the server is gone.
 func (c *child) send(m message) { c.lines.send(m.raw) }
 
-// abandoned does nothing: the server was sent the notification.
+// abandoned does nothing: the notification was sent to the server.
 func (c *child) abandoned(string) {}
 
-// startChild starts the server. The caller's goroutine keeps its thread until it ends, so
-// that the server is killed with this process.
+// startChild starts the server. It locks the caller's goroutine to its thread, so that the server
+// is killed with this process.
 func (p *Proxy) startChild() (*child, error) {
-	cmd := exec.Command(p.options.Command[0], p.options.Command[1:]...) //nolint:noctx // it is the user's command, and ends in stop
+	cmd := exec.Command(p.options.Command[0], p.options.Command[1:]...) //nolint:noctx // the user's command; untilEnd ends it
 	cmd.Env, cmd.Stderr, cmd.SysProcAttr = p.options.Env, p.options.Notes, attributes()
 	cmd.WaitDelay = afterExit
 	output, w, err := os.Pipe()
@@ -61,12 +62,12 @@ func (p *Proxy) startChild() (*child, error) {
 	c := &child{cmd: cmd, input: input, lines: newSink(input), output: output, exited: make(chan struct{})}
 	go func() {
 		defer close(c.exited)
-		_ = cmd.Wait() // the state tells it
+		_ = cmd.Wait() // ProcessState has the result
 	}()
 	return c, nil
 }
 
-// runChild relays between the client and a server that it starts, until one of them is gone.
+// runChild starts the server and relays messages until the client or the server is gone.
 func (p *Proxy) runChild(ctx context.Context, stop func(), stdin io.Reader) (code int, err error) {
 	c, err := p.startChild()
 	if err != nil {
@@ -83,22 +84,22 @@ func (p *Proxy) runChild(ctx context.Context, stop func(), stdin io.Reader) (cod
 	if signaled := p.untilEnd(ctx, c, p.readClient(asking, stdin), giveUp); signaled {
 		stop()
 	}
-	_ = signalGroup(c.cmd.Process, syscall.SIGKILL) // what it left running; mostly nothing
+	_ = signalGroup(c.cmd.Process, syscall.SIGKILL) // processes that the server left running; usually none
 	c.lines.close(0)
 	select {
 	case <-drained:
-	case <-time.After(afterExit): // a process that left the group holds it
+	case <-time.After(afterExit): // a process that left the group keeps the output open
 		_ = c.output.Close()
 		<-drained
 	}
-	late := time.AfterFunc(afterJudging, p.client.stop) // the client does not read
+	late := time.AfterFunc(afterJudging, p.client.stop) // if the client does not read
 	defer late.Stop()
 	p.results.close()
 	return exitCode(c.cmd.ProcessState), nil
 }
 
 // untilEnd waits until the server has exited, and ends it if the client is gone or a signal
-// comes.
+// arrives.
 func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, giveUp func()) (signaled bool) {
 	select {
 	case <-c.exited:
@@ -109,7 +110,7 @@ func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, gi
 	case <-ctx.Done():
 		c.end(syscall.SIGTERM)
 		return true
-	case <-p.client.ended: // the client reads no more
+	case <-p.client.ended: // the client no longer reads
 		giveUp()
 	case <-gone:
 		late := time.AfterFunc(lastCalls, giveUp)
@@ -134,7 +135,7 @@ func (p *Proxy) untilEnd(ctx context.Context, c *child, gone <-chan struct{}, gi
 
 // end sends a signal to the server's group, and kills it if it does not exit.
 func (c *child) end(s os.Signal) {
-	_ = signalGroup(c.cmd.Process, s) // it may have ended
+	_ = signalGroup(c.cmd.Process, s) // the group may be gone
 	select {
 	case <-c.exited:
 	case <-time.After(afterSignal):

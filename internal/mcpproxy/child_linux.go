@@ -2,7 +2,8 @@ package mcpproxy
 
 import "syscall"
 
-// attributes make a server the leader of a process group that dies with this process.
+// attributes returns the attributes that make a server the leader of a process group, and kill the
+// server if this process dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

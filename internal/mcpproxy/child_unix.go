@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// signalGroup sends a signal to a server and to what it has started.
+// signalGroup sends a signal to the process group of a server.
 func signalGroup(p *os.Process, s os.Signal) error {
 	number, ok := s.(syscall.Signal)
 	if !ok {
@@ -16,7 +16,7 @@ func signalGroup(p *os.Process, s os.Signal) error {
 	return syscall.Kill(-p.Pid, number)
 }
 
-// exitCode is the exit code that a shell would report.
+// exitCode returns the exit code that a shell would report.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

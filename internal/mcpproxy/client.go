@@ -20,8 +20,8 @@ const (
 	cancelNow = "notifications/cancelled"
 )
 
-// fromClient handles one line of the client: a message, or a batch of them. A batch with
-// anything to judge is relayed as single messages.
+// fromClient handles one line of the client: a message or a batch. The messages of a batch are
+// relayed one by one.
 func (p *Proxy) fromClient(ctx context.Context, line []byte) {
 	parts, isBatch, err := split(line)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *Proxy) fromClient(ctx context.Context, line []byte) {
 	}
 }
 
-// refuse tells the client that a message was not relayed.
+// refuse sends the client an error for a message that is not relayed.
 func (p *Proxy) refuse(err error) {
 	m := new(malformed)
 	if !errors.As(err, &m) {
@@ -52,7 +52,7 @@ func (p *Proxy) refuse(err error) {
 	p.client.send(failure(m.id, m.code, "Refused by hook-agent, which relays only what can be read in one way: "+m.cause))
 }
 
-// route relays one message of the client, or has it judged.
+// route relays one message of the client, asks the router about it first, or refuses it.
 func (p *Proxy) route(ctx context.Context, m message) {
 	switch {
 	case m.kind == response:
@@ -76,7 +76,7 @@ func (p *Proxy) route(ctx context.Context, m message) {
 	}
 }
 
-// isOf reports whether a method begins with a name, in any case.
+// isOf reports whether a method starts with a name, ignoring case.
 func isOf(method, name string) bool {
 	return len(method) >= len(name) && strings.EqualFold(method[:len(name)], name)
 }
@@ -90,7 +90,7 @@ func (p *Proxy) relay(m message, e *entry) {
 	p.server.send(m)
 }
 
-// cancelled handles the client's notice that it no longer waits for a request.
+// cancelled handles the client's notification that it cancelled a request.
 func (p *Proxy) cancelled(m message) {
 	params, err := m.params("requestId")
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *Proxy) cancelled(m message) {
 	}
 }
 
-// askTask relays a request about a task. What the task returned is judged as the result of
+// askTask relays a request about a task. The router judges the result of the task as the result of
 // the call that started it.
 func (p *Proxy) askTask(ctx context.Context, m message) {
 	params, err := m.params("taskId", "inputResponses")
@@ -127,8 +127,8 @@ func (p *Proxy) askTask(ctx context.Context, m message) {
 	p.relay(m, e)
 }
 
-// answerTask has the router judge what the client answers to questions about a task: more input of
-// the call that started it.
+// answerTask asks the router about the client's answers to the server's questions about a task.
+// They are further input of the call that started the task.
 func (p *Proxy) answerTask(ctx context.Context, m message, e *entry, answers jsontext.Value, beside []byte) {
 	call := *e.call
 	call.answers, call.params = answers, beside
@@ -145,7 +145,7 @@ func (p *Proxy) answerTask(ctx context.Context, m message, e *entry, answers jso
 	})
 }
 
-// checkTool says what is wrong with a tool's name; empty for nothing.
+// checkTool returns what is wrong with a tool's name; empty if it is valid.
 func checkTool(name string) string {
 	if name == "" || len(name) > 256 || name != strings.TrimSpace(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return "the tool's name must be of 1 to 256 characters that can be seen"
@@ -153,13 +153,13 @@ func checkTool(name string) string {
 	return ""
 }
 
-// version is the member of a request's _meta that names the revision, from 2026-07-28 on.
+// version is the member of a request's _meta with the protocol revision, since revision 2026-07-28.
 const version = "io.modelcontextprotocol/protocolVersion"
 
 // callParams are the parameters that a tools/call may have.
 var callParams = append([]string{"name", "arguments", "task"}, protocolParams...)
 
-// parseCall reads what a tools/call is to run.
+// parseCall parses the parameters of a tools/call.
 func parseCall(m message) (c *call, err error) {
 	params, err := m.params(callParams...)
 	if err != nil {
@@ -189,7 +189,7 @@ func parseCall(m message) (c *call, err error) {
 	return c, err
 }
 
-// readProtocolParams reads the parameters that every request may have.
+// readProtocolParams parses the parameters that every request may have.
 func (c *call) readProtocolParams(params events.Object) error {
 	meta, err := metaOf(params)
 	if err != nil {

@@ -17,29 +17,29 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// The times of a server over HTTP.
+// Timeouts of requests to a server over HTTP.
 const (
-	noticeWithin = 30 * time.Second // an answer to a notification, or to a response
+	noticeWithin = 30 * time.Second // for the answer to a notification or a response
 	goodbye      = 2 * time.Second  // for the end of the session
 )
 
-// stateless is the first revision without sessions, and without a stream that is opened by GET.
+// stateless is the first revision without sessions and without streams that are opened with GET.
 const stateless = "2026-07-28"
 
 // remote is a server over streamable HTTP.
 type remote struct {
 	proxy *Proxy
 	http  *http.Client
-	ctx   context.Context //nolint:containedctx // the time of the proxy's run: what a request starts goes on after it was handed on
+	ctx   context.Context //nolint:containedctx // the context of the proxy's run: requests continue after send returns
 
 	mu       sync.Mutex
 	closed   bool
 	session  string                        // Mcp-Session-Id
-	revision string                        // of the protocol; empty while it is not known
+	revision string                        // of the protocol; empty if not yet known
 	posts    map[string]context.CancelFunc // by the key of the request
 	listens  bool
-	work     sync.WaitGroup // everything that begin has entered
-	requests sync.WaitGroup // requests without a response, among them
+	work     sync.WaitGroup // all work counted by begin
+	requests sync.WaitGroup // the requests among them
 }
 
 func newRemote(ctx context.Context, p *Proxy) *remote {
@@ -47,12 +47,12 @@ func newRemote(ctx context.Context, p *Proxy) *remote {
 		proxy: p, ctx: ctx, posts: map[string]context.CancelFunc{},
 		http: &http.Client{
 			Transport:     http.DefaultTransport.(*http.Transport).Clone(),
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it may lead to another server
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a redirect may lead to another server
 		},
 	}
 }
 
-// begin counts a piece of work, unless the proxy ends.
+// begin counts a unit of work. It returns false if the proxy is closing.
 func (r *remote) begin(isRequest bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,11 +66,11 @@ func (r *remote) begin(isRequest bool) bool {
 	return true
 }
 
-// send relays one message. A request runs in the background; a message without a response is
-// delivered when this returns, so that it precedes what the client sends next.
+// send relays one message. A request runs in the background. A notification or a response is
+// delivered before send returns, so that the server gets it before the client's next message.
 func (r *remote) send(m message) {
 	if m.kind == notification && m.method == cancelNow && r.isStateless() {
-		return // the end of its stream says so
+		return // closing the stream of the request cancels it
 	}
 	if !r.begin(m.kind == request) {
 		return
@@ -94,7 +94,7 @@ func (r *remote) send(m message) {
 	}()
 }
 
-// abandoned ends the wait for a response.
+// abandoned cancels the request, whose response is no longer needed.
 func (r *remote) abandoned(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +110,7 @@ func (r *remote) isStateless() bool {
 	return r.revision >= stateless
 }
 
-// notify sends a message that has no response.
+// notify sends a message that expects no response.
 func (r *remote) notify(m message) {
 	ctx, cancel := context.WithTimeout(r.ctx, noticeWithin)
 	defer cancel()
@@ -140,7 +140,7 @@ func orResponse(method string) string {
 	return method
 }
 
-// request sends a request and relays what the server answers.
+// request sends a request and relays the response and other messages that the server sends with it.
 func (r *remote) request(ctx context.Context, m message) error {
 	resp, err := r.post(ctx, m)
 	if err != nil {
@@ -173,15 +173,15 @@ func (r *remote) request(ctx context.Context, m message) error {
 	return nil
 }
 
-// isResponse reports whether the body of an error is a response of the protocol.
+// isResponse reports whether the body of an HTTP error is a JSON-RPC response.
 func isResponse(body []byte) bool {
 	m, err := parse(bytes.TrimSpace(body))
 	return err == nil && m.kind == response && m.key != ""
 }
 
-// receive relays a body that the server sent whole.
+// receive relays a complete body from the server.
 func (r *remote) receive(m message, body []byte) {
-	if bytes.ContainsAny(body, "\r\n") { // a line each on standard output
+	if bytes.ContainsAny(body, "\r\n") { // messages on standard output must be single lines
 		if value := jsontext.Value(bytes.Clone(body)); value.Compact() == nil {
 			body = value
 		}
@@ -192,7 +192,7 @@ func (r *remote) receive(m message, body []byte) {
 	r.proxy.fromServer(r.ctx, bytes.TrimSpace(body))
 }
 
-// learn takes the revision from the response to initialize.
+// learn stores the protocol revision from the response to initialize.
 func (r *remote) learn(body []byte) {
 	m, err := parse(bytes.TrimSpace(body))
 	if err != nil || m.kind != response {
@@ -207,7 +207,7 @@ func (r *remote) learn(body []byte) {
 	}
 }
 
-// close waits for open requests, ends the session, and then everything else.
+// close waits for open requests for up to patience, ends the session, and stops all other work.
 func (r *remote) close(cancel func(), patience time.Duration) {
 	r.mu.Lock()
 	r.closed = true
@@ -227,7 +227,7 @@ func (r *remote) close(cancel func(), patience time.Duration) {
 		defer done()
 		if req, err := http.NewRequestWithContext(ctx, http.MethodDelete, r.proxy.options.URL, http.NoBody); err == nil {
 			r.setHeader(req, message{})
-			if resp, err := r.http.Do(req); err == nil { // it expires
+			if resp, err := r.http.Do(req); err == nil { // otherwise the session expires
 				_ = resp.Body.Close()
 			}
 		}
@@ -238,7 +238,8 @@ func (r *remote) close(cancel func(), patience time.Duration) {
 	r.http.CloseIdleConnections()
 }
 
-// runRemote relays between the client and a server over HTTP, until the client is gone.
+// runRemote relays messages between the client and a server over HTTP until the client is gone, a
+// signal arrives or ctx ends.
 func (p *Proxy) runRemote(ctx context.Context, stdin io.Reader) int {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -263,7 +264,7 @@ func (p *Proxy) runRemote(ctx context.Context, stdin io.Reader) int {
 		patience = 0
 	}
 	r.close(cancel, patience)
-	late := time.AfterFunc(afterJudging, p.client.stop) // the client does not read
+	late := time.AfterFunc(afterJudging, p.client.stop) // if the client does not read
 	defer late.Stop()
 	p.results.close()
 	return code

@@ -13,7 +13,7 @@ import (
 
 var errNoStream = errors.New("the server has no such stream")
 
-// get opens a stream, from where another one ended.
+// get opens a stream, after the event with id after if it is not empty.
 func (r *remote) get(ctx context.Context, after string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.proxy.options.URL, http.NoBody)
 	if err != nil {
@@ -53,8 +53,7 @@ func (r *remote) post(ctx context.Context, m message) (*http.Response, error) {
 	return r.http.Do(req)
 }
 
-// setHeader writes the headers of the protocol. They come from the message that is sent, so
-// that both agree.
+// setHeader sets the headers of the protocol. It takes them from the message, so that both agree.
 func (r *remote) setHeader(req *http.Request, m message) {
 	maps.Copy(req.Header, r.proxy.options.Header)
 	params, _ := m.params()
@@ -86,7 +85,7 @@ func (r *remote) setHeader(req *http.Request, m message) {
 	}
 }
 
-// plain is a text in the form for a header.
+// plain returns a text in a form that is valid in a header.
 func plain(text string) string {
 	odd := strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
 	if odd || text != strings.TrimSpace(text) || strings.HasPrefix(text, "=?base64?") && strings.HasSuffix(text, "?=") {

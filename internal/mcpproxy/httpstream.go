@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// How streams of a server over HTTP are opened again.
+// Limits for reopening the streams of a server over HTTP.
 const (
-	shortestWait = time.Second // before
+	shortestWait = time.Second // before a stream is reopened
 	longestWait  = 30 * time.Second
-	resumptions  = 5 // of one response
+	resumptions  = 5 // of the stream of one request
 )
 
-// follow reads the stream of a request until the response. A stream that breaks is resumed if
-// the server gave event ids.
+// follow reads the stream of a request until the response. A broken stream is resumed if the server
+// sent event ids.
 func (r *remote) follow(ctx context.Context, m message, stream io.Reader) error {
 	place, err := r.read(m, stream)
 	for range resumptions {
@@ -43,8 +43,8 @@ func (r *remote) follow(ctx context.Context, m message, stream io.Reader) error 
 	return fmt.Errorf("the stream ended without a response: %w", err)
 }
 
-// listen follows the stream of what a server sends unasked, until the proxy ends. A server
-// without one answers 405.
+// listen reads the stream of messages that the server sends on its own, until the proxy ends. A
+// server without such a stream answers 405.
 func (r *remote) listen() {
 	r.mu.Lock()
 	listens := r.listens
@@ -60,7 +60,7 @@ func (r *remote) listen() {
 			return
 		}
 		if err == nil {
-			next, _ := r.read(message{}, resp.Body) // it ends some time
+			next, _ := r.read(message{}, resp.Body) // a stream may end at any time
 			_ = resp.Body.Close()
 			if next.id != "" {
 				place = next

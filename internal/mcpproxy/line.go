@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// errTooLong is a line beyond maxMessage, which was read to its end and dropped.
+// errTooLong means that a line longer than maxMessage was skipped.
 var errTooLong = errors.New("the message is too long")
 
-// lineReader reads messages, a line each.
+// lineReader reads messages, one per line.
 type lineReader struct{ in *bufio.Reader }
 
 func newLineReader(in io.Reader) lineReader { return lineReader{bufio.NewReaderSize(in, 64<<10)} }
 
-// next returns the next line without its newline. The end of what can be read comes with
-// the last line, where that has no newline.
+// next returns the next line without its newline. For a last line without a newline, it returns
+// both the line and io.EOF.
 func (r lineReader) next() (line []byte, err error) {
 	tooLong := false
 	for {
@@ -39,7 +39,7 @@ func (r lineReader) next() (line []byte, err error) {
 	}
 }
 
-// sink writes lines in the order in which they are sent, from one goroutine.
+// sink writes lines in the order in which they are sent. One goroutine writes all lines.
 type sink struct {
 	lines chan []byte
 	quit  chan struct{} // closed to end the goroutine
@@ -67,8 +67,8 @@ func (s *sink) run(out io.Writer) {
 	}
 }
 
-// send writes a line, which the caller must not use afterwards. It is dropped once the sink
-// has ended.
+// send writes a line, which the caller must not use afterwards. After the sink has ended, it drops
+// the line.
 func (s *sink) send(line []byte) {
 	select {
 	case s.lines <- line:
@@ -77,10 +77,10 @@ func (s *sink) send(line []byte) {
 	}
 }
 
-// stop takes no more lines.
+// stop makes the sink stop accepting lines.
 func (s *sink) stop() { s.once.Do(func() { close(s.quit) }) }
 
-// close ends the sink once what was sent is written, or the reader is gone.
+// close stops the sink, and waits up to patience for the write in progress.
 func (s *sink) close(patience time.Duration) {
 	s.stop()
 	select {

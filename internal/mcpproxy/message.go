@@ -16,14 +16,14 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Bounds of a message. What is beyond them is refused.
+// Limits of a message. Messages beyond them are refused.
 const (
 	maxMessage = 64 << 20 // bytes
 	maxBatch   = 256      // messages
 	maxID      = 256      // bytes of an id
 )
 
-// kind is what a JSON-RPC message is.
+// kind is the kind of a JSON-RPC message.
 type kind int
 
 const (
@@ -32,17 +32,17 @@ const (
 	response
 )
 
-// message is one JSON-RPC message that all readers understand alike.
+// message is a JSON-RPC message that all parsers interpret in the same way.
 type message struct {
-	raw     []byte // as it came
+	raw     []byte // as received
 	members events.Object
 	kind    kind
 	method  string
 	id      jsontext.Value // of a request or a response; nil for a response without one
-	key     string         // the id for comparing; empty if it is nil
+	key     string         // the id in a comparable form; empty if it is nil
 }
 
-// malformed is why a message is refused. The id is nil if it can't be told.
+// malformed is the error for a message that is refused. The id is nil if it is unknown.
 type malformed struct {
 	id    jsontext.Value
 	code  int
@@ -51,7 +51,7 @@ type malformed struct {
 
 func (m *malformed) Error() string { return m.cause }
 
-// split splits a line into its messages: one, or those of a batch.
+// split splits a line into its messages: one message, or the messages of a batch.
 func split(raw []byte) (parts []jsontext.Value, isBatch bool, err error) {
 	body := bytes.TrimSuffix(raw, []byte("\r"))
 	if bytes.ContainsAny(body, "\r\n") {
@@ -86,11 +86,11 @@ func unreadable(err error) error {
 	return &malformed{code: codeParse, cause: "the message can't be read: " + err.Error()}
 }
 
-// reserved are the members that say what a message is.
+// reserved are the members that JSON-RPC defines.
 var reserved = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-// parse reads one message. A message that another reader could understand differently is an
-// error, a *malformed.
+// parse parses one message. It returns a *malformed error for a message that another parser could
+// interpret differently.
 func parse(raw []byte) (message, error) {
 	members, err := events.ParseObject(raw)
 	if err != nil {
@@ -137,7 +137,7 @@ func parse(raw []byte) (message, error) {
 	return m, nil
 }
 
-// longestMethod is how many bytes the name of a method may have.
+// longestMethod is the maximum length of a method's name, in bytes.
 const longestMethod = 256
 
 var (
@@ -145,14 +145,14 @@ var (
 	numberForm = lazy(`^(0|-?[1-9][0-9]{0,14})$`)
 )
 
-// lazy compiles an expression when it is first used: hook-agent links this package, and
-// starts once for each call of an agent.
+// lazy returns a function that compiles an expression at its first call, since hook-agent links
+// this package and starts once per hook call of an agent.
 func lazy(form string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
 }
 
-// keyOf is an id for comparing: the number, or the text in quotes. It is empty for what a
-// peer could write in another way when it repeats it.
+// keyOf returns an id in a comparable form: the number, or the string after a quote. It is empty
+// for an invalid id, and for one that a peer could repeat in another representation.
 func keyOf(id jsontext.Value) string {
 	switch {
 	case len(id) == 0 || len(id) > maxID:
@@ -169,7 +169,8 @@ func keyOf(id jsontext.Value) string {
 	return ""
 }
 
-// lookalike is the first member that some readers, which ignore case, take for one of names.
+// lookalike returns the first member that parsers that ignore case take for one of names; empty if
+// there is none.
 func lookalike(o events.Object, names []string) string {
 	for name := range o.All() {
 		if !slices.Contains(names, name) && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
@@ -179,7 +180,8 @@ func lookalike(o events.Object, names []string) string {
 	return ""
 }
 
-// params are the parameters as an object. names are those of its members that matter.
+// params returns the parameters as an object. A member that differs from one of names only in case
+// is an error.
 func (m message) params(names ...string) (events.Object, error) {
 	raw, ok := m.members.Get("params")
 	if !ok {
@@ -195,7 +197,7 @@ func (m message) params(names ...string) (events.Object, error) {
 	return o, nil
 }
 
-// extraMember is a member that no request has; empty if there is none.
+// extraMember returns a member that JSON-RPC does not define; empty if there is none.
 func (m message) extraMember() string {
 	for name := range m.members.All() {
 		if !slices.Contains(reserved, name) {
@@ -205,7 +207,7 @@ func (m message) extraMember() string {
 	return ""
 }
 
-// strayID is the id of what can't be read as a message, where its top level has exactly one.
+// strayID returns the id of an invalid message; nil unless its top level has exactly one.
 func strayID(raw []byte) (id jsontext.Value) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil {
@@ -228,8 +230,8 @@ func strayID(raw []byte) (id jsontext.Value) {
 	return id
 }
 
-// isOne reports whether what can't be read as a message is one object in one line, all the
-// same, whose top level every reader takes for the same response.
+// isOne reports whether an invalid message is still one object in one line whose top level all
+// parsers interpret as the same response.
 func isOne(raw []byte) bool {
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
 	if bytes.ContainsAny(raw, "\r\n") {
@@ -259,5 +261,5 @@ func isOne(raw []byte) bool {
 	return err == nil && len(bytes.TrimLeft(raw[dec.InputOffset():], " \t")) == 0
 }
 
-// clip keeps foreign text short.
+// clip cuts text of a peer for a message.
 func clip(text string) string { return shorten.Bytes(text, 100, "…") }

@@ -13,8 +13,8 @@ var (
 	verbs    = []string{"run", "exec", "tool", "start"}
 )
 
-// NameOf is a server's name, derived from its command: that of the program, or of what a
-// program such as npx, uvx or python3 runs. It is empty if nothing is left of it.
+// NameOf returns a name for a server, derived from its command: the name of the program, or of what
+// a program such as npx, uvx or python3 runs. It is empty if no name can be derived.
 func NameOf(command []string) string {
 	for i, word := range command {
 		base := path.Base(strings.ReplaceAll(word, `\`, "/"))
@@ -33,5 +33,5 @@ func NameOf(command []string) string {
 	return ""
 }
 
-// HostOf is the name of a server at an address: the host, without the port.
+// HostOf returns a name for a server at a host. host has no port.
 func HostOf(host string) string { return strings.Trim(notName().ReplaceAllString(host, "_"), "_") }

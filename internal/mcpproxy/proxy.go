@@ -15,47 +15,47 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Options say which server a proxy serves. The zero Options have no server.
+// Options configure the server of a proxy. The zero Options are invalid, since they have no server.
 type Options struct {
-	Name    string           // of the server, in the names of its tools; see [NameOf]
+	Name    string           // of the server, as it appears in the names of its tools; see [NameOf]
 	Command []string         // the server, and its arguments
-	URL     string           // of a server over streamable HTTP, in place of Command
+	URL     string           // of a server over streamable HTTP, instead of Command
 	Header  http.Header      // sent with each request to URL
 	Session string           // id of the session; empty means a new one
-	Cwd     string           // where the server works; empty if unknown
+	Cwd     string           // working directory of the server; empty if unknown
 	Env     []string         // of the server
 	Notes   io.Writer        // standard error; safe for concurrent use
-	Signals <-chan os.Signal // handed on to the server; nil for none
-	// Tell is how often a client that waits for a person gets a notification of progress; 0
-	// means each five seconds.
+	Signals <-chan os.Signal // forwarded to the server; nil for none
+	// Tell is the interval of progress notifications to a client that waits for a person; 0 means five
+	// seconds.
 	Tell time.Duration
 }
 
 const (
-	maxAsking = 64 // questions to the router at the same time, each for calls and results
+	maxAsking = 64 // concurrent questions to the router about calls, and about results
 )
 
-// Proxy relays the messages of one client and one server, and has the router judge the
-// tool calls among them. It is used once.
+// Proxy relays the messages of one client and one server, and asks the router about tool calls and
+// reads. It must be used only once.
 type Proxy struct {
 	options  Options
 	gate     *agenthook.Gate
 	requests *requests
 	client   *sink
 	server   upstream
-	calls    places // for calls that are asked about
-	results  places // for results
+	calls    places // for questions about calls
+	results  places // for questions about results
 }
 
-// upstream is the way to the server. What the server sends goes to [Proxy.fromServer].
+// upstream is the connection to the server. Messages of the server go to [Proxy.fromServer].
 type upstream interface {
-	// send hands one message on, which is not the caller's any more.
+	// send sends a message to the server. The caller must not use the message afterwards.
 	send(m message)
-	// abandoned says that the client waits no more for the response to a request.
+	// abandoned is called when the client no longer waits for the response to a request.
 	abandoned(key string)
 }
 
-// New makes a proxy. The gate stays the caller's.
+// New returns a proxy. The caller still owns the gate.
 func New(o Options, gate *agenthook.Gate) (*Proxy, error) {
 	if !nameForm().MatchString(o.Name) || len(o.Name) > 64 {
 		return nil, fmt.Errorf("the server's name %q must be of up to 64 letters, digits, '-', and single '_' between them: give another one with --name", o.Name)
@@ -78,12 +78,12 @@ func New(o Options, gate *agenthook.Gate) (*Proxy, error) {
 	}, nil
 }
 
-// Session is the id of the proxy's session.
+// Session returns the id of the proxy's session.
 func (p *Proxy) Session() string { return p.options.Session }
 
-// Run relays until the client or the server is gone, or ctx ends. It returns the exit code
-// of the server, or 0 for one over HTTP. A read of stdin may still be under way when it
-// returns.
+// Run relays messages until the client or the server is gone, or ctx ends. It returns the exit code
+// of the server. For a server over HTTP, it returns 0, or 128 plus the number of the signal that
+// ended it. A read of stdin may still be in progress when Run returns.
 func (p *Proxy) Run(ctx context.Context, stdin io.Reader, stdout io.Writer) (code int, err error) {
 	p.client = newSink(stdout)
 	defer p.client.close(afterExit)
@@ -96,10 +96,10 @@ func (p *Proxy) Run(ctx context.Context, stdin io.Reader, stdout io.Writer) (cod
 	return p.runChild(ctx, cancel, stdin)
 }
 
-// readClient hands the lines of a client on, until it has gone or ctx ends.
+// readClient handles the lines of the client until the client is gone or ctx ends.
 func (p *Proxy) readClient(ctx context.Context, stdin io.Reader) <-chan struct{} {
 	gone := make(chan struct{})
-	go func() { // ends with the process where the client never sends anything again
+	go func() { // ends with the process if the client never sends anything again
 		defer close(gone)
 		lines := newLineReader(stdin)
 		for ctx.Err() == nil {
@@ -123,15 +123,15 @@ func (p *Proxy) readClient(ctx context.Context, stdin io.Reader) <-chan struct{}
 
 func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
-// note tells the person who runs the agent something.
+// note writes a message for the person who runs the agent.
 func (p *Proxy) note(format string, args ...any) {
 	fmt.Fprintf(p.options.Notes, "hook-agent: %s\n", fmt.Sprintf(format, args...))
 }
 
-// places bound how much is done at the same time.
+// places is a semaphore.
 type places chan struct{}
 
-// wait waits until all places are free. Nothing may begin meanwhile.
+// wait waits until all places are free. No other goroutine may take one meanwhile.
 func (p places) wait() {
 	p.close()
 	for range cap(p) {
@@ -139,7 +139,7 @@ func (p places) wait() {
 	}
 }
 
-// close waits until all places are free, and takes them for good.
+// close waits until all places are free, and takes them permanently.
 func (p places) close() {
 	for range cap(p) {
 		p <- struct{}{}

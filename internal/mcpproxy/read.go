@@ -10,9 +10,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// reads are the methods that bring text of the server to the model or its user, as a tool's result
-// does, or tell the server what to look up: what hooks see as the tool, and the parameter that says
-// what is read.
+// reads are the methods that return text of the server to the model or its user, as a tool's result
+// does, or that send the server a query. For each, tool is the name of the tool that hooks see, and
+// what is the parameter that names what is read.
 var reads = map[string]struct {
 	tool, what string
 	kind       jsontext.Kind
@@ -23,7 +23,7 @@ var reads = map[string]struct {
 	"completion/complete": {"complete", "argument", '{'},
 }
 
-// isLikeRead reports whether a server may take a method for one of reads.
+// isLikeRead reports whether a server could take a method for one of reads.
 func isLikeRead(method string) bool {
 	for name := range reads {
 		if isOf(method, name) {
@@ -33,11 +33,12 @@ func isLikeRead(method string) bool {
 	return false
 }
 
-// protocolParams are the parameters that every request may have; the others say what it asks for.
+// protocolParams are the parameters that every request may have. All other parameters are specific
+// to the method.
 var protocolParams = []string{"_meta", "inputResponses", "requestState"}
 
-// parseRead reads what one of reads asks for. Hooks see the call of a tool that
-// reads, with the parameters as its input.
+// parseRead parses the parameters of a request in reads. Hooks see it as a tool call with the
+// parameters as its input.
 func parseRead(m message) (*call, error) {
 	params, err := m.params(append([]string{"uri", "name", "arguments", "ref", "argument", "context"}, protocolParams...)...)
 	if err != nil {
@@ -66,7 +67,7 @@ var kinds = map[jsontext.Kind]string{'"': "a text", '{': "an object"}
 // reads reports whether a call is a request that reads from the server.
 func (c *call) reads() bool { return c.method != "" }
 
-// withParams is a request with other parameters, but for the [protocolParams], which stay.
+// withParams returns a request with other parameters. It keeps the [protocolParams].
 func withParams(m message, input []byte) (message, error) {
 	changed, err := events.ParseObject(input)
 	if err != nil {

@@ -8,40 +8,40 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of what is remembered of a client.
+// Limits of the tables.
 const (
-	maxRequests  = 4096     // that have no response yet
-	maxCancelled = 64 << 10 // that the client cancelled, and the server may still answer
+	maxRequests  = 4096     // without a response
+	maxCancelled = 64 << 10 // cancelled by the client; the server may still answer them
 	maxTasks     = 1024
 )
 
-// entry is a request of the client that has no response yet.
+// entry is a request of the client without a response.
 type entry struct {
 	id     jsontext.Value
 	method string
-	call   *call // whose result is judged; nil for a request that is relayed as it is
-	task   bool  // it asks about a task that the call started
+	call   *call // whose result the router judges; nil for a request that is only relayed
+	task   bool  // the request is about a task that the call started
 
 	// Guarded by the table's mutex:
 	state  state
-	cancel context.CancelFunc // ends the question about it; nil if there is none
+	cancel context.CancelFunc // cancels the question to the router; nil if there is none
 }
 
-// state is where a request is.
+// state is the state of a request.
 type state int
 
 const (
-	asking    state = iota // the router is asked; the server does not know it
-	sent                   // the server has it
-	judging                // the router is asked about its result
-	cancelled              // by the client, while the router was asked
+	asking    state = iota // the router is asked; the request was not sent to the server
+	sent                   // sent to the server
+	judging                // the router is asked about the result
+	cancelled              // by the client while the router was asked
 )
 
-// requests are the client's requests without a response, and the tasks that calls started.
+// requests has the client's requests without a response, and the tasks that calls started.
 type requests struct {
 	mu        sync.Mutex
 	byKey     map[string]*entry
-	cancelled map[string]struct{} // sent, and then cancelled: whatever the server answers is dropped
+	cancelled map[string]struct{} // cancelled after they were sent: a response is dropped
 	tasks     map[string]*call
 	order     []string // of tasks, the oldest first
 }
@@ -50,7 +50,7 @@ func newRequests() *requests {
 	return &requests{byKey: map[string]*entry{}, cancelled: map[string]struct{}{}, tasks: map[string]*call{}}
 }
 
-// add enters a request. It reports why it can't; empty if it did.
+// add adds a request. It returns the reason if it can't, otherwise "".
 func (r *requests) add(key string, e *entry) (refusal string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,8 +65,8 @@ func (r *requests) add(key string, e *entry) (refusal string) {
 	return ""
 }
 
-// send marks a call as sent. It is false if the client has cancelled it meanwhile: then
-// it is forgotten.
+// send marks a call as sent and returns true. If the client has cancelled the call, it removes the
+// call and returns false.
 func (r *requests) send(key string, e *entry) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,9 +78,9 @@ func (r *requests) send(key string, e *entry) bool {
 	return true
 }
 
-// answered takes the request that a response of the server is for; nil if there is none,
-// or where the client has cancelled it. The request stays where its result is judged; cancel
-// ends that then.
+// answered returns the request for a response of the server; nil if there is none or the client has
+// cancelled it. It removes the request unless the router judges the result, in which case cancel
+// cancels that.
 func (r *requests) answered(key string, judge bool, cancel context.CancelFunc) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *requests) answered(key string, judge bool, cancel context.CancelFunc) *
 	return e
 }
 
-// done forgets a request. It is false if the client has cancelled it.
+// done removes a request. It returns false if the client has cancelled it.
 func (r *requests) done(key string, e *entry) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,13 +105,14 @@ func (r *requests) done(key string, e *entry) bool {
 	return e.state != cancelled
 }
 
-// cancelRequest cancels a request for the client. It reports whether the server is to know.
+// cancelRequest cancels a request for the client. It reports whether the cancellation must be
+// forwarded to the server.
 func (r *requests) cancelRequest(key string) (forward bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.byKey[key]
 	if e == nil {
-		return true // an id that was answered, or never was: the server ignores it too
+		return true // already answered, or unknown: the server ignores it too
 	}
 	if e.state == sent {
 		delete(r.byKey, key)
@@ -125,7 +126,7 @@ func (r *requests) cancelRequest(key string) (forward bool) {
 	return false
 }
 
-// isSent reports whether the server has a request and has not answered it.
+// isSent reports whether a request was sent to the server and has no response.
 func (r *requests) isSent(key string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,12 +134,12 @@ func (r *requests) isSent(key string) bool {
 	return e != nil && e.state == sent
 }
 
-// startTask remembers that a call goes on as a task. An empty id is of none.
+// startTask records that a call started a task. It ignores an empty id.
 func (r *requests) startTask(id string, c *call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if id == "" || r.tasks[id] != nil {
-		return // the first call that the server gave this id
+		return // the id belongs to the first call that the server gave it
 	}
 	if len(r.order) >= maxTasks {
 		delete(r.tasks, r.order[0])
@@ -148,25 +149,24 @@ func (r *requests) startTask(id string, c *call) {
 	r.order = append(r.order, id)
 }
 
-// taskOf is the call that started a task; nil if that is not known.
+// taskOf returns the call that started a task; nil if unknown.
 func (r *requests) taskOf(id string) *call {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.tasks[id]
 }
 
-// call is a request that the router was asked about: a tools/call, or one that reads from the
-// server.
+// call is a request that the router judges: a tools/call, or a request that reads from the server.
 type call struct {
-	tool     string         // its name on the server, or what hooks see in its place
-	method   string         // of a request that reads from the server; empty for tools/call
-	input    []byte         // what it runs with
-	params   []byte         // parameters beside the input, such as _meta; nil for none
-	answers  jsontext.Value // what the client answers to the server's questions; nil for none
-	context  string         // what hooks add to its result
-	token    jsontext.Value // for progress; nil for none
-	modern   bool           // results name their type
-	asTask   bool           // the client wants a task
-	began    time.Time      // when the server got it
+	tool     string         // its name on the server, or the name that hooks see for a read
+	method   string         // of a read; empty for tools/call
+	input    []byte         // arguments of the tool, or parameters of the read
+	params   []byte         // other parameters, such as _meta; nil for none
+	answers  jsontext.Value // the client's answers to the server's questions; nil for none
+	context  string         // context that hooks add to the result
+	token    jsontext.Value // progress token; nil for none
+	modern   bool           // the protocol revision has a resultType in results
+	asTask   bool           // the client asked for a task
+	began    time.Time      // when it was sent to the server
 	duration time.Duration
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// fromServer handles what the server sent at once. All of it goes on as it is, but for the
-// results of calls; what is no message, or answers no request, is dropped.
+// fromServer handles a line of the server: a message or a batch. It relays messages unchanged,
+// except for results that the router judges. It drops invalid messages and responses to no open
+// request.
 func (p *Proxy) fromServer(ctx context.Context, line []byte) {
 	parts, isBatch, err := split(line)
 	if err != nil {
@@ -35,14 +36,15 @@ func (p *Proxy) routeBack(ctx context.Context, line, body []byte) {
 		p.unreadable(body, err)
 	case m.kind == notification && strings.HasPrefix(m.method, "notifications/tasks"):
 		p.taskNews(ctx, m)
-	case m.kind != response || m.key == "": // an error about no request
+	case m.kind != response || m.key == "": // an error without a request
 		p.client.send(line)
 	default:
 		p.answer(ctx, m)
 	}
 }
 
-// unreadable drops what can't be read in one way, and ends the request that waits for it.
+// unreadable handles an invalid or ambiguous message: it withholds the response to an open request,
+// and drops everything else.
 func (p *Proxy) unreadable(line []byte, cause error) {
 	id := strayID(line)
 	if key := keyOf(id); key != "" {
@@ -54,7 +56,7 @@ func (p *Proxy) unreadable(line []byte, cause error) {
 		case isOne(line):
 			p.client.send(line)
 			return
-		default: // a client may take it for the response to a call
+		default: // a client could take it for the response to a call
 			p.client.send(failure(e.id, codeRefused, "The server's response is withheld by hook-agent, since it can be taken for that to another request: "+cause.Error()))
 			return
 		}
@@ -78,7 +80,7 @@ func (p *Proxy) answer(ctx context.Context, m message) {
 	}
 	if !e.task {
 		e.call.duration = time.Since(e.call.began)
-		if _, result, err := outcome(m); err == nil && !e.call.reads() { // before the server tells more of the task
+		if _, result, err := outcome(m); err == nil && !e.call.reads() { // before the server sends more about the task
 			p.requests.startTask(startedTask(result), e.call)
 		}
 	}
@@ -93,7 +95,7 @@ func (p *Proxy) answer(ctx context.Context, m message) {
 	}()
 }
 
-// after asks about what a call returned, and makes the response that the client gets.
+// after asks about the result of a call, and returns the response for the client.
 func (p *Proxy) after(ctx context.Context, m message, e *entry) []byte {
 	member, result, err := outcome(m)
 	if err != nil {
@@ -127,7 +129,7 @@ func (p *Proxy) after(ctx context.Context, m message, e *entry) []byte {
 	return with(m.members, member, appended(result, extra))
 }
 
-// withheld is the response to a request whose result the client does not get.
+// withheld returns the response to a request whose result is withheld.
 func withheld(e *entry, why string) []byte {
 	if !e.call.reads() {
 		why = "The tool has run. " + why
@@ -135,7 +137,7 @@ func withheld(e *entry, why string) []byte {
 	return refusalOf(e, why)
 }
 
-// outcome is what a response holds: the member, and its value.
+// outcome returns the name of the response's member, result or error, and its value.
 func outcome(m message) (member string, value events.Object, err error) {
 	member = "result"
 	raw, ok := m.members.Get(member)
@@ -147,7 +149,7 @@ func outcome(m message) (member string, value events.Object, err error) {
 	return member, value, err
 }
 
-// postData is the data of tool:post.
+// postData returns the data of tool:post.
 func (p *Proxy) postData(c *call, result events.Object, failed bool) []byte {
 	w := events.NewObjectWriter(make([]byte, 0, len(c.input)+len(result.Bytes())+512))
 	p.describe(&w, c)
@@ -158,7 +160,8 @@ func (p *Proxy) postData(c *call, result events.Object, failed bool) []byte {
 	return w.End()
 }
 
-// asResult reads what hooks put in place of a result: an object, or a text for that of a tool.
+// asResult parses the replacement of a result by hooks: an object, or a string for the result of a
+// tool.
 func (c *call) asResult(changed []byte) (events.Object, error) {
 	value := jsontext.Value(changed)
 	if value.Kind() == '"' && !c.reads() {
@@ -171,7 +174,7 @@ func (c *call) asResult(changed []byte) (events.Object, error) {
 	return events.ParseObject(value)
 }
 
-// isFinal reports whether a result is that of the tool: not a task, nor a question.
+// isFinal reports whether a result is the result of the tool, not a task or a question.
 func isFinal(result events.Object) bool {
 	kind, hasKind := result.GetString("resultType")
 	_, task := result.Get("task")

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// place is where a stream of events ended.
+// place is the position at which a stream of events ended.
 type place struct {
-	id    string        // of the last event; empty if the server gives none
-	pause time.Duration // before it is resumed
+	id    string        // of the last event; empty if the server sends none
+	pause time.Duration // before the stream is reopened
 }
 
-// wait waits before the stream is opened again.
+// wait waits for the pause before the stream is reopened.
 func (p place) wait(ctx context.Context) error {
 	select {
 	case <-time.After(min(max(p.pause, shortestWait), longestWait)):
@@ -25,15 +25,15 @@ func (p place) wait(ctx context.Context) error {
 	}
 }
 
-// read hands on the messages of a stream of events, until it ends. m is the request that it
-// is for; the zero message for none.
+// read relays the messages of a stream of events until the stream ends. m is the request of the
+// stream; the zero message for none.
 func (r *remote) read(m message, stream io.Reader) (at place, err error) {
 	lines := newLineReader(stream)
 	var data []byte
 	hasData, isMessage := false, true
 	for {
 		chunk, err := lines.next()
-		if err != nil { // what it began is not complete
+		if err != nil { // the last event is incomplete
 			return at, err
 		}
 		for line := range bytes.SplitSeq(bytes.TrimSuffix(chunk, []byte("\r")), []byte("\r")) {

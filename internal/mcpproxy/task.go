@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// startedTask is the id of the task that a result stands for: of revision 2025-11-25, or of
-// the extension for tasks. It is empty for a result that is none.
+// startedTask returns the id of the task in a result of revision 2025-11-25 or of the tasks
+// extension. It is empty if the result is not a task.
 func startedTask(result events.Object) (id string) {
 	if inner, ok := result.Get("task"); ok {
 		if task, err := events.ParseObject(inner); err == nil {
@@ -19,8 +19,8 @@ func startedTask(result events.Object) (id string) {
 	return id
 }
 
-// ended reports whether what a server says of a task holds what the tool returned, for clients that
-// ignore case too.
+// ended reports whether a task has a result or an error of the tool. It ignores case, as some
+// clients do.
 func ended(task events.Object) bool {
 	for name := range task.All() {
 		if strings.EqualFold(name, "result") || strings.EqualFold(name, "error") {
@@ -30,8 +30,8 @@ func ended(task events.Object) bool {
 	return false
 }
 
-// taskNews handles a notification about a task. Where it holds what the tool returned, that
-// is judged first.
+// taskNews handles a notification about a task. If it has the result of the tool, it asks the
+// router first.
 func (p *Proxy) taskNews(ctx context.Context, m message) {
 	params, err := m.params("taskId", "result", "error")
 	if err != nil {

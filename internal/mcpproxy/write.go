@@ -8,7 +8,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Codes of JSON-RPC, and the one for what a policy does not permit.
+// Error codes of JSON-RPC. codeRefused is for messages that the proxy or a policy refuses.
 const (
 	codeParse   = -32700
 	codeInvalid = -32600
@@ -16,7 +16,7 @@ const (
 	codeRefused = -32000
 )
 
-// reply is a response with a result.
+// reply returns a response with a result.
 func reply(id jsontext.Value, result []byte) []byte {
 	w := events.NewObjectWriter(nil)
 	w.String("jsonrpc", "2.0")
@@ -25,7 +25,7 @@ func reply(id jsontext.Value, result []byte) []byte {
 	return w.End()
 }
 
-// failure is a response with an error. A nil id is one that can't be told.
+// failure returns a response with an error. A nil id means that the id is unknown.
 func failure(id jsontext.Value, code int, text string) []byte {
 	w := events.NewObjectWriter(nil)
 	w.String("jsonrpc", "2.0")
@@ -44,8 +44,8 @@ func orNull(id jsontext.Value) []byte {
 	return id
 }
 
-// toolError is the result of a call that the model reads a reason in. modern says that the
-// request is of a revision whose results name their type.
+// toolError returns a failed tool result with a reason for the model. modern is set for protocol
+// revisions with a resultType in results.
 func toolError(text string, modern bool) []byte {
 	w := events.NewObjectWriter(nil)
 	if modern {
@@ -56,7 +56,7 @@ func toolError(text string, modern bool) []byte {
 	return w.End()
 }
 
-// contentOf is the content of a result that has only a text.
+// contentOf returns the content of a tool result with one text.
 func contentOf(text string) []byte { return append(append([]byte{'['}, textContent(text)...), ']') }
 
 func textContent(text string) []byte {
@@ -66,7 +66,7 @@ func textContent(text string) []byte {
 	return w.End()
 }
 
-// progress is a notification of a request that waits.
+// progress returns a progress notification for a request.
 func progress(token jsontext.Value, done float64, text string) []byte {
 	w := events.NewObjectWriter(nil)
 	w.String("jsonrpc", "2.0")
@@ -79,8 +79,8 @@ func progress(token jsontext.Value, done float64, text string) []byte {
 	return w.End()
 }
 
-// with is an object with one member replaced, or added at its end; the others keep their
-// bytes and their order.
+// with returns an object with one member replaced, or added at the end. The other members keep
+// their bytes and their order.
 func with(o events.Object, name string, value []byte) []byte {
 	w := events.NewObjectWriter(make([]byte, 0, len(o.Bytes())+len(value)+len(name)+4))
 	found := false
@@ -96,13 +96,13 @@ func with(o events.Object, name string, value []byte) []byte {
 	return w.End()
 }
 
-// quoted is the name of a member as it is between its quotes.
+// quoted returns the JSON encoding of a member's name without the quotes.
 func quoted(name string) string {
-	text, _ := jsontext.AppendQuote(nil, name) // was read as JSON
+	text, _ := jsontext.AppendQuote(nil, name) // parsed as JSON before
 	return string(text[1 : len(text)-1])
 }
 
-// appended is a result with a text at the end of its content.
+// appended returns a result with a text added to the end of its content.
 func appended(result events.Object, text string) []byte {
 	content, _ := result.Get("content")
 	list := bytes.TrimSpace(content)

@@ -14,9 +14,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 )
 
-// Name is the name of the context that a router writes for a role, on the server at a
-// URL: the same for every spelling of a loopback address, and for all addresses of this machine. It
-// is empty where the URL names no host.
+// Name returns the name of the context that a router writes for a role on the server at a URL. All
+// loopback and unspecified addresses have the same name. It is empty if the URL has no host.
 func Name(server, role string) string {
 	if !strings.Contains(server, "://") {
 		server = "nats://" + server
@@ -35,8 +34,9 @@ func Name(server, role string) string {
 	return "hookrouter-" + strings.ReplaceAll(host, ":", "_") + "-" + port + "-" + role
 }
 
-// File is where [Find] looks first for a role, on the first of some comma-separated servers;
-// empty where neither XDG_CONFIG_HOME nor HOME is set, or the server's URL names no host.
+// File returns the path of the context for a role on the first of the comma-separated servers,
+// where [Find] looks first. It is empty if neither XDG_CONFIG_HOME nor HOME is set, or if the
+// server's URL has no host.
 func File(getenv func(string) string, servers, role string) string {
 	server, _, _ := strings.Cut(servers, ",")
 	dir, name := Dir(getenv), Name(strings.TrimSpace(server), role)
@@ -46,8 +46,8 @@ func File(getenv func(string) string, servers, role string) string {
 	return path(dir, name)
 }
 
-// Find returns the context for a role on the first of some comma-separated servers that
-// has one. ok is false where none has.
+// Find returns the context for a role on the first of the comma-separated servers that has one. ok
+// is false if there is none.
 func Find(getenv func(string) string, servers, role string) (c Context, ok bool, err error) {
 	dir := Dir(getenv)
 	if dir == "" {
@@ -67,10 +67,10 @@ func Find(getenv func(string) string, servers, role string) (c Context, ok bool,
 	return c, false, nil
 }
 
-// Write writes a context that only its owner can read; the directory is made where it is
-// missing. It replaces the file as a whole.
+// Write atomically writes a context that only the owner can read. It creates the directory if it is
+// missing.
 func Write(dir, name string, c Context) error {
-	text, err := json.MarshalIndent(c, "", "  ") //nolint:gosec // a context may hold a password; the file is its owner's alone
+	text, err := json.MarshalIndent(c, "", "  ") //nolint:gosec // a context may contain a password; only the owner can read the file
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,8 @@ func Write(dir, name string, c Context) error {
 	return nil
 }
 
-// Remove removes a context that points to a credentials file, and leaves it where another
-// program has written it anew.
+// Remove removes a context if it still refers to a credentials file. Another program may have
+// replaced it.
 func Remove(dir, name, creds string) {
 	if c, err := Load(dir, name, ""); err == nil && c.Creds == creds {
 		_ = os.Remove(path(dir, name))

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Context is a context file of the nats command line, as far as it says how to connect.
+// Context is the part of a context file of the nats command line that says how to connect.
 type Context struct {
 	Description string `json:"description,omitempty"`
 	URL         string `json:"url"`
@@ -31,8 +31,8 @@ type Context struct {
 	SocksProxy string `json:"socks_proxy,omitempty"`
 }
 
-// Load reads a context by its name. dir is that of [Dir]. Paths that begin with the home
-// directory are resolved.
+// Load reads a context by its name. dir is the result of [Dir]. Paths that start with ~ or $HOME
+// are resolved.
 func Load(dir, name, home string) (nc Context, err error) {
 	if name != filepath.Base(name) || strings.HasPrefix(name, ".") {
 		return nc, fmt.Errorf("load NATS context: %q is not a valid context name", name)
@@ -59,7 +59,7 @@ func Load(dir, name, home string) (nc Context, err error) {
 	return nc, nil
 }
 
-// Selected is the name of the selected context, or "".
+// Selected returns the name of the selected context, or "".
 func Selected(dir string) string {
 	if dir == "" {
 		return ""
@@ -71,8 +71,8 @@ func Selected(dir string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// Dir is where the nats command line keeps its files; empty where neither
-// XDG_CONFIG_HOME nor HOME is set.
+// Dir returns the directory of the nats command line; empty if neither XDG_CONFIG_HOME nor HOME is
+// set.
 func Dir(getenv func(string) string) string {
 	if parent := getenv("XDG_CONFIG_HOME"); parent != "" {
 		return filepath.Join(parent, "nats")
@@ -83,7 +83,7 @@ func Dir(getenv func(string) string) string {
 	return ""
 }
 
-// inHome resolves the spellings of the home directory that contexts may have.
+// inHome resolves the spellings of the home directory at the start of a path.
 func inHome(home, path string) string {
 	for _, spelling := range [...]string{"~", "$HOME", "${HOME}"} {
 		if rest, ok := strings.CutPrefix(path, spelling+"/"); ok {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// OwnHome is this user's home directory as the user database names it, whatever the environment
-// says; empty where the database does not know the user.
+// OwnHome returns this user's home directory according to the user database, regardless of the
+// environment; empty if the database does not have the user.
 func OwnHome() string {
 	me, err := user.LookupId(strconv.Itoa(os.Geteuid()))
 	if err != nil {
@@ -16,8 +16,8 @@ func OwnHome() string {
 	return me.HomeDir
 }
 
-// FindBelow is [Find], which looks below a home directory first: variables count only where that
-// has no context.
+// FindBelow is like [Find], but looks below a home directory first. Environment variables are used
+// only if there is no context.
 func FindBelow(home string, getenv func(string) string, servers, role string) (c Context, ok bool, err error) {
 	if home != "" {
 		c, ok, err = Find(homeOnly(home), servers, role)
@@ -28,7 +28,7 @@ func FindBelow(home string, getenv func(string) string, servers, role string) (c
 	return Find(getenv, servers, role)
 }
 
-// homeOnly is an environment that holds just a home directory.
+// homeOnly returns an environment with only HOME.
 func homeOnly(dir string) func(string) string {
 	return func(name string) string {
 		if name == "HOME" {

@@ -1,5 +1,5 @@
-// Package natscreds reads NATS credentials files, for programs that run for milliseconds: it links
-// no NATS client. See docs/adr/0020-ed25519.md.
+// Package natscreds reads NATS credentials files. It does not link a NATS client, for programs that
+// run for milliseconds. See docs/adr/0020-ed25519.md.
 package natscreds
 
 import (
@@ -21,10 +21,10 @@ const (
 	Seed = "NKEY SEED"
 )
 
-// ErrFormat means that a file holds no credentials.
+// ErrFormat means that a file is not a credentials file.
 var ErrFormat = errors.New("malformed")
 
-// Read reads the block of a credentials file whose first line ends with a label.
+// Read returns the content of the block with a label in a credentials file.
 func Read(path, label string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -54,8 +54,8 @@ func block(text []byte, label string) ([]byte, error) {
 	return nil, fmt.Errorf("%w: it has no %s as `hookctl auth` and `nsc` write it", ErrFormat, label)
 }
 
-// heldLine is the content of a block, which is one line before the line that ends the block; nil
-// if the block is malformed. A JWT may contain dashes, but does not begin with them.
+// heldLine returns the content of a block, which is a single line before the line that ends the
+// block; nil if the block is malformed. A JWT may contain dashes, but does not start with them.
 func heldLine(text []byte) (held []byte) {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSpace(line)
@@ -71,7 +71,7 @@ func heldLine(text []byte) (held []byte) {
 	return nil
 }
 
-// Claims are what a client needs of its own credentials. The zero Claims permit any inbox and
+// Claims are the claims of credentials that a client needs. The zero Claims permit any inbox and
 // name no router.
 type Claims struct {
 	NATS struct {
@@ -82,7 +82,7 @@ type Claims struct {
 	} `json:"nats"`
 }
 
-// Inbox is the inbox prefix that credentials permit; empty for any.
+// Inbox returns the inbox prefix that the credentials permit; empty for any.
 func (c Claims) Inbox() string {
 	for _, subject := range c.NATS.Sub.Allow {
 		if prefix, ok := strings.CutSuffix(subject, ".>"); ok && strings.HasPrefix(prefix, "_INBOX") {
@@ -92,11 +92,11 @@ func (c Claims) Inbox() string {
 	return ""
 }
 
-// ServerTag precedes the public key of a router among the tags of a user's JWT, which are
-// in lower case.
+// ServerTag is the prefix of the tag with the router's public key in a user's JWT. Tags are in
+// lower case.
 const ServerTag = "router:"
 
-// Router is the public key of the router that credentials name; empty for none.
+// Router returns the public key of the router that the credentials name; empty for none.
 func (c Claims) Router() string {
 	for _, tag := range c.NATS.Tags {
 		if public, ok := strings.CutPrefix(tag, ServerTag); ok {
@@ -106,7 +106,8 @@ func (c Claims) Router() string {
 	return ""
 }
 
-// ClaimsOf reads a credentials file; nothing where that fails: connecting says why.
+// ClaimsOf returns the claims of a credentials file, or zero Claims if it can't be read: the error
+// is reported when the client connects.
 func ClaimsOf(creds string) (claims Claims) {
 	token, err := Read(creds, JWT)
 	if err != nil {
@@ -123,8 +124,8 @@ func ClaimsOf(creds string) (claims Claims) {
 	return claims
 }
 
-// Verified reports whether a signature of a text is that of a public key of NATS. The error says
-// that the key is none.
+// Verified reports whether a NATS public key signed a text. It returns an error if the key is
+// invalid.
 func Verified(public string, text, signature []byte) (bool, error) {
 	const prefix, checksum = 1, 2
 	raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(public)

@@ -25,7 +25,7 @@ type All struct {
 // With returns the guards of a file, nil for none, combined with those of orders.
 func With(file *Guards, orders Orders) *All { return &All{file, orders} }
 
-// InForce is [Guards.InForce].
+// InForce implements [Guards.InForce] for both sets of guards.
 func (a *All) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 	list, err := a.file.InForce(event, t)
 	if err != nil {
@@ -50,12 +50,12 @@ func (a *All) InForce(event string, t *chain.Table) ([]*chain.Entry, error) {
 	return list, nil
 }
 
-// CheckRegistration is [Guards.CheckRegistration].
+// CheckRegistration implements [Guards.CheckRegistration] for both sets of guards.
 func (a *All) CheckRegistration(r chain.Registration) error {
 	return a.check(func(g *Guards) error { return g.CheckRegistration(r) })
 }
 
-// CheckRemoval is [Guards.CheckRemoval].
+// CheckRemoval implements [Guards.CheckRemoval] for both sets of guards.
 func (a *All) CheckRemoval(id string) error {
 	return a.check(func(g *Guards) error { return g.CheckRemoval(id) })
 }

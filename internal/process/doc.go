@@ -1,35 +1,33 @@
-// Package process finds the programs of other people that hooks need and runs them:
-// the commands of the hook kind exec, and git, linters and what else builtins call.
+// Package process finds and runs external programs: the commands of the hook kind exec, and
+// programs that builtins call, such as git and linters.
 //
 // # Usage
 //
-// [Find] gives the path of a program, or says what to do; [Program.Run] runs it to its
-// end, with a bounded output.
+// [Find] returns the path of a program, or an error that says what to do. [Program.Run] runs the
+// program until it exits, with limited output.
 //
 // # Environment
 //
-// A program sees the variables that its Env has, and none of this process beside them;
-// [Environ] picks some of those by name. One more is added, HOOK_RUN, which differs
-// from run to run.
+// A program gets only the variables in its Env, and HOOK_RUN, which is unique for each run.
+// [Environ] selects variables of this process by name.
 //
 // # Processes
 //
-// A program leads a process group of its own, which is killed when the context is over,
-// when it printed too much, and when it has ended: what it left running in the
-// background ends with it. Where it was killed, children that made themselves a group
-// or a session of their own are killed too; they are known by their HOOK_RUN, so this
-// needs Linux. Where it ended by itself they live on: setsid is how a program says so.
-// A program is killed too when this process dies, even by SIGKILL, on Linux again; what
-// it started then is not.
+// A program leads its own process group. The group is killed when the context ends, when the
+// program prints too much, and when the program exits, so background processes end with it. If the
+// program is killed, children in other process groups or sessions are killed as well; they are
+// found by their HOOK_RUN, which works only on Linux. If the program exits by itself, such children
+// keep running: a program can use setsid to leave a process running. On Linux, a program is also
+// killed when this process dies, even by SIGKILL, but its children are not.
 //
 // # Platforms
 //
-// Programs run on Unix only. Elsewhere [Find] and [Program.Run] return an error that
-// wraps [errors.ErrUnsupported]: without process groups nothing could kill a program
-// together with its children.
+// Programs run on Unix only. On other systems, [Find] and [Program.Run] return an error that wraps
+// [errors.ErrUnsupported], since a program can't be killed with its children without process
+// groups.
 //
 // # Concurrency
 //
-// A [Program] is read-only and may be run by any number of goroutines at once, unless
-// its Stderr says otherwise. Each run holds a thread.
+// A [Program] is not modified, and any number of goroutines may run it concurrently if its Stderr
+// permits that. Each run occupies a thread.
 package process

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// DefaultEnv are the variables that a program sees where nobody lists others. They are
-// names, not values.
+// DefaultEnv are the names of the variables that a program gets by default.
 var DefaultEnv = []string{"PATH", "HOME", "LANG", "TZ", "TMPDIR"}
 
-// Environ is an environment of this process's variables of the given names, as far as
-// they are set, and more, each NAME=value. PATH is without its relative directories.
+// Environ returns an environment with the variables of this process with the given names, if they
+// are set, and more, each as NAME=value. It removes relative directories from PATH.
 func Environ(names []string, more ...string) []string {
 	env := make([]string, 0, len(names)+len(more)+8)
 	for _, name := range names {
@@ -26,8 +25,8 @@ func Environ(names []string, more ...string) []string {
 	return append(env, more...)
 }
 
-// searchPath is a PATH without its relative directories. A program runs where it has something to
-// look at, such as an agent's files: what they have in the place of another program must not run.
+// searchPath returns a PATH without its relative directories. Programs often run in a directory
+// with an agent's files, whose programs must not be found.
 func searchPath(path string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))

@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// Find returns the absolute path of a program: one with a slash is found from dir, any
-// other in the absolute directories of PATH. A script must name a program that is there in
-// its first line, if it has one. The error says what to do.
+// Find returns the absolute path of a program. A name with a slash is relative to dir; any other
+// name is searched for in the absolute directories of PATH. If a script starts with #!, the program
+// after it must exist. The error says what to do.
 func Find(dir, name string) (string, error) {
 	if name == "" {
 		return "", errors.New("the name of a program is missing")
@@ -63,11 +63,11 @@ func notExecutable(file string) error {
 	return fmt.Errorf("%s: it is not executable: chmod +x it", file)
 }
 
-// maxFirstLine is what the kernel reads of a script's first line, in bytes.
+// maxFirstLine is the number of bytes that the kernel reads of a script's first line.
 const maxFirstLine = 256
 
-// firstLine says what is wrong with the first line of a script: the kernel's own word,
-// that there is no such file, is about the program that the line names.
+// firstLine returns what is wrong with the first line of a script. The kernel's error, "no such
+// file", does not say that it is about the program in that line.
 func firstLine(script string) error {
 	line, found := shebang(script)
 	wanted := interpreter(line)
@@ -85,17 +85,17 @@ func firstLine(script string) error {
 	return nil
 }
 
-// Interpreter is the program that the first line of a script names, such as /bin/sh or
-// python3; empty for what is no script, or can't be read.
+// Interpreter returns the program in the first line of a script, such as /bin/sh or python3; empty
+// if the file is not a script or can't be read.
 func Interpreter(file string) string {
 	line, _ := shebang(file)
 	return interpreter(line)
 }
 
-// shebang is what stands behind the #! of a file.
+// shebang returns the rest of the first line of a file after #!. found is false if there is no #!.
 func shebang(file string) (line string, found bool) {
 	f, err := os.Open(file)
-	if err != nil { // one that may be executed but not read
+	if err != nil { // a file may be executable but not readable
 		return "", false
 	}
 	defer f.Close()
@@ -105,7 +105,7 @@ func shebang(file string) (line string, found bool) {
 	return strings.CutPrefix(line, "#!")
 }
 
-// interpreter is the program of a line; env only finds it.
+// interpreter returns the program in the line of a shebang, or the program that env finds.
 func interpreter(line string) string {
 	words := strings.Fields(line)
 	switch {
@@ -117,7 +117,7 @@ func interpreter(line string) string {
 	return words[0]
 }
 
-// notStarted says why a program that was found can't be started now.
+// notStarted explains why a program that was found can't be started.
 func notStarted(path string, err error) error {
 	if _, gone := os.Stat(path); errors.Is(err, fs.ErrNotExist) && gone == nil {
 		if err := firstLine(path); err != nil {

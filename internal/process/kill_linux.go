@@ -7,16 +7,17 @@ import (
 	"syscall"
 )
 
-// attributes make a program the leader of a process group that dies with this process.
+// attributes returns the attributes that make a program the leader of a process group, and kill the
+// program if this process dies.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// killMarked kills the processes whose environment has the mark: those that the program
-// started, whatever group they are in, and whoever is their parent by now.
+// killMarked kills all processes with the mark in their environment: the children of the program,
+// in any process group and with any parent.
 func killMarked(mark string) {
 	killed := map[int]bool{}
-	for again := true; again; { // they may start others meanwhile; the dead don't
+	for again := true; again; { // processes may start others meanwhile
 		again = false
 		entries, err := os.ReadDir("/proc")
 		if err != nil {
@@ -35,7 +36,7 @@ func killMarked(mark string) {
 }
 
 func killIfMarked(pid int, mark string) bool {
-	p, err := os.FindProcess(pid) // before its environment is read: the id may be used again after it
+	p, err := os.FindProcess(pid) // before reading the environment, since the id may be reused afterwards
 	if err != nil {
 		return false
 	}

@@ -4,8 +4,9 @@ package process
 
 import "syscall"
 
-// attributes make a program the leader of a process group.
+// attributes returns the attributes that make a program the leader of a process group.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// killMarked does nothing: other systems don't show the environment of a process.
+// killMarked does nothing: it is implemented only on Linux, which shows the environment of a
+// process.
 func killMarked(string) {}

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// killGroup kills a process group, whose id is the one of the program that leads it.
-// That is not used again while any of them lives.
+// killGroup kills a process group, whose id is the process id of its leader. The id is not reused
+// while the group has a process.
 func killGroup(pid int) error { return signalGroup(pid, syscall.SIGKILL) }
 
 // signalGroup sends a signal to a process group.
@@ -25,5 +25,5 @@ func signalGroup(pid int, sig os.Signal) error {
 	return err
 }
 
-// supported says whether programs can be run here.
+// supported returns an error if programs can't run on this system.
 func supported() error { return nil }

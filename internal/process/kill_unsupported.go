@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// supported is an error here: without process groups, a program that exceeds its
-// deadline could not be killed together with its children.
+// supported returns an error: without process groups, a program that exceeds its deadline can't be
+// killed with its children.
 func supported() error {
 	return fmt.Errorf("%w: running programs needs Linux, macOS or another Unix: on %s their child processes could not be killed",
 		errors.ErrUnsupported, runtime.GOOS)

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// output collects what a program prints. All that the program wrote before it ended is kept up to
-// the limit, however late this process comes to read it: output that is lost could be a denial.
+// output collects the output of a program. It keeps everything that the program wrote before it
+// exited, up to the limit, even if this process reads it late, since lost output could be a denial.
 type output struct {
 	bytes []byte
-	left  int    // how much more is kept
-	full  func() // called once there is more
+	left  int    // bytes that may still be kept
+	full  func() // called once when the limit is exceeded
 	cut   bool
 
-	from *os.File // the end of the pipe that is read
-	end  *os.File // the program's end
+	from *os.File // the read end of the pipe
+	end  *os.File // the write end, for the program
 	done chan struct{}
 }
 
@@ -26,7 +26,7 @@ func newOutput(limit int, full func()) (*output, error) {
 	return &output{left: limit, full: full, from: from, end: end}, nil
 }
 
-// start reads what is written from now on. The program has its end.
+// start starts to read. It closes the write end, which the program has inherited.
 func (o *output) start() {
 	_ = o.end.Close()
 	o.done = make(chan struct{})
@@ -43,13 +43,14 @@ func (o *output) start() {
 	}()
 }
 
-// finish waits until everything is read, and at most delay for others that hold the pipe.
+// finish waits until everything is read. It waits at most delay for other processes that keep the
+// pipe open.
 func (o *output) finish(delay time.Duration) {
 	_ = o.from.SetReadDeadline(time.Now().Add(delay))
 	<-o.done
 	_ = o.from.SetReadDeadline(time.Time{})
 	buffer := make([]byte, 32<<10)
-	for !o.cut { // what came, and was not read in time
+	for !o.cut { // data that arrived but was not read in time
 		n := readReady(o.from, buffer)
 		if n <= 0 {
 			return
@@ -63,7 +64,8 @@ func (o *output) close() {
 	_ = o.from.Close()
 }
 
-// keep goes on beyond the limit, so that the program is killed instead of told.
+// keep stores output up to the limit, and discards the rest. The first byte beyond the limit calls
+// full.
 func (o *output) keep(p []byte) {
 	n := min(len(p), o.left)
 	o.left -= n

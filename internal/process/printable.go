@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// printableSize bounds what Printable keeps, in characters.
+// printableSize is the maximum length of the result of Printable, in characters.
 const printableSize = 200
 
-// Printable is a line that a program wrote, for people: without control characters, and
-// cut after 200 characters.
+// Printable returns a line of a program's output for people: without control characters, and cut
+// after 200 characters.
 func Printable(line []byte) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || !unicode.IsPrint(r) {

@@ -16,48 +16,48 @@ import (
 	"time"
 )
 
-// DefaultMaxOutput bounds what is kept of a program's output, in bytes.
+// DefaultMaxOutput is the default limit of a program's output, in bytes.
 const DefaultMaxOutput = 256 << 10
 
-// pipeDelay is how long the end of the output is waited for once the program has ended or was
-// killed. It passes only if a child left the group and holds the pipe.
+// pipeDelay is how long to wait for the end of the output after the program has exited or was
+// killed. It passes only if a child has left the process group and keeps the pipe open.
 const pipeDelay = 250 * time.Millisecond
 
-// Program is a program that was found, and how it runs. The zero Program can't run.
+// Program is a program and how to run it. The zero Program can't run.
 type Program struct {
-	// Path is the absolute path, as [Find] gives it.
+	// Path is the absolute path, as returned by [Find].
 	Path string
-	// Args are its arguments, without its name.
+	// Args are the arguments, without the program's name.
 	Args []string
-	// Dir is where it runs; empty means the working directory.
+	// Dir is the working directory; empty means the one of this process.
 	Dir string
-	// Env is its whole environment, as NAME=value; see [Environ].
+	// Env is the complete environment, as NAME=value; see [Environ].
 	Env []string
-	// Input is what it reads; nil means nothing.
+	// Input is the standard input; nil means empty.
 	Input []byte
-	// Stdin and Stdout are what it reads and writes instead of Input and the output, such
-	// as ends of pipes. They stay the caller's. Nil means that they are not used.
+	// Stdin and Stdout replace Input and the captured output, for example with the ends of pipes. The
+	// caller closes them. Nil means not used.
 	Stdin, Stdout *os.File
 	// Signals are sent to the program's process group while it runs; nil for none.
 	Signals <-chan os.Signal
-	// Stderr gets its standard error while it runs, and should not fail; nil discards it.
+	// Stderr receives the standard error while the program runs, and should not fail; nil discards it.
 	Stderr io.Writer
-	// Both takes the standard error into the output, instead.
+	// Both adds the standard error to the output instead.
 	Both bool
-	// MaxOutput bounds the output, in bytes; 0 means [DefaultMaxOutput].
+	// MaxOutput limits the output, in bytes; 0 means [DefaultMaxOutput].
 	MaxOutput int
 }
 
-// Output is what a program left.
+// Output is the result of a program.
 type Output struct {
 	Text []byte
 	Code int  // the exit code
-	Cut  bool // it printed more than it may, and was killed; Code says nothing then
+	Cut  bool // the program exceeded MaxOutput and was killed; Code is meaningless
 }
 
-// Run runs the program to its end. An exit code is no error; a signal, a program that
-// can't be started and a context that is over are, with what to do where that is known.
-// What becomes of the program's children the package documentation says.
+// Run runs the program until it exits. A non-zero exit code is not an error. A signal, a program
+// that can't be started and an ended context are errors, which say what to do if that is known. The
+// package documentation describes what happens to the program's children.
 func (p Program) Run(ctx context.Context) (Output, error) {
 	if err := supported(); err != nil {
 		return Output{}, fmt.Errorf("run %s: %w", p.Name(), err)
@@ -93,7 +93,7 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 	}
 	cmd.WaitDelay = pipeDelay
 
-	runtime.LockOSThread() // a program dies with the thread that started it
+	runtime.LockOSThread() // the program is killed when the thread that started it ends
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
 		return Output{}, fmt.Errorf("run %s: %w", p.Name(), notStarted(p.Path, err))
@@ -102,7 +102,7 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 	unsignaled := p.forward(cmd.Process.Pid)
 	err = cmd.Wait()
 	unsignaled()
-	_ = killGroup(cmd.Process.Pid) // children that outlived it; mostly there are none
+	_ = killGroup(cmd.Process.Pid) // children that outlived the program; usually none
 	out.finish(pipeDelay)
 
 	result := Output{Text: out.bytes, Code: cmd.ProcessState.ExitCode(), Cut: out.cut}
@@ -117,8 +117,8 @@ func (p Program) Run(ctx context.Context) (Output, error) {
 	return Output{}, fmt.Errorf("run %s: %w", p.Name(), err)
 }
 
-// forward sends the program's signals to its process group until stop is called, which
-// waits for that.
+// forward forwards signals to the program's process group until stop is called. stop waits for the
+// goroutine.
 func (p Program) forward(pid int) (stop func()) {
 	if p.Signals == nil {
 		return func() {}
@@ -129,7 +129,7 @@ func (p Program) forward(pid int) (stop func()) {
 		for {
 			select {
 			case sig := <-p.Signals:
-				_ = signalGroup(pid, sig) // one that has just ended gets none
+				_ = signalGroup(pid, sig) // fails if the program has just exited
 			case <-ended:
 				return
 			}
@@ -138,5 +138,5 @@ func (p Program) forward(pid int) (stop func()) {
 	return func() { close(ended); <-done }
 }
 
-// Name is the program's file name, for people.
+// Name returns the program's file name, for people.
 func (p Program) Name() string { return filepath.Base(p.Path) }

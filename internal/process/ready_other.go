@@ -4,5 +4,5 @@ package process
 
 import "os"
 
-// readReady reads nothing: no program runs here.
+// readReady returns 0: programs can't run on this system.
 func readReady(*os.File, []byte) int { return 0 }

@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// readReady reads what a pipe holds now, without waiting. It returns 0 if there is nothing.
+// readReady reads the available data of a pipe without waiting. It returns 0 or less if there is
+// none.
 func readReady(f *os.File, p []byte) (n int) {
 	conn, err := f.SyscallConn()
 	if err != nil {

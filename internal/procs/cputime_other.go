@@ -4,5 +4,5 @@ package procs
 
 import "time"
 
-// cpuTime is not known here.
+// cpuTime is not supported on this system.
 func cpuTime() (used time.Duration, ok bool) { return 0, false }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is the CPU time of this process so far; ok is false where the system does not tell.
+// cpuTime returns the CPU time of this process so far; ok is false if the system does not report
+// it.
 func cpuTime() (used time.Duration, ok bool) {
 	var u syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)

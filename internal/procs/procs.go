@@ -1,6 +1,6 @@
-// Package procs keeps a router or worker with little to do on one processor. Each message goes
-// from goroutine to goroutine, and with several processors the scheduler wakes another thread
-// for most of them: with one event under way that costs more than the work itself.
+// Package procs runs a router or worker with little load on one processor. Each message passes
+// through several goroutines, and with several processors the scheduler usually wakes another
+// thread for each of them. With one event in flight, that costs more than the work itself.
 package procs
 
 import (
@@ -12,26 +12,27 @@ import (
 	"time"
 )
 
-// A process that used less than narrow of a processor gets one, and one that used more than
-// wide gets all of them. What is between stays as it is.
+// A process that used less than narrow of a processor gets one processor, and one that used more
+// than wide gets all of them. In between, nothing changes.
 const (
 	narrow = 0.5
 	wide   = 0.75
 )
 
-// Interval is how often a process looks at what it used.
+// Interval is the interval that programs pass to [Tune].
 const Interval = time.Second
 
-// state is of the process, as GOMAXPROCS is.
+// state is global, like GOMAXPROCS.
 var state struct {
-	concurrent atomic.Bool // said since the last look
+	concurrent atomic.Bool // Concurrent was called in this interval
 
-	mu  sync.Mutex  // guards GOMAXPROCS, and the writes of one
+	mu  sync.Mutex  // guards GOMAXPROCS and writes of one
 	one atomic.Bool // the process has one processor
 }
 
-// Concurrent reports work for several processors at once. The process has all of them when it
-// returns, and keeps them for at least an interval. The call is cheap while it has them.
+// Concurrent tells Tune that there is concurrent work. When it returns, the process has all
+// processors. It keeps them for at least one interval. The call is cheap while the process has all
+// processors.
 func Concurrent() {
 	if !state.concurrent.Load() {
 		state.concurrent.Store(true)
@@ -41,10 +42,9 @@ func Concurrent() {
 	}
 }
 
-// Tune begins with one processor, looks at each interval how much of one the process used,
-// and sets GOMAXPROCS by it until ctx ends; then it is as it was. It does nothing where the
-// variable GOMAXPROCS is set, where there is one processor only, and where the system does
-// not tell the CPU time.
+// Tune sets GOMAXPROCS to one, and adjusts it in each interval to the CPU time that the process
+// used, until ctx ends. Then it restores the default. It does nothing if the variable GOMAXPROCS is
+// set, if there is only one processor, or if the system does not report CPU time.
 func Tune(ctx context.Context, interval time.Duration) {
 	if os.Getenv("GOMAXPROCS") != "" || runtime.GOMAXPROCS(0) == 1 {
 		return

@@ -1,12 +1,11 @@
-// Package signals gives the programs one meaning for each signal.
+// Package signals gives signals the same meaning in all programs.
 //
-//   - SIGTERM and an interrupt end the program when what is under way is done; a second one
-//     ends it at once.
-//   - SIGHUP reloads, unless standard input is a terminal: then the terminal was closed, and
-//     the program ends as with SIGTERM.
-//   - SIGUSR1 toggles the level of the log between debug and the configured one.
+//   - SIGTERM and an interrupt shut the program down gracefully; a second one ends it immediately.
+//   - SIGHUP reloads files. If standard input is a terminal, SIGHUP means that the terminal was
+//     closed, and the program ends as with SIGTERM.
+//   - SIGUSR1 toggles the log level between debug and the configured one.
 //
-// Windows knows interrupts only.
+// Windows supports only interrupts.
 //
 //	ctx, sig, stop := signals.Notify(context.Background(), os.Stdin)
 //	defer stop()

@@ -4,5 +4,5 @@ package signals
 
 import "os"
 
-// levelSignals toggle the level of the log; this system has no such signal.
+// levelSignals toggle the log level; this system has no such signal.
 var levelSignals []os.Signal

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// levelSignals toggle the level of the log.
+// levelSignals toggle the log level.
 var levelSignals = []os.Signal{syscall.SIGUSR1}

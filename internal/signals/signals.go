@@ -10,14 +10,14 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// Signals are what a running program reacts to. The zero Signals never come.
+// Signals are the signals that a running program handles. The zero Signals never arrive.
 type Signals struct {
 	Reload <-chan os.Signal // read the files again
-	Level  <-chan os.Signal // toggle the level of the log
+	Level  <-chan os.Signal // toggle the log level
 }
 
-// Notify begins to listen for signals. The context ends with the first signal that ends the
-// program. stop stops listening and waits for that.
+// Notify starts to listen for signals. The returned context ends with the first signal that ends
+// the program. stop stops listening and waits for the goroutine.
 func Notify(ctx context.Context, stdin *os.File) (_ context.Context, s Signals, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	end := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -25,10 +25,10 @@ func Notify(ctx context.Context, stdin *os.File) (_ context.Context, s Signals, 
 	switch {
 	case !term.IsTerminal(stdin.Fd()):
 		signal.Notify(reload, syscall.SIGHUP)
-	case !signal.Ignored(syscall.SIGHUP): // else nohup asks to survive the terminal
+	case !signal.Ignored(syscall.SIGHUP): // nohup ignores it, to survive the terminal
 		end = append(end, syscall.SIGHUP)
 	}
-	if len(levelSignals) > 0 { // none would mean all
+	if len(levelSignals) > 0 { // an empty list would mean all signals
 		signal.Notify(level, levelSignals...)
 	}
 	ended := make(chan os.Signal, 1)
@@ -37,7 +37,7 @@ func Notify(ctx context.Context, stdin *os.File) (_ context.Context, s Signals, 
 	wg.Go(func() {
 		select {
 		case <-ended:
-			signal.Reset(end...) // first: the next one ends the process
+			signal.Reset(end...) // before cancel, so that the next signal ends the process
 			cancel()
 		case <-ctx.Done():
 		}

@@ -2,9 +2,8 @@ package signals
 
 import "context"
 
-// Stopping tells when a program begins to stop and when it has stopped. It calls begin once ctx
-// ends. The returned function, which the program defers, calls end, after begin has returned if
-// that was called.
+// Stopping calls begin when ctx ends, which is when the program starts to stop. The program defers
+// the returned function, which calls end, after begin has returned if it was called.
 func Stopping(ctx context.Context, begin, end func()) (stopped func()) {
 	begun := make(chan struct{})
 	cancel := context.AfterFunc(ctx, func() {

@@ -11,11 +11,10 @@ import (
 // Checker is a type that validates its values.
 type Checker interface{ Check() error }
 
-// Decode reads a file that is one mapping into the struct v points to; limit and empty are
-// those of [Document]. It reads structs, by the names in their json tags, maps with texts
-// for keys, slices, strings, integers and booleans; nothing is converted, and an unknown
-// key or a key without a value is refused. Each [Checker] is checked once it has been read.
-// Errors begin with "line:column: ".
+// Decode decodes a file with one mapping into the struct that v points to. limit and empty are as
+// in [Document]. It supports structs with json tags, maps with string keys, slices, strings,
+// integers and booleans. It does not convert types, and rejects unknown keys and keys without a
+// value. It calls Check on each decoded [Checker]. Errors start with "line:column: ".
 func Decode(text []byte, limit int, empty string, v any) error {
 	top, err := document(text, limit, empty)
 	if err != nil {
@@ -24,7 +23,7 @@ func Decode(text []byte, limit int, empty string, v any) error {
 	return decode(top, "the file", reflect.ValueOf(v).Elem())
 }
 
-// decode reads node, which errors call name.
+// decode decodes node. name identifies it in errors.
 func decode(node ast.Node, name string, into reflect.Value) error {
 	if err := decodeKind(node, name, into); err != nil {
 		return err

@@ -1,9 +1,9 @@
-// Package strictyaml reads small YAML files that people write, such as rules, and says
-// at which line and column something is wrong with them.
+// Package strictyaml reads small YAML files that people write, such as rules, and reports errors
+// with line and column.
 //
-// It reads the syntax only: mappings with texts for keys, lists, and texts. Nothing is
-// converted, so what looks like a number, a time or a truth value is refused where a text
-// must stand. JSON is YAML, and read too.
+// It supports mappings with string keys, lists and scalars. It does not convert types: an unquoted
+// number, time or boolean is rejected where a string is expected. It also reads JSON, which is
+// YAML.
 //
-// Everything here may be called concurrently.
+// All functions are safe for concurrent use.
 package strictyaml

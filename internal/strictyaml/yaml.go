@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
-// Parse is the one document of a file. empty says what to write into a file that has
-// none. Errors begin with "line:column: ".
+// Parse returns the single document of a file. empty is the error text that says what to write into
+// an empty file. Errors start with "line:column: ".
 func Parse(text []byte, empty string) (ast.Node, error) {
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -36,8 +36,8 @@ func Parse(text []byte, empty string) (ast.Node, error) {
 	return body, nil
 }
 
-// Document reads a file that is one mapping, of at most limit bytes. empty is that of [Parse].
-// Errors begin with "line:column: ".
+// Document parses a file with one mapping, of at most limit bytes. empty is as in [Parse]. Errors
+// start with "line:column: ".
 func Document(text []byte, limit int, empty string) ([]Pair, error) {
 	body, err := document(text, limit, empty)
 	if err != nil {
@@ -59,8 +59,7 @@ type Pair struct {
 	Node, Value ast.Node // Node is the key
 }
 
-// Mapping reads a mapping with texts for keys, none of which stands there twice. Errors
-// are those of [ErrorAt].
+// Mapping returns the members of a mapping with string keys. Errors are as from [ErrorAt].
 func Mapping(node ast.Node) ([]Pair, error) {
 	var values []*ast.MappingValueNode
 	switch n := node.(type) {
@@ -82,7 +81,7 @@ func Mapping(node ast.Node) ([]Pair, error) {
 	return all, nil
 }
 
-// Text is the value, which must be a string. Errors are those of [ErrorAt].
+// Text returns the value, which must be a string. Errors are as from [ErrorAt].
 func (m Pair) Text() (string, error) {
 	switch n := m.Value.(type) {
 	case *ast.StringNode:
@@ -95,7 +94,7 @@ func (m Pair) Text() (string, error) {
 	return "", ErrorAt(m.Value, "%s must be a text: quote it", Clip(m.Key))
 }
 
-// ErrorAt is an error at a node, a mapping's at its first key:
+// ErrorAt returns an error at the position of a node, or of the first key of a mapping:
 // "line:column: message".
 func ErrorAt(node ast.Node, format string, args ...any) error {
 	if n, ok := node.(*ast.MappingNode); ok && len(n.Values) > 0 {
@@ -117,7 +116,7 @@ func syntaxError(err error) error {
 	return fmt.Errorf("%d:%d: %s", line, column, strings.Join(strings.Fields(syntax.GetMessage()), " "))
 }
 
-// Position is where a token stands, from 1; 1 and 1 where it is not known.
+// Position returns the position of a token, starting at 1; 1 and 1 if it is unknown.
 func Position(t *token.Token) (line, column int) {
 	if t == nil || t.Position == nil {
 		return 1, 1
@@ -125,5 +124,5 @@ func Position(t *token.Token) (line, column int) {
 	return t.Position.Line, t.Position.Column
 }
 
-// Clip bounds a key in a message.
+// Clip cuts a key for a message.
 func Clip(text string) string { return shorten.Runes(text, 80, "...") }

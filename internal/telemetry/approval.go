@@ -44,9 +44,9 @@ func (t *Tracer) Asked(a Approval) context.Context {
 
 // Decided makes the spans of the wait for an answer and of the decision, which link to each other.
 // The wait is part of the event's trace, whichever replica decides, since the approval request
-// carries it. The decision is a child of the span in ctx, the answer's, or in a trace of its own:
-// it may be made days later. Only the replica that decides makes them. The returned context is for
-// messages about the decision.
+// carries it. The decision may be made days later, so it is a child of the answer's span in ctx, or
+// the root of its own trace. Only the replica that decides makes these spans. The returned context
+// is for messages about the decision.
 func (t *Tracer) Decided(ctx context.Context, a Approval) context.Context {
 	if t == nil {
 		return Remote(context.Background(), a.Trace, "")

@@ -12,7 +12,7 @@ import (
 const (
 	maxEvents = 100  // names of events, including the standard ones
 	maxHooks  = 1000 // ids of hooks
-	maxPairs  = 2000 // of an event and a hook, or of an agent's class and an event
+	maxPairs  = 2000 // pairs of an event and a hook, or of an agent's class and an event
 	maxAgents = 100  // classes of agents
 )
 

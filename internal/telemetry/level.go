@@ -7,7 +7,7 @@ import (
 )
 
 // ToggleLevel switches the level of a log with each signal: to debug, and back to the previous
-// level, or to info if that was debug. stop ends this and waits.
+// level, or to info if that was debug. stop ends the switching and waits for the goroutine.
 func ToggleLevel(level *slog.LevelVar, signals <-chan os.Signal, log *slog.Logger) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup

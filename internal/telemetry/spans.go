@@ -29,7 +29,7 @@ type span struct {
 type maker struct {
 	*Tracer
 	next    *chosen                 // ids of the next span
-	ctx     context.Context         // holds next
+	ctx     context.Context         // contains next
 	options []trace.SpanStartOption // of the next span
 }
 
@@ -88,7 +88,7 @@ func (t *Tracer) Chain(tr *Trace, c *Chain) {
 		return
 	}
 	id := tr.root.TraceID()
-	about := make([]attribute.KeyValue, 0, 24) // reused for one span after the other
+	about := make([]attribute.KeyValue, 0, 24) // reused for each span
 	t.make(id, tr.parent, t.event(about, tr, c, why))
 	calls := t.below(id, tr.root)
 	for i := range c.Outcome.Calls {
@@ -248,7 +248,8 @@ func (t *Tracer) Unawaited(tr *Trace, a Answer, action chain.Action) {
 	t.make(tr.root.TraceID(), tr.root, s)
 }
 
-// before returns when the previous hook of an entry had answered.
+// before returns the time when the last hook before an entry answered, or the event's arrival if
+// there is none.
 func (c *Chain) before(entry *chain.Entry) time.Time {
 	at := c.Came
 	for i := range c.Outcome.Calls {

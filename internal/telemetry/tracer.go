@@ -27,7 +27,7 @@ type Tracer struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	head     sampling
-	prefix   string // of the subjects
+	prefix   string // first token of the subjects
 	made     atomic.Int64
 	exported *exported // nil if the exporter is not ours
 }
@@ -65,7 +65,7 @@ func (t *Telemetry) startTraces(ctx context.Context, o Options, process *resourc
 	if o.Spans != nil {
 		options = append(options, sdktrace.WithSpanProcessor(o.Spans))
 	}
-	if o.Global { // for spans that are started before they end, and sampled then
+	if o.Global { // these spans are sampled when they start, so the standard sampler and ids apply
 		tracer.provider = sdktrace.NewTracerProvider(options...)
 		otel.SetTracerProvider(tracer.provider)
 	} else {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// FreeAddrs returns addresses of the loopback with ports that were free a moment
-// ago.
+// FreeAddrs returns loopback addresses with ports that were free when it was called.
 func FreeAddrs(t testing.TB, n int) []string {
 	t.Helper()
 	list := make([]string, n)

@@ -5,8 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// A test process lives for seconds, and its heap is small: by default it would spend a fifth of
-// its CPU time on garbage. Larger tiers keep the default, since they may fill the memory.
+// A test process runs for seconds with a small heap. With the default GOGC it would spend a fifth
+// of its CPU time on garbage collection. Larger tiers keep the default, since they may need much
+// memory.
 func init() {
 	const percent = 400
 	if t, known := tier(); known && t == Smoke && os.Getenv("GOGC") == "" {

@@ -21,7 +21,7 @@ type Process struct {
 	Cmd *exec.Cmd
 
 	ready, ended chan struct{}
-	err          error // how it ended; set before ended is closed
+	err          error // how the process ended; set before ended is closed
 	log          tail
 
 	mu    sync.Mutex
@@ -30,9 +30,9 @@ type Process struct {
 	took  time.Duration // until it was ready
 }
 
-// Start starts a program that is ready when it writes a line with the text ready to
-// standard output. after, where not nil, gets each line that it writes later; the
-// command's Stderr, where set, gets what it writes there.
+// Start starts a program that is ready when it writes a line with the text ready to standard
+// output. If after is not nil, it is called with each later line. If the command's Stderr is set,
+// it gets the standard error.
 func Start(t testing.TB, cmd *exec.Cmd, ready string, after func(line string)) *Process {
 	t.Helper()
 	p := &Process{Cmd: cmd, ready: make(chan struct{}), ended: make(chan struct{}), since: time.Now()}
@@ -76,8 +76,7 @@ func (p *Process) follow(stdout io.Reader, ready string, after func(string)) {
 	p.err = p.Cmd.Wait()
 }
 
-// Ready waits until the process is ready, and reports whether it is before it or ctx
-// ends.
+// Ready waits until the process is ready. It returns false if the process or ctx ends first.
 func (p *Process) Ready(ctx context.Context) bool {
 	select {
 	case <-p.ready:
@@ -92,7 +91,7 @@ func (p *Process) Ready(ctx context.Context) bool {
 	}
 }
 
-// MustBeReady waits until the process is ready, and fails the test where it is not.
+// MustBeReady waits until the process is ready, and fails the test if it does not get ready.
 func (p *Process) MustBeReady(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
@@ -102,11 +101,11 @@ func (p *Process) MustBeReady(t testing.TB) {
 	}
 }
 
-// Startup is how long it took until the process was ready. Call it after [Process.Ready].
+// Startup returns the time until the process was ready. Call it after [Process.Ready].
 func (p *Process) Startup() time.Duration { return p.took }
 
-// End sends a signal and waits until the process has ended. It does no harm to one that
-// has. The error says how the process ended.
+// End sends a signal and waits until the process has ended. It may be called again. The error says
+// how the process ended.
 func (p *Process) End(t testing.TB, s os.Signal) error {
 	t.Helper()
 	_ = p.Cmd.Process.Signal(s)
@@ -123,11 +122,11 @@ func (p *Process) End(t testing.TB, s os.Signal) error {
 	return p.err
 }
 
-// Pid is the id of the process.
+// Pid returns the id of the process.
 func (p *Process) Pid() string { return strconv.Itoa(p.Cmd.Process.Pid) }
 
-// Resident is the memory that the process holds, in KB. Where that can't be read the test
-// is skipped.
+// Resident returns the resident memory of the process, in KB. It skips the test on systems where it
+// can't be read.
 func (p *Process) Resident(t testing.TB) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -145,21 +144,21 @@ func (p *Process) Resident(t testing.TB) int {
 	return kb
 }
 
-// Ended is closed when the process has ended.
+// Ended returns a channel that is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Stdout is what the process wrote to standard output until it was ready.
+// Stdout returns the standard output until the process was ready.
 func (p *Process) Stdout() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.out.String()
 }
 
-// Stderr is the end of what the process wrote to standard error.
+// Stderr returns the end of the standard error.
 func (p *Process) Stderr() string { return p.log.String() }
 
-// Find returns the first group of a pattern in [Process.Stdout], and fails the test where
-// there is none.
+// Find returns the first group of a pattern in [Process.Stdout], and fails the test if the pattern
+// does not match.
 func (p *Process) Find(t testing.TB, pattern string) string {
 	t.Helper()
 	m := regexp.MustCompile(pattern).FindStringSubmatch(p.Stdout())
@@ -169,7 +168,7 @@ func (p *Process) Find(t testing.TB, pattern string) string {
 	return m[1]
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the last bytes that are written to it.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// module is what the programs are part of.
+// module is the module of the programs.
 const module = "github.com/hookrouter/hookrouter"
 
 var programs struct {
@@ -24,10 +24,10 @@ var programs struct {
 	built map[string]string // by name and flags
 }
 
-// Program returns the path of a program of cmd, as it is in this tree, or of another
-// directory, as examples/guard; flags are those of go build, for instance [RaceFlags]. It stays in the user's cache, where the next test,
-// package or run finds it: one test of a run has the go command look whether it has
-// changed, and the others take what that built.
+// Program builds a program of cmd, or of another directory such as examples/guard, from this tree
+// and returns its path. flags are flags of go build, such as [RaceFlags]. The program is cached in
+// the user's cache directory. In each run, only the first test calls the go command, which rebuilds
+// the program if it has changed.
 func Program(t testing.TB, name string, flags ...string) string {
 	t.Helper()
 	programs.Lock()
@@ -47,8 +47,8 @@ func Program(t testing.TB, name string, flags ...string) string {
 	return path
 }
 
-// buildProgram builds over what the cache has, and puts it in its place in one step:
-// other test processes may build or run the same program.
+// buildProgram builds a program on top of the cached one, and replaces that atomically, since other
+// test processes may build or run the same program.
 func buildProgram(t testing.TB, name string, flags []string) (string, error) {
 	dir, err := programDir(name, flags)
 	if err != nil {
@@ -65,7 +65,7 @@ func buildProgram(t testing.TB, name string, flags []string) (string, error) {
 	if by, err := os.ReadFile(stamp); err == nil && run != "" && string(by) == run {
 		return path, nil
 	}
-	own, err := os.MkdirTemp(dir, "build-*") //nolint:usetesting // beside its place in the cache, so that a rename moves it
+	own, err := os.MkdirTemp(dir, "build-*") //nolint:usetesting // on the same file system as the cache, for the rename
 	if err != nil {
 		return "", err
 	}
@@ -81,16 +81,15 @@ func buildProgram(t testing.TB, name string, flags []string) (string, error) {
 	if err := os.Rename(fresh, path); err != nil {
 		return "", err
 	}
-	// The stamp comes last: whoever reads it finds the program.
+	// Write the stamp last, so that a process that reads it finds the program.
 	if err := os.WriteFile(filepath.Join(own, "run"), []byte(run), 0o600); err != nil {
 		return "", err
 	}
 	return path, os.Rename(filepath.Join(own, "run"), stamp)
 }
 
-// testRun names the go test command that runs this process, by the directory that it
-// makes to link its tests in. It is empty for a test that was linked elsewhere: that may
-// be run again after the tree has changed.
+// testRun identifies the go test command that runs this process by its build directory. It is empty
+// for a test that was built elsewhere, since it may run again after the tree has changed.
 func testRun() string {
 	self, err := os.Executable()
 	work := filepath.Dir(filepath.Dir(self))
@@ -100,7 +99,7 @@ func testRun() string {
 	return work
 }
 
-// programDir is the directory for one program of this tree, built with these flags.
+// programDir returns the cache directory for a program of this tree, built with flags.
 func programDir(name string, flags []string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -121,8 +120,8 @@ func programDir(name string, flags []string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// reuse gives a program another name, for the go command to leave it or to put a new one
-// there: it never writes into a file that is there.
+// reuse links or copies a program to another path. The go command keeps it if it is up to date, or
+// replaces the file without writing to it.
 func reuse(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil

@@ -2,5 +2,5 @@
 
 package testkit
 
-// RaceFlags build a program as this test is built.
+// RaceFlags are the flags that build a program with the race detector if this test has it.
 var RaceFlags = []string{"-race"}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// ExecStart returns the arguments with which a unit of systemd starts its program, with no
-// specifiers. The unit is verified where systemd-analyze is here.
+// ExecStart returns the arguments in ExecStart of a systemd unit, without expanding specifiers. It
+// verifies the unit if systemd-analyze is installed.
 func ExecStart(t *testing.T, unit string) []string {
 	t.Helper()
 	text, err := os.ReadFile(unit)
@@ -21,7 +21,7 @@ func ExecStart(t *testing.T, unit string) []string {
 	for line := range strings.Lines(string(text)) {
 		if command, is := strings.CutPrefix(line, "ExecStart="); is {
 			words = strings.Fields(command)
-			line = strings.Replace(line, words[0], "/bin/true", 1) // systemd wants a program that exists
+			line = strings.Replace(line, words[0], "/bin/true", 1) // systemd requires an existing program
 		}
 		lines = append(lines, line)
 	}

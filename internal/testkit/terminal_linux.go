@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Screen is a terminal. What is written to File stands on it.
+// Screen is a terminal that shows what is written to File.
 type Screen struct {
 	File *os.File
 
@@ -19,7 +19,7 @@ type Screen struct {
 	text strings.Builder
 }
 
-// Terminal opens a terminal that is so many columns wide, until the test ends.
+// Terminal opens a terminal with a width of columns. It is closed when the test ends.
 func Terminal(t testing.TB, columns uint16) *Screen {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY|syscall.O_CLOEXEC, 0)
@@ -61,14 +61,14 @@ func Terminal(t testing.TB, columns uint16) *Screen {
 	return s
 }
 
-// String is what stands on the screen.
+// String returns the text on the screen.
 func (s *Screen) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return strings.ReplaceAll(s.text.String(), "\r\n", "\n")
 }
 
-// Wide are the lines on the screen that are wider than so many columns.
+// Wide returns the lines on the screen that are wider than columns.
 func (s *Screen) Wide(columns int) (lines []string) {
 	for line := range strings.Lines(s.String()) {
 		if line = strings.TrimRight(line, "\n"); len([]rune(line)) > columns {

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// Tier is how much a run of the tests does.
+// Tier determines how much a test run does.
 type Tier int
 
 // The tiers, from the smallest to the largest.
 const (
 	Smoke Tier = iota // everything once: what go test does by default
-	CI                // what runs before a change lands
-	Full              // everything as often as it is meant to be
+	CI                // before a change is merged
+	Full              // everything with the full number of repetitions
 )
 
-// CurrentTier is the tier that the environment selects. It fails the test where the
-// environment names one that does not exist.
+// CurrentTier returns the tier that the environment selects. It fails the test if the environment
+// names an unknown tier.
 func CurrentTier(t testing.TB) Tier {
 	t.Helper()
 	tier, known := tier()
@@ -43,7 +43,7 @@ func tier() (t Tier, known bool) {
 	return Smoke, false
 }
 
-// Volume is how often a test repeats what it does, by tier. It logs the number, and
+// Volume returns the number of repetitions of a test in the current tier. It logs the number, and
 // .ci/run prints it.
 func Volume(t testing.TB, smoke, ci, full int) int {
 	t.Helper()
@@ -52,7 +52,7 @@ func Volume(t testing.TB, smoke, ci, full int) int {
 	return n
 }
 
-// From skips the test in tiers smaller than this one.
+// From skips the test in tiers smaller than tier.
 func From(t testing.TB, tier Tier) {
 	t.Helper()
 	if CurrentTier(t) < tier {
@@ -60,9 +60,8 @@ func From(t testing.TB, tier Tier) {
 	}
 }
 
-// Parallel lets n tests of this package run at the same time where the command line does
-// not say how many. It is for packages whose tests wait more than they compute; TestMain
-// calls it first.
+// Parallel sets the number of parallel tests of this package, unless the command line sets it. It
+// is for packages whose tests wait more than they compute. TestMain must call it first.
 func Parallel(n int) {
 	flag.Parse()
 	set := false

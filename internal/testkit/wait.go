@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Patience is how long [Eventually] and [Receive] wait before they fail a test: far
-// longer than anything takes, even where a machine is busy.
+// Patience is how long [Eventually] and [Receive] wait before they fail a test. It is far longer
+// than anything takes, even on a busy machine.
 const Patience = 90 * time.Second
 
-// Within returns a context that ends after d. It outlives the test by its cleanups,
-// unlike that of the test.
+// Within returns a context that ends after d. Unlike the test's own context, it is still valid in
+// cleanups.
 func Within(t testing.TB, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -19,8 +19,8 @@ func Within(t testing.TB, d time.Duration) context.Context {
 	return ctx
 }
 
-// Eventually waits until a condition holds, and fails the test where it does not hold
-// within [Patience].
+// Eventually waits until a condition is true, and fails the test if that takes longer than
+// [Patience].
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
@@ -28,7 +28,7 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	Until(t, ctx, what, holds)
 }
 
-// Until waits until a condition holds, and fails the test where ctx ends before.
+// Until waits until a condition is true, and fails the test if ctx ends first.
 func Until(t testing.TB, ctx context.Context, what string, holds func() bool) {
 	t.Helper()
 	if !Soon(ctx, holds) {
@@ -36,7 +36,7 @@ func Until(t testing.TB, ctx context.Context, what string, holds func() bool) {
 	}
 }
 
-// Soon reports whether a condition holds before ctx ends. It asks at once, and then in
+// Soon reports whether a condition becomes true before ctx ends. It checks immediately, and then in
 // intervals that grow to 20 ms.
 func Soon(ctx context.Context, holds func() bool) bool {
 	const longest = 20 * time.Millisecond
@@ -55,8 +55,8 @@ func Soon(ctx context.Context, holds func() bool) bool {
 	return true
 }
 
-// Receive returns the next value of a channel, and fails the test where none comes within
-// [Patience], or the channel is closed.
+// Receive returns the next value of a channel. It fails the test if none arrives within [Patience],
+// or if the channel is closed.
 func Receive[T any](t testing.TB, what string, from <-chan T) T {
 	t.Helper()
 	timer := time.NewTimer(Patience)
@@ -73,8 +73,7 @@ func Receive[T any](t testing.TB, what string, from <-chan T) T {
 	panic("unreachable")
 }
 
-// Closed waits until a channel is closed, and fails the test where that does not happen
-// within [Patience].
+// Closed waits until a channel is closed, and fails the test if that takes longer than [Patience].
 func Closed[T any](t testing.TB, what string, done <-chan T) {
 	t.Helper()
 	timer := time.NewTimer(Patience)

@@ -1,8 +1,8 @@
-// Package version says which version of the programs this is.
+// Package version returns the version of the programs.
 //
 // A release sets it: -ldflags "-X github.com/hookrouter/hookrouter/internal/version.release=1.2.3",
-// and likewise commit and date. Elsewhere [Number] is the next release, and [String] the
-// version that the go command recorded: that of the module for go install, that of the
+// and likewise commit and date. In other builds, [Number] returns the next release, and [String]
+// the version that the go command recorded: the version of the module for go install, or of the
 // commit in a checkout.
 package version
 
@@ -20,14 +20,14 @@ const next = "0.1.0"
 // The linker sets these.
 var (
 	release string
-	commit  string // its full hash
+	commit  string // full hash
 	date    string // of the commit, RFC 3339
 )
 
-// Number is a semantic version, without a leading v: for what is compared.
+// Number returns a semantic version without a leading v, for comparisons.
 func Number() string { return cmp.Or(release, next) }
 
-// String is for people: it tells builds between two releases apart.
+// String returns a version for people, which distinguishes builds between releases.
 func String() string {
 	info, ok := debug.ReadBuildInfo()
 	if release != "" || !ok || info.Main.Version == "(devel)" {
@@ -36,14 +36,14 @@ func String() string {
 	return cmp.Or(info.Main.Version, Number())
 }
 
-// Build is the version with the commit and its date, as far as they are known: what
-// --version prints. It begins with [Number], or with the version of the module.
+// Build returns the version with the commit and its date, if known, as printed by --version. It
+// starts with [Number] or the version of the module.
 func Build() string {
 	info, _ := debug.ReadBuildInfo()
 	return build(String(), info)
 }
 
-// shortCommit is how many digits of a commit are shown, as in pseudo-versions of Go.
+// shortCommit is the number of digits of a commit that are shown, as in Go pseudo-versions.
 const shortCommit = 12
 
 func build(version string, info *debug.BuildInfo) string {

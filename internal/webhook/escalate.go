@@ -16,7 +16,7 @@ import (
 // Escalation is a receiver that is notified of an approval request only if nobody has answered it
 // for a while.
 type Escalation struct {
-	// After is how long others have to answer, starting when the request was made.
+	// After is the delay, counted from when the request was made.
 	After time.Duration
 	// URL is a URL as in [Options.URLs].
 	URL string

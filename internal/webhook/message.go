@@ -23,7 +23,7 @@ const (
 	// maxBody is the maximum size of a request, in bytes. It limits the memory of queues.
 	maxBody = 64 << 10
 	// maxText is the maximum length of a prompt and a note, in characters. Notifications should be
-	// short, and the approval request has the whole text.
+	// short; the approval request has the full text.
 	maxText = 2000
 )
 

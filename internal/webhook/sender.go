@@ -75,8 +75,8 @@ type Stats struct {
 
 type counts struct{ delivered, failed, dropped atomic.Uint64 }
 
-// New checks the options. The error identifies a wrong URL without showing it. [Sender.Run] starts
-// to send.
+// New checks the options and returns a sender. The error identifies a wrong URL without showing it.
+// [Sender.Run] delivers the messages.
 func New(o Options) (*Sender, error) {
 	s := &Sender{
 		log:       cmp.Or(o.Log, slog.New(slog.DiscardHandler)),

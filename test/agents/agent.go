@@ -6,45 +6,45 @@ import (
 	"strings"
 )
 
-// Agent is a coding agent: how it is installed, configured and started.
+// Agent describes how to install, configure and start a coding agent.
 type Agent struct {
-	Name string // as hook-agent calls it
-	// Version is the one that is tested; others may behave differently.
+	Name string // as in hook-agent
+	// Version is the tested version; others may behave differently.
 	Version string
-	// Package is what npm calls it.
+	// Package is the name of its npm package.
 	Package string
-	// Install are the packages to install, with VERSION for the version. They are those of
-	// the platform where there are some: npm may take an older version otherwise.
+	// Install are the packages to install, with VERSION as a placeholder. Platform packages are named
+	// explicitly if they exist: otherwise npm may install an older version.
 	Install []string
-	// Program is the command line of the installed agent; what begins with node_modules/
-	// is a file of the installation.
+	// Program is the command line of the installed agent. Words that start with node_modules/ are
+	// files of the installation.
 	Program []string
-	// Args follow the program.
+	// Args returns the arguments that follow Program.
 	Args func(r Run) []string
-	// Env is its environment beside HOME, PATH and the like.
+	// Env returns its environment, in addition to HOME, PATH and the like.
 	Env func(r Run) []string
-	// Files are what it needs below its home beside what `hookctl connect` writes.
+	// Files returns the files that it needs below its home, in addition to those of `hookctl connect`.
 	Files func(r Run) map[string]string
-	// Cannot says, by case, why an agent does not do what other agents do. The case checks
-	// then that nothing passes that should not.
+	// Cannot has the reason why the agent does not support a case, by case. The case then checks only
+	// that nothing passes that must not.
 	Cannot map[string]string
 }
 
 // Run is one run of an agent.
 type Run struct {
-	Home, Dir, Temp string // directories of its own
-	Model           string // the address of the model, http://HOST:PORT
+	Home, Dir, Temp string // separate directories for each run
+	Model           string // URL of the model, http://HOST:PORT
 	Prompt          string
 }
 
-// Names of the cases that not every agent honors.
+// Names of the cases that not every agent supports.
 const (
 	CaseInject = "pass with injection"
 	CaseModify = "modify"
 	CaseRedact = "redact the result"
 )
 
-// Select returns the agents that a comma-separated list names, or all of them.
+// Select returns the agents in a comma-separated list, or all agents for "all".
 func Select(list string) ([]Agent, error) {
 	if list == "all" {
 		return All(), nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Prepare writes what the agent needs in its home.
+// Prepare writes the files that the agent needs in its home.
 func (a Agent) Prepare(r Run) error {
 	if a.Files == nil {
 		return nil
@@ -26,8 +26,8 @@ func (a Agent) Prepare(r Run) error {
 	return nil
 }
 
-// Command starts the agent that is installed in a directory. Its processes end with ctx,
-// or when it ends; they see nothing of this process' environment.
+// Command returns the command that starts the agent installed in a directory. Its processes end
+// with ctx or with the agent. They inherit only PATH from this process' environment.
 func (a Agent) Command(ctx context.Context, installed string, r Run) *exec.Cmd {
 	var line []string
 	for _, word := range a.Program {

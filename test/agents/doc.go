@@ -1,15 +1,15 @@
-// Package agents runs real coding agents behind a router, through hook-agent, against a
-// model server of its own: see package stubmodel.
+// Package agents runs real coding agents with a router, through hook-agent, against a stub model
+// server: see package stubmodel.
 //
-// [All] is the table of agents: which packages of npm they are, pinned, and how they are
-// started. [Install] puts one into the user's cache. [Isolation] says whether a process can
-// be cut off from the network, and [Agent.Command] starts an agent with a home of its own.
+// [All] is the table of agents, with their pinned npm packages and how to start them. [Install]
+// installs one into the user's cache. [Isolation] isolates a process from the network if possible,
+// and [Agent.Command] starts an agent with its own home.
 //
-// The tests run no agent unless AGENTS names some, or all:
+// The tests run only the agents that AGENTS names, or all of them:
 //
 //	AGENTS=claude-code,codex go test -v ./test/agents
 //
-// They install what is missing and then go on in namespaces where there is nothing but
-// loopback: the router, the model and the agent. They end with a table of what each agent
-// did, which is also written to test/artifacts/agents.json.
+// They install missing agents and then continue in namespaces that have only loopback, with the
+// router, the model and the agent. They end with a table of the results of each agent, which is
+// also written to test/artifacts/agents.json.
 package agents

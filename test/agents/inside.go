@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// RunInside installs agents, runs this program again, cut off from the network, and returns
-// its exit code. Without npm nothing runs, and the code is 0. Call it from a locked thread:
-// the other program ends with that.
+// RunInside installs agents, runs this program again, isolated from the network if possible, and
+// returns its exit code. Without npm, it runs nothing and returns 0. Call it from a locked thread:
+// the other program ends with the thread.
 func RunInside(ctx context.Context, chosen []Agent, stdout io.Writer) (code int, err error) {
 	for _, a := range chosen {
 		_, err := Install(ctx, a)

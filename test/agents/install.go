@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// ErrNoNpm means that nothing can be installed here.
+// ErrNoNpm means that npm is not installed.
 var ErrNoNpm = errors.New("no agent can be installed: npm is not in PATH")
 
-// Installed is where a version of an agent stands in the user's cache, and whether it does.
+// Installed returns the directory of the agent's version in the user's cache, and whether it is
+// installed.
 func (a Agent) Installed() (dir string, ok bool, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -29,7 +30,7 @@ func (a Agent) Installed() (dir string, ok bool, err error) {
 	return dir, err == nil, err
 }
 
-// Install installs an agent with npm, unless it is there. No script of a package runs.
+// Install installs an agent with npm, unless it is already installed. It runs no package scripts.
 func Install(ctx context.Context, a Agent) (dir string, err error) {
 	dir, ok, err := a.Installed()
 	if ok || err != nil {
@@ -48,7 +49,7 @@ func Install(ctx context.Context, a Agent) (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = os.RemoveAll(own) }() // is gone where it was renamed
+	defer func() { _ = os.RemoveAll(own) }() // no-op after the rename
 	if err := os.WriteFile(filepath.Join(own, "package.json"), []byte(`{"private":true}`), 0o600); err != nil {
 		return "", err
 	}

@@ -8,19 +8,20 @@ import (
 	"strings"
 )
 
-// Isolation is how processes are cut off from the network. The zero Isolation does not
-// cut them off.
+// Isolation isolates processes from the network. The zero Isolation does not isolate them.
 type Isolation struct {
-	unshare []string // the command that starts another one with a network of its own
+	unshare []string // the command that starts another one in its own network namespace
 }
 
-// pids start a command with processes of its own, which are killed with it.
+// pids are the flags of unshare for a separate PID namespace, whose processes are killed with the
+// command.
 var pids = []string{"--pid", "--fork", "--kill-child", "--mount-proc"}
 
-// loopback is a shell's script that starts its arguments with nothing but loopback.
+// loopback is a shell script that enables loopback and runs its arguments.
 const loopback = `ip link set lo up && exec "$@"`
 
-// NewIsolation finds out what this user may do. The error says why nothing is possible.
+// NewIsolation returns an isolation that this user is permitted to use. The error says why there is
+// none.
 func NewIsolation(ctx context.Context) (Isolation, error) {
 	var causes []string
 	for _, who := range [][]string{nil, {"--map-root-user"}} {
@@ -35,10 +36,10 @@ func NewIsolation(ctx context.Context) (Isolation, error) {
 	return Isolation{}, fmt.Errorf("no namespaces here: %s", strings.Join(causes, "; "))
 }
 
-// Isolated reports whether processes are cut off.
+// Isolated reports whether processes are isolated.
 func (i Isolation) Isolated() bool { return i.unshare != nil }
 
-// Command is the command line that starts another one cut off.
+// Command returns the command line that runs a command in isolation.
 func (i Isolation) Command(args ...string) []string {
 	if !i.Isolated() {
 		return args
@@ -46,10 +47,10 @@ func (i Isolation) Command(args ...string) []string {
 	return append(append(append([]string{}, i.unshare...), "--", "sh", "-c", loopback, "sh"), args...)
 }
 
-// deadProxy leads whoever honors it nowhere: no program listens at this port.
+// deadProxy is a proxy address at which no program listens.
 const deadProxy = "http://127.0.0.1:9"
 
-// proxies are for an agent that is not cut off.
+// proxies returns the proxy variables for an agent that is not isolated.
 func proxies() []string {
 	return []string{
 		"HTTP_PROXY=" + deadProxy, "HTTPS_PROXY=" + deadProxy, "ALL_PROXY=" + deadProxy, "NO_PROXY=127.0.0.1,localhost",
@@ -57,17 +58,16 @@ func proxies() []string {
 	}
 }
 
-// inside is set in the environment of a process that is cut off already.
+// inside is the variable that [Isolation.Again] sets in the environment of its process.
 const inside = "HOOKROUTER_TEST_INSIDE"
 
-// Inside reports whether this process has been started by [Isolation.Again].
+// Inside reports whether [Isolation.Again] started this process.
 func Inside() bool { return os.Getenv(inside) != "" }
 
-// Cut reports whether it is cut off.
+// Cut reports whether this process is isolated.
 func Cut() bool { return os.Getenv(inside) == "cut off" }
 
-// Again runs this program once more, cut off where that is possible, and returns its
-// exit code.
+// Again runs this program again, isolated if possible, and returns its exit code.
 func (i Isolation) Again(ctx context.Context) (code int, err error) {
 	self, err := os.Executable()
 	if err != nil {

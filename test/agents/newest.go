@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Newest is the agent in the newest version that npm's registry has.
+// Newest returns the agent with the newest version in the npm registry.
 func (a Agent) Newest(ctx context.Context) (Agent, error) {
 	out, err := exec.CommandContext(ctx, "npm", "view", "--loglevel=error", a.Package, "version").Output()
 	if err != nil {

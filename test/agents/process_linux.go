@@ -5,12 +5,12 @@ import (
 	"syscall"
 )
 
-// endWithThis has a command killed where this process ends. Call it from a locked thread.
+// endWithThis makes the kernel kill a command when this process ends. Call it from a locked thread.
 func endWithThis(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// asGroup makes a command, and what it starts, a group that ends as one.
+// asGroup runs a command in its own process group, which is killed as a whole.
 func asGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -1,11 +1,11 @@
 package agents
 
-// All are the agents, in the order in which they are run.
+// All returns the agents, in the order in which they run.
 func All() []Agent {
 	return []Agent{claudeCode(), codex(), goose(), gemini(), qwen(), copilot(), opencode()}
 }
 
-// claudeCode speaks Anthropic Messages.
+// claudeCode returns Claude Code, which uses Anthropic Messages.
 func claudeCode() Agent {
 	return Agent{
 		Name: "claude-code", Version: "2.1.330", Package: "@anthropic-ai/claude-code",
@@ -18,14 +18,14 @@ func claudeCode() Agent {
 	}
 }
 
-// codex speaks OpenAI Responses.
+// codex returns Codex, which uses OpenAI Responses.
 func codex() Agent {
 	const program = "node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
 	return Agent{
 		Name: "codex", Version: "0.169.0", Package: "@openai/codex",
 		Install: []string{"@openai/codex-linux-x64@npm:@openai/codex@VERSION-linux-x64"},
-		// Nobody is there who could trust the hook, as people must. The rest is what would
-		// have it wait for the network.
+		// No person can trust the hook in a test. The other flags disable features that wait for the
+		// network.
 		Program: []string{
 			program, "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--disable", "plugins", "--disable", "apps",
 			"-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false",
@@ -49,7 +49,7 @@ hooks = true
 	}
 }
 
-// goose speaks Chat Completions.
+// goose returns Goose, which uses Chat Completions.
 func goose() Agent {
 	return Agent{
 		Name: "goose", Version: "1.52.0", Package: "@aaif/goose-binary-linux-x64",
@@ -70,7 +70,7 @@ func goose() Agent {
 	}
 }
 
-// gemini is Gemini CLI, which speaks generateContent.
+// gemini returns Gemini CLI, which uses generateContent.
 func gemini() Agent {
 	return Agent{
 		Name: "gemini", Version: "0.61.0", Package: "@google/gemini-cli",
@@ -92,7 +92,7 @@ func gemini() Agent {
 	}
 }
 
-// qwen is Qwen Code, which speaks Chat Completions and needs a newer Node than some machines
+// qwen returns Qwen Code, which uses Chat Completions. It needs a newer Node than some machines
 // have.
 func qwen() Agent {
 	return Agent{
@@ -119,7 +119,7 @@ func qwen() Agent {
 	}
 }
 
-// copilot is Copilot CLI with a provider of its own, which needs no login; it speaks Chat
+// copilot returns Copilot CLI with a custom provider, which needs no login. It uses Chat
 // Completions.
 func copilot() Agent {
 	return Agent{
@@ -136,9 +136,9 @@ func copilot() Agent {
 	}
 }
 
-// opencode speaks Chat Completions through a provider that it holds. It wants to install its
-// package for plug-ins into the folder of its configuration, and waits: the two files of npm
-// say that it is there.
+// opencode returns OpenCode, which uses Chat Completions with an included provider. It would
+// install its plug-in package into its configuration directory and wait for that; the two npm files
+// make it look installed.
 func opencode() Agent {
 	return Agent{
 		Name: "opencode", Version: "1.18.33", Package: "opencode-linux-x64",

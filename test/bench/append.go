@@ -14,10 +14,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// appender measures what one publish to an append-only log costs: to the router's server,
-// as the router's writer does it, of the very bytes that the router wrote last. One sits
-// where the agent does, as all that the bench times, over the agent's kind of connection;
-// another in the router's process, over the router's.
+// appender measures the time of one publish to an append-only log: to the router's server, as the
+// router's writer does it, with the same bytes that the router wrote last. One appender runs in the
+// agent's process with the agent's kind of connection, like all else that the bench times; another
+// one runs in the router's process with the router's kind of connection.
 type appender struct {
 	connection natsx.Options
 
@@ -25,21 +25,20 @@ type appender struct {
 	log     *natsx.Stream
 	subject string
 	body    []byte
-	data    []byte // of an event
+	data    []byte // data of an event
 	last    uint64
 	count   int
 }
 
-// appended is the answer of an appender.
+// appended is the result of an appender.
 type appended struct {
 	Bytes int             `json:"bytes"` // of the body
 	Took  []time.Duration `json:"took"`
 }
 
-// measure appends so many times, each where the router does it: right behind calls of
-// three hooks, over the same connection, which are not part of the time. Publishes that
-// follow each other at once would find every processor awake and the disk at work, as no
-// answer of a router does.
+// measure appends a number of times. Like the router, it appends right after calls of three hooks
+// on the same connection, whose time is not included. Consecutive publishes would find all
+// processors awake and the disk busy, unlike those of a router.
 func (a *appender) measure(ctx context.Context, times string) (string, error) {
 	n, err := strconv.Atoi(times)
 	if err == nil && a.log == nil {
@@ -66,7 +65,7 @@ func (a *appender) measure(ctx context.Context, times string) (string, error) {
 	return string(text), err
 }
 
-// open makes the log, with the settings of the audit log.
+// open creates the log, with the settings of the audit log.
 func (a *appender) open(ctx context.Context) (err error) {
 	if a.bus, err = natsx.Connect(a.connection); err != nil {
 		return err

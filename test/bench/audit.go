@@ -12,20 +12,20 @@ import (
 
 const partAudit = "audit"
 
-// keyFile is the key of a router's audit log, in its directory.
+// keyFile is the name of the file with the key of a router's audit log, in the router's directory.
 const keyFile = "audit.key"
 
-// pair is a router whose answers wait until their records are on the disk, and one
-// that keeps no records.
+// pair is a router whose answers wait until their records are on disk, and one without an audit
+// log.
 type pair struct {
 	strict, off arm
-	synced      arm // single publishes to a log beside that of strict, by the agent
-	inside      arm // the same by the router's process
+	synced      arm // single publishes to another log on the server of strict, by the agent
+	inside      arm // the same, by the router's process
 	name        string
-	dir         string // of strict: its key is there
+	dir         string // directory of strict, with its key
 }
 
-// audit compares strict audit with none, and verification with plain SHA-256.
+// audit compares strict audit with no audit, and verification with plain SHA-256.
 func (b *bench) audit(ctx context.Context) error {
 	own, joined, err := b.startAudit(ctx)
 	if err != nil {
@@ -40,9 +40,8 @@ func (b *bench) audit(ctx context.Context) error {
 	return b.verify(ctx, own)
 }
 
-// startAudit starts the routers that are compared: two with servers of their own, which
-// is how hook-router runs by default, and two that join one server. All servers
-// sync every write.
+// startAudit starts the routers to compare: two with embedded servers, which is the default of
+// hook-router, and two that join one server. All servers sync every write.
 func (b *bench) startAudit(ctx context.Context) (own, joined *pair, err error) {
 	if own, err = b.startOwn(ctx); err != nil {
 		return nil, nil, err
@@ -97,7 +96,7 @@ func (b *bench) startJoined(ctx context.Context) (*pair, error) {
 	return p, nil
 }
 
-// set makes the arm of a router, which is a process of that name.
+// set sets the arm of the router in the process with a name.
 func (p *pair) set(mode, name string, conn *nats.Conn, prefix string) {
 	a := newArm(name, prefix, eventThree, 3)
 	a.conn = conn

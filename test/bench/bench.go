@@ -18,23 +18,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// bench is one run: the processes, and this one as the agent.
+// bench is one run of the bench. This process is the agent.
 type bench struct {
 	options
 	dir      string
 	progress io.Writer
 	report   *report
 
-	processes []*process // in the order of their start
+	processes []*process // in start order
 	byName    map[string]*process
-	conn      *nats.Conn     // the agent's, to the server of the floor
-	conns     []*nats.Conn   // the agent's, to other servers
+	conn      *nats.Conn     // the agent's connection to the server of the floor
+	conns     []*nats.Conn   // the agent's connections to other servers
 	sent      map[string]int // chains, by arm
-	denied    map[string]int // those of them that were to be denied
+	denied    map[string]int // chains that had to be denied, by arm
 }
 
-// start starts the server, the hooks, two routers and the relay, and registers
-// the hooks of the chains.
+// start starts the server, the hooks, two routers and the relay, and registers the chains' hooks.
 func (b *bench) start(ctx context.Context) error {
 	b.byName = map[string]*process{}
 	url, err := b.spawn(ctx, "nats", "nats", "-store", filepath.Join(b.dir, "nats"))
@@ -62,7 +61,7 @@ func (b *bench) start(ctx context.Context) error {
 	return nil
 }
 
-// connect makes an agent's connection.
+// connect returns a new connection of the agent.
 func connect(url string) (*nats.Conn, error) {
 	agent, err := natsx.Connect(natsx.Options{URL: url, Name: "agent"})
 	if err != nil {
@@ -81,8 +80,8 @@ func (b *bench) registerHops(ctx context.Context, conn *nats.Conn, prefix string
 	return nil
 }
 
-// spawn starts one process. A router's log is written, but kept by nobody; the
-// other processes log nothing.
+// spawn starts a process and returns the text that it reported when it was ready. A router's log is
+// written to the null device; the other processes log nothing.
 func (b *bench) spawn(ctx context.Context, name, role string, args ...string) (string, error) {
 	logs := os.Stderr
 	if role == "router" {
@@ -90,7 +89,7 @@ func (b *bench) spawn(ctx context.Context, name, role string, args ...string) (s
 		if err != nil {
 			return "", fmt.Errorf("open a place for the log: %w", err)
 		}
-		defer func() { _ = null.Close() }() // the child has its own
+		defer func() { _ = null.Close() }() // the child has its own copy
 		logs = null
 	}
 	p, text, err := start(ctx, role, logs, args...)
@@ -136,7 +135,7 @@ func (b *bench) register(ctx context.Context, conn *nats.Conn, prefix string, re
 	return nil
 }
 
-// registerMany registers n hooks, many at a time.
+// registerMany registers n hooks, 100 at a time.
 func (b *bench) registerMany(ctx context.Context, prefix string, n int, make func(i int) chain.Registration) error {
 	const atOnce = 100
 	errs := [atOnce]error{}

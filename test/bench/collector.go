@@ -16,28 +16,28 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// collector takes spans as a collector of OpenTelemetry does, OTLP over HTTP, and counts
-// them. It reads of a span where it ends and in which trace it is: what it costs is on the
-// processors that the router is measured on.
+// collector receives spans as an OpenTelemetry collector does, with OTLP over HTTP, and counts
+// them. It parses as little as possible of each span, since it runs on the same processors as the
+// measured router.
 type collector struct {
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards from
 	from map[string]*received
 }
 
-// received is what came under one path, which is one router's.
+// received is what one router sent. Each router has its own path.
 type received struct {
 	spans  int
 	traces map[[16]byte]seen
 }
 
-// seen is how many spans of a trace came, and whether one is of an event that the hooks
-// were to deny.
+// seen is the number of received spans of a trace, and whether one is of an event that had to be
+// denied.
 type seen struct {
 	spans  uint8
 	denied bool
 }
 
-// counted is the collector's answer to the bench.
+// counted is the collector's count for one router.
 type counted struct {
 	Spans  int `json:"spans"`
 	Traces int `json:"traces"`
@@ -65,7 +65,7 @@ func collectorRole(ctx context.Context, _ options, ready readyFunc) error {
 	return err
 }
 
-// ServeHTTP takes one export; the path says whose. What can't be read is refused.
+// ServeHTTP receives an export of the router that the path names. It rejects an invalid one.
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -75,14 +75,14 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-protobuf") // and an empty message: all were taken
+	w.Header().Set("Content-Type", "application/x-protobuf") // an empty message means that all spans were accepted
 }
 
-// Numbers of the fields of OTLP.
+// Field numbers of OTLP.
 const (
 	fieldResourceSpans = 1 // of an export
-	fieldScopeSpans    = 2 // of those of a resource
-	fieldSpans         = 2 // of those of a scope
+	fieldScopeSpans    = 2 // of the spans of a resource
+	fieldSpans         = 2 // of the spans of a scope
 	fieldTraceID       = 1 // of a span
 )
 
@@ -115,7 +115,7 @@ func (r *received) span(span []byte) error {
 	return nil
 }
 
-// each calls do with each message or string in a field of a message.
+// each calls do for each value of a bytes field in a message.
 func each(message []byte, field protowire.Number, do func([]byte) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -140,7 +140,7 @@ func each(message []byte, field protowire.Number, do func([]byte) error) error {
 	return nil
 }
 
-// count tells what came from a router.
+// count returns the count for a router as JSON.
 func (c *collector) count(whose string) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

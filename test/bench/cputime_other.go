@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// used is an error: the bench knows CPU time from getrusage only.
+// used returns an error: the CPU time is supported only with getrusage.
 func used() (time.Duration, error) {
 	return 0, fmt.Errorf("read the CPU time of this process: %w on this system", errors.ErrUnsupported)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// used is the CPU time of this process so far.
+// used returns the CPU time of this process so far.
 func used() (time.Duration, error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// slowDisk is what an fsync may take, at p50, where chains/s are judged.
+// slowDisk is the p50 of an fsync above which chains/s are not judged.
 const slowDisk = 500 * time.Microsecond
 
-// disk is what the servers' files are on.
+// disk describes the disk of the servers' files.
 type disk struct {
 	FileSystem string  `json:"file_system"`
 	FsyncP50   float64 `json:"fsync_p50_ms"` // of writing 4 KiB to the end of a file and syncing it
@@ -23,13 +23,13 @@ type disk struct {
 
 func (d *disk) slow() bool { return d.FsyncP50 > float64(slowDisk)/1e6 }
 
-// String is the disk in one line.
+// String returns a description in one line.
 func (d *disk) String() string {
 	return fmt.Sprintf("files on %s, write and fsync of 4 KiB: p50 %.2f ms, p99 %.2f ms (%d times)", d.FileSystem, d.FsyncP50, d.FsyncP99, d.Syncs)
 }
 
-// lookAtDisk finds out what the servers' files are on, and fails where no sync reaches
-// a disk: there strict audit would look as good as free.
+// lookAtDisk measures the disk of the servers' files. It fails if they are in memory, where strict
+// audit would appear almost free.
 func (b *bench) lookAtDisk() error {
 	dir, err := filepath.EvalSymlinks(b.dir)
 	if err == nil {
@@ -74,8 +74,8 @@ func syncs(name string, n int) (took []time.Duration, err error) {
 	return took, errors.Join(err, f.Close(), os.Remove(name))
 }
 
-// fileSystem is the type of the file system that an absolute path is on, by the text of
-// /proc/self/mountinfo. Of two mounts on one place the later hides the earlier.
+// fileSystem returns the type of the file system of an absolute path according to the text of
+// /proc/self/mountinfo. Of two mounts at the same place, the later one hides the earlier one.
 func fileSystem(mountinfo, path string) (kind string) {
 	kind = "an unknown file system"
 	longest := -1
@@ -93,7 +93,7 @@ func fileSystem(mountinfo, path string) (kind string) {
 	return kind
 }
 
-// unescape undoes how mountinfo writes blanks and backslashes: as \040 and the like.
+// unescape decodes the octal escapes of mountinfo, such as \040 for a blank.
 func unescape(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// machine is where the figures were measured.
+// machine describes the machine of the measurement.
 type machine struct {
 	CPU        string `json:"cpu"`
 	Cores      int    `json:"cores"`

@@ -14,11 +14,12 @@ import (
 	"time"
 )
 
-// toolCall is what Claude Code sends its hook before it runs a harmless command.
+// toolCall is the hook input of Claude Code before it runs a harmless command.
 const toolCall = `{"session_id":"s","cwd":"/repo","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls -la"}}`
 
-// hookAgent measures how long a coding agent waits for hook-agent, from start to exit, with a router
-// of its user that serves the starter policy and a strict audit log; and an empty Go program, in turns.
+// hookAgent measures how long a coding agent waits for hook-agent, from start to exit, with a
+// router of the same user that has the starter policy and a strict audit log. It alternates with an
+// empty Go program.
 func (b *bench) hookAgent(ctx context.Context) error {
 	runs := 300
 	if b.short {
@@ -47,7 +48,7 @@ func (b *bench) hookAgent(ctx context.Context) error {
 	commands := map[string][]string{
 		"empty": {b.program(empty)},
 		"local": {b.program("hook-agent"), "--server=" + url, "claude-code"},
-		// A flag that only the second process knows.
+		// This flag is supported only by the second process.
 		"nats": {b.program("hook-agent"), "--server=" + url, "--prefix=hooks", "claude-code"},
 	}
 	took := map[string][]float64{}
@@ -72,17 +73,17 @@ func (b *bench) hookAgent(ctx context.Context) error {
 	return nil
 }
 
-// program is where a program that was built is.
+// program returns the path of a built program.
 func (b *bench) program(name string) string {
 	return filepath.Join(b.dir, "bin", strings.TrimSuffix(filepath.Base(name), ".go"))
 }
 
-// home has programs keep their files in the directory of the bench.
+// home returns an environment in which programs keep their files in the directory of the bench.
 func (b *bench) home() []string {
 	return []string{"HOME=" + b.dir, "PATH=" + os.Getenv("PATH")}
 }
 
-// serveHookAgents starts a router with the starter policy, and returns once that permits a call.
+// serveHookAgents starts a router with the starter policy, and returns when it permits a call.
 func (b *bench) serveHookAgents(ctx context.Context) (url string, stop func(), err error) {
 	natsAddr, httpAddr, err := freePorts()
 	if err != nil {
@@ -116,8 +117,8 @@ func (b *bench) serveHookAgents(ctx context.Context) (url string, stop func(), e
 
 var errBlocked = errors.New("it says")
 
-// answerOnce runs a command as an agent runs its hook. The error is what it says, if it does not
-// permit the call.
+// answerOnce runs a command as an agent runs its hook, and returns its duration. If the command
+// does not permit the call, the error contains its output.
 func (b *bench) answerOnce(ctx context.Context, command []string) (time.Duration, error) {
 	c := exec.CommandContext(ctx, command[0], command[1:]...)
 	c.Env, c.Stdin = b.home(), strings.NewReader(toolCall)

@@ -18,27 +18,27 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// arm is one of the things that are compared: the same event sent to another
-// subject, or over another connection.
+// arm is one of the compared alternatives: the same event sent to another subject, or over another
+// connection.
 type arm struct {
 	name    string
 	subject string
 	event   string
 	hops    int
-	conn    *nats.Conn // nil: the agent's to the server of the floor
-	writer  *process   // not nil: no chains, but single publishes to a log, by this process
-	seat    *appender  // not nil: the same by the agent
+	conn    *nats.Conn // nil for the agent's connection to the server of the floor
+	writer  *process   // if not nil, the arm makes single publishes to a log in this process, and no chains
+	seat    *appender  // if not nil, the same in the agent's process
 
-	turns     bool         // each event is a turn of its own, and so a trace
-	denyOneOf int          // so many events, one is to be denied; 0: none
-	settle    func() error // what an arm has left to do when it has answered, in its time; nil: nothing
+	turns     bool         // each event has its own turn, and so its own trace
+	denyOneOf int          // one event of this number must be denied; 0 for none
+	settle    func() error // remaining work after the answers, included in the time; nil for none
 }
 
 func newArm(name, prefix, event string, hops int) arm {
 	return arm{name: name, subject: subjects(prefix).Event("emit", event), event: event, hops: hops}
 }
 
-// sample is what an arm did in one round.
+// sample is the measurement of an arm in one round.
 type sample struct {
 	took    []time.Duration // of each chain
 	elapsed time.Duration
@@ -48,7 +48,7 @@ func (s *sample) p50() time.Duration { return percentile(s.took, 0.50) }
 
 func (s *sample) rate() float64 { return float64(len(s.took)) / s.elapsed.Seconds() }
 
-// merge makes one sample of several of one round.
+// merge merges several samples into one.
 func merge(parts ...*sample) *sample {
 	all := &sample{}
 	for _, p := range parts {
@@ -58,8 +58,7 @@ func merge(parts ...*sample) *sample {
 	return all
 }
 
-// load sends n events to an arm, so many in flight at a time, and checks every
-// answer.
+// load sends n events to an arm, with inFlight at a time, and checks every answer.
 func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, error) {
 	if a.writer != nil || a.seat != nil {
 		return a.appends(n)
@@ -108,19 +107,18 @@ func (b *bench) load(ctx context.Context, a arm, inFlight, n int) (*sample, erro
 	return s, ctx.Err()
 }
 
-// denies reports whether the event at a place is to be denied.
+// denies reports whether event k must be denied.
 func (a arm) denies(k int) bool { return a.denyOneOf > 0 && k%a.denyOneOf == a.denyOneOf-1 }
 
 func (b *bench) connOf(a arm) *nats.Conn { return cmp.Or(a.conn, b.conn) }
 
-// sender is an agent with one session. It sends with the headers that pkg/agent
-// sets.
+// sender is an agent with one session. It sends the headers that pkg/agent sets.
 type sender struct {
 	conn   *nats.Conn
 	arm    arm
 	msg    nats.Msg
 	count  string
-	denied bool // whether the next event is to be denied
+	denied bool // whether the next event must be denied
 }
 
 func newSender(conn *nats.Conn, a arm, i int) *sender {
@@ -159,8 +157,8 @@ func (s *sender) ask() (*nats.Msg, error) {
 	return reply, nil
 }
 
-// sameWork sends one event to each arm and fails where the hooks or the agent get
-// other headers or another size from one than from the other.
+// sameWork sends one event to each arm. It fails if the hooks or the agent get different headers or
+// sizes from the arms.
 func (b *bench) sameWork(arms ...arm) error {
 	var want []string
 	for _, a := range arms {
@@ -193,8 +191,8 @@ func (b *bench) sameWork(arms ...arm) error {
 	return nil
 }
 
-// samePublished sends one event to each arm and fails where they publish other headers or another
-// size for watchers.
+// samePublished sends one event to each arm. It fails if the arms publish different headers or
+// sizes for watchers.
 func (b *bench) samePublished(arms ...arm) error {
 	var want []*nats.Msg
 	for _, a := range arms {
@@ -230,19 +228,19 @@ func (b *bench) samePublished(arms ...arm) error {
 	return nil
 }
 
-// alike reports whether two published messages have the same headers and about the same size: the
-// durations in a result have more or fewer digits.
+// alike reports whether two published messages have the same headers and about the same size. The
+// sizes may differ by the digits of the durations in a result.
 func alike(a, b *nats.Msg) bool {
 	const digits = 64
 	size := len(a.Data) - len(b.Data)
 	return slices.Equal(headersOf(a), headersOf(b)) && -digits <= size && size <= digits
 }
 
-// shape is a message without what differs from event to event: the names of its
-// headers, their lengths, and the length of the body.
+// shape returns the parts of a message that are equal for all events: the names and lengths of its
+// headers, and the length of the body.
 func shape(m *nats.Msg) string { return fmt.Sprint(headersOf(m), " ", len(m.Data)) }
 
-// headersOf are the names and lengths of a message's headers.
+// headersOf returns the names and lengths of a message's headers.
 func headersOf(m *nats.Msg) []string {
 	var names []string
 	for name, values := range m.Header {

@@ -1,6 +1,5 @@
-// Command bench measures the router next to a floor: a process in the router's
-// place that only forwards. README.md says what is compared with what, and why
-// the figures are ratios.
+// Command bench measures the router against a floor: a process in place of the router that only
+// forwards. README.md describes the comparisons, and why the figures are ratios.
 //
 //	go run ./test/bench            all figures, about seven minutes
 //	go run ./test/bench -short     a look, about a minute
@@ -8,9 +7,8 @@
 //	                               -only audit or tracing of routers with and
 //	                               without it
 //
-// The exit code is 0 where every figure meets its target, 1 where one does not
-// (never with -short), 2 where the bench could not run, and 3 where an arm differs
-// from itself, so that the run says nothing.
+// The exit code is 0 if every figure meets its target, 1 if one does not (never with -short), 2 if
+// the bench could not run, and 3 if an arm differs from itself, which makes the run invalid.
 package main
 
 import (
@@ -42,7 +40,7 @@ type options struct {
 	only    string
 	base    string
 
-	// Of a child process.
+	// For a child process.
 	role, nats, prefix, store, audit string
 	otlp, sampled                    string
 	sync                             bool
@@ -110,7 +108,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (int, err
 	return rep.exitCode(), nil
 }
 
-// measure starts the processes and runs the parts, one after the other.
+// measure starts the processes and runs the parts in sequence.
 func measure(ctx context.Context, o options, progress io.Writer) (*report, error) {
 	began := time.Now()
 	dir, err := os.MkdirTemp(o.base, "hookrouter-bench-")

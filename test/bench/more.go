@@ -13,8 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// further compares two routers on one server, before and after one of them gets
-// 10,000 further hooks on other events.
+// further compares two routers on one server, before and after 10,000 further hooks on other events
+// are registered with one of them.
 func (b *bench) further(ctx context.Context) error {
 	arms := []arm{
 		newArm("router", prefixRouter, eventThree, 3),
@@ -45,7 +45,7 @@ func (b *bench) further(ctx context.Context) error {
 	return nil
 }
 
-// skipped measures what a hook on the same event costs whose match is false.
+// skipped measures the cost of a hook on the same event whose match is false.
 func (b *bench) skipped(ctx context.Context) error {
 	err := b.registerMany(ctx, prefixRouter, skippedHooks, func(i int) chain.Registration {
 		return chain.Registration{
@@ -72,8 +72,7 @@ func (b *bench) skipped(ctx context.Context) error {
 	return nil
 }
 
-// execute compares execute, where nobody is asked and nothing is injected, with
-// emit, on one router.
+// execute compares execute, without approval and injection, with emit on one router.
 func (b *bench) execute(ctx context.Context) error {
 	arms := []arm{
 		newArm("emit", prefixRouter, eventThree, 3),
@@ -90,7 +89,7 @@ func (b *bench) execute(ctx context.Context) error {
 	return nil
 }
 
-// collect asks 20 hooks at once, one of which does not answer.
+// collect measures a collect of 20 hooks, one of which does not answer.
 func (b *bench) collect(ctx context.Context) error {
 	const timeout = 500 * time.Millisecond
 	for i := range collectHooks {

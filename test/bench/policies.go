@@ -13,15 +13,15 @@ import (
 
 const partPolicies = "policies"
 
-// Events with one hook each: written in Go, as rules in CEL, and in Python.
+// Events with one hook each: in Go, in CEL, and in Python.
 const (
 	eventEmpty = "bench:empty"
 	eventRules = "bench:rules"
 	eventExec  = "bench:resident"
 )
 
-// rulesFile is a policy of the usual size. None of its rules holds for the data of the
-// bench, so each is evaluated.
+// rulesFile is a policy of typical size. None of its rules matches the data of the bench, so all
+// are evaluated.
 const rulesFile = `
 hooks:
   - id: rules
@@ -39,11 +39,11 @@ hooks:
     exec: {command: [python3, -c, "` + loopInPython + `"], resident: true}
 `
 
-// loopInPython is a resident hook as everybody would write it.
+// loopInPython is the simplest resident hook.
 const loopInPython = `import json, sys\nfor line in sys.stdin:\n    call = json.loads(line)\n    print(json.dumps({'id': call['id'], 'result': None}), flush=True)`
 
-// policies compares a hook of rules, and a program in Python that is kept running, with a
-// hook in Go that does nothing: all of one worker, from router to worker and back.
+// policies compares a hook of CEL rules and a resident Python program with an empty Go hook. All
+// are in one worker, and the time is from router to worker and back.
 func (b *bench) policies(ctx context.Context) error {
 	if _, err := b.spawn(ctx, "worker", "worker", "-nats", b.conn.ConnectedUrl(), "-prefix", prefixRouter); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (b *bench) policies(ctx context.Context) error {
 	return nil
 }
 
-// workerRole is the worker with these hooks.
+// workerRole runs the worker with these hooks.
 func workerRole(ctx context.Context, o options, ready readyFunc) error {
 	client, err := hookrouter.Connect(ctx, hookrouter.Options{URL: o.nats, Prefix: o.prefix})
 	if err != nil {

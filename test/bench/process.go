@@ -11,23 +11,22 @@ import (
 	"time"
 )
 
-// process is a child of the bench: this program in another role.
+// process is a child process of the bench: this program in another role.
 type process struct {
 	role  string
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
-	lines chan string // of its standard output; closed at its end
+	lines chan string // of the standard output; closed at its end
 }
 
-// start runs a role and waits until it is ready; the string is what it said then.
-// Its standard error goes to logs, where a router writes a line for each event;
-// nil throws that away.
+// start runs a role and waits until it is ready. It returns the text that the role reported. The
+// standard error, where a router writes a line for each event, goes to logs; nil discards it.
 func start(ctx context.Context, role string, logs *os.File, args ...string) (*process, string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, "", fmt.Errorf("find this program: %w", err)
 	}
-	// Not ended with ctx: the processes are stopped in order.
+	// Not killed when ctx ends, since the processes are stopped in order.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), self, append([]string{"-role", role}, args...)...)
 	if logs != nil {
 		cmd.Stderr = logs
@@ -70,7 +69,7 @@ func (p *process) expect(prefix string) (string, error) {
 	}
 }
 
-// order gives the process an order and waits until it is done.
+// order sends an order to the process and waits for its answer.
 func (p *process) order(text string) (answer string, err error) {
 	if _, err := fmt.Fprintln(p.stdin, text); err != nil {
 		return "", fmt.Errorf("order %s: %w", p.role, err)
@@ -78,13 +77,12 @@ func (p *process) order(text string) (answer string, err error) {
 	return p.expect("done ")
 }
 
-// stop ends the process: by the end of its standard input, and where that does
-// not help within five seconds, by its id.
+// stop ends the process by closing its standard input. After five seconds, it kills it.
 func (p *process) stop() {
 	_ = p.stdin.Close()
 	end := time.AfterFunc(5*time.Second, func() { _ = p.cmd.Process.Kill() })
 	defer end.Stop()
-	for range p.lines { // read to the end before Wait
+	for range p.lines { // drain before Wait
 	}
 	_ = p.cmd.Wait()
 }

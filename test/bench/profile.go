@@ -34,9 +34,9 @@ func (b *bench) profileTracing(ctx context.Context) error {
 	return b.profile(ctx, t.off, t.every)
 }
 
-// profile runs the 3-hop chain with 64 in flight through each arm in turn, which are
-// processes, and writes a CPU profile of each, and what a chain costs each process
-// in CPU time: a figure that a busy machine disturbs less than it does the others.
+// profile runs the 3-hop chain with 64 in flight on each arm in turn. It writes a CPU profile of
+// each arm's process, and the CPU time of each process per chain, which a busy machine affects less
+// than the other figures.
 func (b *bench) profile(ctx context.Context, arms ...arm) error {
 	if err := os.MkdirAll(b.options.profile, 0o755); err != nil {
 		return fmt.Errorf("make a directory for the profiles: %w", err)
@@ -94,7 +94,7 @@ func (b *bench) profile(ctx context.Context, arms ...arm) error {
 	return nil
 }
 
-// cpuTimes is what each process has used so far, this one as the agent.
+// cpuTimes returns the CPU time of each process so far. This process is the agent.
 func (b *bench) cpuTimes() map[string]time.Duration {
 	times := map[string]time.Duration{"agent": cpuTime(os.Getpid())}
 	for name, p := range b.byName {
@@ -103,7 +103,8 @@ func (b *bench) cpuTimes() map[string]time.Duration {
 	return times
 }
 
-// cpuTime reads /proc; a clock tick is 10 ms.
+// cpuTime returns the CPU time of a process from /proc, with clock ticks of 10 ms; 0 if it can't be
+// read.
 func cpuTime(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

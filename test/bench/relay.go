@@ -15,23 +15,22 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// relay is the floor: it stands where the router stands, with a connection of the
-// same kind, calls the same hooks with the same headers and body, answers with
-// the same headers and body, and does nothing else. It reads no JSON, looks
-// nothing up and logs nothing. Under one prefix it publishes nothing either; under the other it
-// publishes two messages for watchers, as the router does.
+// relay is the floor. In place of the router, with the same kind of connection, it calls the same
+// hooks with the same headers and body, and answers with the same headers and body. It does not
+// parse JSON, look anything up or log. With prefixFloor it also publishes nothing; with prefixRelay
+// it publishes two messages for watchers, as the router does.
 type relay struct {
 	conn  *nats.Conn
-	calls []string // the subject of the hook at each place
+	calls []string // subjects of the hooks, in call order
 }
 
-// relayedResult is as long as what the router publishes of a chain's end.
+// relayedResult is as long as the result that the router publishes.
 var relayedResult = bytes.Repeat([]byte("x"), resultSize)
 
-// attributes are the headers that a hook gets from the agent.
+// attributes are the headers of the agent that are passed to hooks.
 var attributes = [...]string{"ce-specversion", "ce-id", "ce-source", "ce-type", "ce-subject", "ce-time"}
 
-// Times that the router would give: for a chain, and for one hook.
+// The router's default timeouts of a chain and of a hook.
 const (
 	chainTime = 30 * time.Second
 	hookTime  = 5 * time.Second
@@ -60,10 +59,10 @@ func relayRole(ctx context.Context, o options, ready readyFunc) error {
 	return nil
 }
 
-// forward takes one event along its hooks.
+// forward forwards an event to its hooks and answers it.
 func (r *relay) forward(m *nats.Msg) { r.relay(m, events.NewID()) }
 
-// forwardAndPublish is forward that publishes the event before, and how it went after.
+// forwardAndPublish is like forward, but also publishes the event before and a result afterwards.
 func (r *relay) forwardAndPublish(m *nats.Msg) {
 	chainID, event := events.NewID(), strings.TrimPrefix(m.Subject, prefixRelay+".emit.")
 	_ = r.conn.PublishMsg(&nats.Msg{Subject: prefixRelay + ".event." + event, Header: r.header(m, chainID), Data: m.Data})
@@ -71,7 +70,7 @@ func (r *relay) forwardAndPublish(m *nats.Msg) {
 	_ = r.conn.PublishMsg(&nats.Msg{Subject: prefixRelay + ".result." + event, Data: relayedResult})
 }
 
-// header is what the router passes on of an event.
+// header returns the headers that the router passes on for an event.
 func (r *relay) header(m *nats.Msg, chainID string) nats.Header {
 	h := make(nats.Header, len(attributes)+4)
 	for _, name := range attributes {
@@ -81,7 +80,7 @@ func (r *relay) header(m *nats.Msg, chainID string) nats.Header {
 	return h
 }
 
-// relay calls the hooks. It answers nothing where one fails: then the bench fails.
+// relay calls the hooks and answers. If a hook fails, it does not answer, so the bench fails.
 func (r *relay) relay(m *nats.Msg, chainID string) {
 	ctx, cancel := context.WithTimeout(context.Background(), chainTime)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// report is what a run found out.
+// report is the result of a run.
 type report struct {
 	Environment machine  `json:"environment"`
 	Disk        *disk    `json:"disk,omitempty"` // nil where nothing was written to it
@@ -45,14 +45,14 @@ type row struct {
 	FloorToFloor float64 `json:"floor_to_floor"` // p50 at one in flight, else the rate
 }
 
-// timing is what one arm needed.
+// timing is the measured times and the rate of one arm.
 type timing struct {
 	P50Micros float64 `json:"p50_us"`
 	P99Micros float64 `json:"p99_us"`
 	Rate      float64 `json:"chains_per_s"`
 }
 
-// figure is one value, at most or at least so much.
+// figure is a value with an upper or a lower limit.
 type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
@@ -78,8 +78,8 @@ func (f figure) target() string {
 
 func (r *report) add(f figure) { r.Figures = append(r.Figures, f) }
 
-// addBeside adds a figure over an arm that ran twice in each round; itself is the one
-// over the other. A figure that is not judged makes no run invalid.
+// addBeside adds a figure relative to an arm that ran twice in each round; itself is the ratio of
+// the two. If it is too far from 1, the run is invalid, unless the figure is not judged.
 func (r *report) addBeside(f figure, itself float64) {
 	f.Note += fmt.Sprintf("; what it is compared with, over itself: %.3f", itself)
 	r.Figures = append(r.Figures, f)
@@ -88,7 +88,7 @@ func (r *report) addBeside(f figure, itself float64) {
 	}
 }
 
-// same reports whether an arm is itself, as far as a run that says something goes.
+// same reports whether the ratio of an arm to itself is close enough to 1 for a valid run.
 func same(itself float64) bool { return itself >= 0.95 && itself <= 1.05 }
 
 // addRow adds a comparison of the router with both arms of the floor.
@@ -120,7 +120,7 @@ func timingOf(rounds []*sample) timing {
 	return timing{micros(all.p50()), micros(percentile(all.took, 0.99)), all.rate()}
 }
 
-// judgeFloor makes figures of the rows that have a target.
+// judgeFloor adds figures for the rows that have a target.
 func (r *report) judgeFloor() {
 	for _, c := range r.Rows {
 		switch {
@@ -132,7 +132,7 @@ func (r *report) judgeFloor() {
 	}
 }
 
-// exitCode judges the run.
+// exitCode returns the exit code for the run.
 func (r *report) exitCode() int {
 	if !r.Valid {
 		return codeInvalid
@@ -201,7 +201,7 @@ func (r *report) writeTable(w io.Writer) error {
 	return nil
 }
 
-// String is the row in one line.
+// String returns the row in one line.
 func (c *row) String() string {
 	return fmt.Sprintf("%d hop(s), %d in flight: p50 %.3f, chains/s %.3f of the floor; floor to floor %.3f",
 		c.Hops, c.InFlight, c.P50Ratio, c.RateRatio, c.FloorToFloor)

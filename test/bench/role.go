@@ -25,8 +25,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 )
 
-// readyFunc says that a role serves, and takes orders from then on: to profile, and
-// what the role can do besides.
+// readyFunc reports that a role is ready, and starts to accept orders: those of profiling, and
+// more.
 type readyFunc func(text string, more ...order)
 
 // order is a command to a child process; its answer is one line.
@@ -35,8 +35,8 @@ type order struct {
 	do   func(argument string) (answer string, err error)
 }
 
-// runRole is a child process: it starts what the role says, prints one line when
-// that serves, and ends when its standard input does.
+// runRole runs a child process with a role. It prints one line when the role is ready, and ends
+// with its standard input.
 func runRole(ctx context.Context, o options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -57,7 +57,7 @@ func runRole(ctx context.Context, o options) error {
 	})
 }
 
-// obey follows orders from standard input until it ends.
+// obey executes orders from standard input until it ends.
 func obey(orders []order) {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		name, argument, _ := strings.Cut(in.Text(), " ")
@@ -75,7 +75,7 @@ func obey(orders []order) {
 	}
 }
 
-// profiling are the orders that begin a CPU profile and complete it.
+// profiling returns the orders that start and stop a CPU profile.
 func profiling() []order {
 	var file *os.File
 	return []order{
@@ -92,8 +92,8 @@ func profiling() []order {
 	}
 }
 
-// natsRole is a server. The one of the floor does not sync its writes: only
-// registrations are written there, and none while something is measured.
+// natsRole runs a server. The server of the floor does not sync its writes, since only
+// registrations are written there, and not during measurements.
 func natsRole(ctx context.Context, o options, ready readyFunc) error {
 	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: o.store, NoSync: !o.sync})
 	if err != nil {
@@ -105,9 +105,9 @@ func natsRole(ctx context.Context, o options, ready readyFunc) error {
 	return nil
 }
 
-// routerRole is hook-router --nats-url, or without a URL hook-router with its own
-// server; its log is at info as by default. Only the time-to-live differs: the hooks
-// of the bench do not renew.
+// routerRole runs a router like hook-router, with --nats-url if there is a URL, otherwise with its
+// embedded server. The log level is info, as by default. Only the time-to-live differs, since the
+// hooks of the bench do not renew.
 func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	server.TuneGC()
 	go procs.Tune(ctx, procs.Interval)
@@ -140,8 +140,7 @@ func routerRole(ctx context.Context, o options, ready readyFunc) error {
 	})
 }
 
-// hooksRole is the process behind all hooks of both routers. The relay calls the
-// subjects of the first.
+// hooksRole serves all hooks of both routers. The relay calls those of the first router.
 func hooksRole(ctx context.Context, o options, ready readyFunc) error {
 	b, err := natsx.Connect(natsx.Options{URL: o.nats, Name: "hooks"})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/telemetry/otlp"
 )
 
-// tracingOf sets tracing up as the variables of hook-router would; nil where it is off.
-// flush sends what waits, and answers how many spans were made.
+// tracingOf starts tracing as the environment of hook-router would; shown is nil if it is off.
+// flush sends pending spans, and returns the number of spans made.
 func tracingOf(ctx context.Context, o options) (shown *telemetry.Telemetry, flush func(string) (string, error), err error) {
 	if o.otlp == "" {
 		return nil, func(string) (string, error) { return "", errors.New("tracing is off") }, nil
@@ -37,8 +37,8 @@ func tracingOf(ctx context.Context, o options) (shown *telemetry.Telemetry, flus
 	}, err
 }
 
-// gatesRole is the process behind the hooks of the routers with and without tracing: the
-// last of them denies what is marked.
+// gatesRole serves the hooks of the routers with and without tracing. The last hook denies marked
+// events.
 func gatesRole(ctx context.Context, o options, ready readyFunc) error {
 	b, err := natsx.Connect(natsx.Options{URL: o.nats, Name: "gates"})
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// armOrder is the order of n arms in a round: a rotation that differs from round
-// to round, and then the same backwards, so that what drifts hits all alike.
+// armOrder returns the order of n arms in a round: a rotation that changes with each round, and
+// then its reverse, so that drift affects all arms equally.
 func armOrder(n, round int) []int {
 	order := make([]int, 2*n)
 	for i := range n {
@@ -17,8 +17,8 @@ func armOrder(n, round int) []int {
 	return order
 }
 
-// passes is how often a round goes through its order: short slices, so that both
-// arms get their share of what else the machine does.
+// passes is the number of passes through the order in a round. With several short slices, all arms
+// are equally affected by other load on the machine.
 const passes = 3
 
 // compare runs the arms in rounds and returns their samples, by arm and round.
@@ -26,7 +26,7 @@ func (b *bench) compare(ctx context.Context, inFlight int, arms ...arm) ([][]*sa
 	return b.compareSlices(ctx, b.slice, passes, inFlight, arms...)
 }
 
-// compareSlices is compare with slices of another length, in so many passes.
+// compareSlices is like compare, with another length of slices and number of passes.
 func (b *bench) compareSlices(ctx context.Context, slice time.Duration, passes, inFlight int, arms ...arm) ([][]*sample, error) {
 	n, err := b.warmUp(ctx, slice, inFlight, arms)
 	if err != nil {
@@ -51,8 +51,8 @@ func (b *bench) compareSlices(ctx context.Context, slice time.Duration, passes, 
 	return all, nil
 }
 
-// warmUp runs every arm for a moment and returns how many chains the last one
-// does in a slice: that many are sent to each arm from then on.
+// warmUp runs each arm for a slice, and returns the number of chains that the last one completes in
+// a slice. That number is sent to each arm from then on.
 func (b *bench) warmUp(ctx context.Context, slice time.Duration, inFlight int, arms []arm) (n int, err error) {
 	for _, a := range arms {
 		began := time.Now()
@@ -111,8 +111,7 @@ func (b *bench) floor(ctx context.Context) error {
 	return b.relayed(ctx)
 }
 
-// relayed compares the router with the relay that publishes what the router publishes, and that
-// relay with itself.
+// relayed compares the router with a relay that also publishes, and that relay with itself.
 func (b *bench) relayed(ctx context.Context) error {
 	arms := []arm{
 		newArm("relay A", prefixRelay, eventThree, 3),

@@ -17,9 +17,8 @@ import (
 	"time"
 )
 
-// startup builds hook-router, starts it with its embedded server several times,
-// each with a new store, and measures how long it takes to be ready and how much
-// memory it holds when idle.
+// startup builds hook-router, starts it several times with its embedded server and a new store, and
+// measures the time until it is ready and its memory when idle.
 func (b *bench) startup(ctx context.Context) error {
 	starts, idle := 7, 5*time.Second
 	if b.short {
@@ -41,7 +40,7 @@ func (b *bench) startup(ctx context.Context) error {
 			b.report.Starts++
 			times[mode], rss[mode] = append(times[mode], ready.Seconds()*1e3), append(rss[mode], float64(kib)/1024)
 		}
-		idle = time.Second // the first idles for longer
+		idle = time.Second // the first ones idle longer
 	}
 	first := rss["off"][0]
 	b.report.add(figure{
@@ -55,8 +54,8 @@ func (b *bench) startup(ctx context.Context) error {
 	return nil
 }
 
-// startOnce starts a router in an audit mode and returns when it was ready, and its
-// resident memory in KiB after it idled.
+// startOnce starts a router in an audit mode. It returns the time until it was ready, and its
+// resident memory in KiB after idling.
 func startOnce(ctx context.Context, binary, mode, store string, idle time.Duration) (ready time.Duration, kib int, err error) {
 	natsAddr, httpAddr, err := freePorts()
 	if err != nil {
@@ -104,7 +103,7 @@ func isReady(ctx context.Context, url string) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// freePorts returns two addresses on loopback that were free a moment ago.
+// freePorts returns two loopback addresses that were free when it was called.
 func freePorts() (a, b string, err error) {
 	first, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -119,7 +118,7 @@ func freePorts() (a, b string, err error) {
 	return first.Addr().String(), second.Addr().String(), nil
 }
 
-// residentKiB is VmRSS of a process.
+// residentKiB returns VmRSS of a process.
 func residentKiB(pid int) (int, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

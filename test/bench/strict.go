@@ -9,7 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// strict compares the two of a pair; why says why that is not judged, "" where it is.
+// strict compares the two routers of a pair. why is the reason why the figures are not judged;
+// empty if they are.
 func (b *bench) strict(ctx context.Context, p *pair, why string) error {
 	for mode, a := range map[string]arm{"strict": p.strict, "off": p.off} {
 		reply, err := newSender(b.connOf(a), a, 0).ask()
@@ -54,8 +55,7 @@ func (b *bench) strict(ctx context.Context, p *pair, why string) error {
 	return nil
 }
 
-// added is what strict audit adds to the time of a chain, over what one synced publish
-// takes.
+// added returns the time that strict audit adds to a chain, relative to one synced publish.
 func (p *pair) added(all [][]*sample, bytes int, why string) figure {
 	off, strict, synced, inside := p50s(merged(all[0], all[3])), p50s(all[1]), p50s(all[2]), p50s(all[4])
 	more, over := make([]float64, len(strict)), make([]float64, len(strict))
@@ -71,8 +71,8 @@ func (p *pair) added(all [][]*sample, bytes int, why string) figure {
 	}
 }
 
-// rate is the throughput with strict audit over that without. grouped is how many
-// chains were written together, synced how many ns one write takes alone.
+// rate returns the throughput with strict audit relative to that without. grouped is the number of
+// chains per message, synced the time of a single write in ns.
 func (p *pair) rate(all [][]*sample, grouped, synced float64, why string) figure {
 	off, strict := rates(merged(all[0], all[2])), rates(all[1])
 	value := medianRatio(strict, off)
@@ -85,7 +85,7 @@ func (p *pair) rate(all [][]*sample, grouped, synced float64, why string) figure
 	}
 }
 
-// messages is how many the audit log of the strict router has.
+// messages returns the number of messages in the audit log of the strict router.
 func (p *pair) messages(ctx context.Context) (uint64, error) {
 	reader, err := natsx.New(p.strict.conn, prefixRouter, nil)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *pair) messages(ctx context.Context) (uint64, error) {
 	return state.Messages, err
 }
 
-// merged are the rounds of an arm that ran twice in each.
+// merged returns the merged rounds of an arm that ran twice in each.
 func merged(a, b []*sample) []*sample {
 	both := make([]*sample, len(a))
 	for i := range both {

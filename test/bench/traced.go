@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// tracedTime is the time of a chain with tracing over that without, one in flight. The
+// tracedTime returns the time of a chain with tracing relative to that without, one in flight. The
 // arms are: off, all sampled, a tenth sampled, off.
 func tracedTime(all [][]*sample) figure {
 	off, every, tenth := p50s(merged(all[0], all[3])), p50s(all[1]), p50s(all[2])
@@ -13,7 +13,7 @@ func tracedTime(all [][]*sample) figure {
 	}
 }
 
-// tracedRate is the throughput with tracing over that without, 64 in flight.
+// tracedRate returns the throughput with tracing relative to that without, 64 in flight.
 func tracedRate(sampled string, on, off []*sample, least float64, d delivery) figure {
 	with, without := rates(on), rates(off)
 	value := medianRatio(with, without)
@@ -24,7 +24,7 @@ func tracedRate(sampled string, on, off []*sample, least float64, d delivery) fi
 	}
 }
 
-// droppedSpans is the share that did not arrive of a run without pauses.
+// droppedSpans returns the share of spans that were dropped in a run without pauses.
 func droppedSpans(d delivery, run *sample) figure {
 	return figure{
 		Name: "tracing, all sampled: spans dropped, of those made, 64 in flight without a pause", Unit: "%", Value: 100 * d.dropped(), Most: 1,
@@ -32,8 +32,8 @@ func droppedSpans(d delivery, run *sample) figure {
 	}
 }
 
-// deniedTraces is the share of denied events whose traces arrived whole, where a tenth
-// of all was sampled.
+// deniedTraces returns the share of denied events with complete traces, with a tenth of all traces
+// sampled.
 func deniedTraces(d delivery, denied, chains int) figure {
 	return figure{
 		Name: "tracing, 10 % sampled: denied events that have their whole trace", Unit: "x", Value: float64(d.Denied) / float64(denied), Least: 1,

@@ -12,8 +12,8 @@ import (
 
 const partTracing = "tracing"
 
-// The routers that are compared, by their prefixes: without tracing; with each trace
-// sampled; with a tenth of them, and what matters always.
+// The prefixes of the compared routers: without tracing, with all traces sampled, and with a tenth
+// of them sampled in addition to traces that are always kept.
 const (
 	prefixUntraced = "plain"
 	prefixTraced   = "every"
@@ -21,23 +21,23 @@ const (
 )
 
 const (
-	gateHook     = 2  // the place of the hook that denies what is marked
-	denyOneOf    = 50 // so many events, one is to be denied
+	gateHook     = 2  // the index of the hook that denies marked events
+	denyOneOf    = 50 // one event of this number must be denied
 	deniedMark   = "to-be-denied-"
-	spansOfChain = 4 // of three hops
+	spansOfChain = 4 // with three hops
 )
 
-// A slice is so much longer than those of the other parts: all spans of its chains are
-// sent within its time, and no slice should be mostly that end.
+// longSlice is the factor by which slices are longer than in the other parts. The time of a slice
+// includes sending its spans, which must not dominate it.
 const longSlice = 6
 
-// traced are the routers with tracing.
+// traced is the compared routers and their collector.
 type traced struct {
 	off, every, tenth arm
 	collector         *process
 }
 
-// tracing compares routers that send spans to a collector with one that makes none.
+// tracing compares routers that send spans to a collector with one without tracing.
 func (b *bench) tracing(ctx context.Context) error {
 	t, err := b.startTracing(ctx)
 	if err != nil {
@@ -118,8 +118,8 @@ func (b *bench) startTracing(ctx context.Context) (*traced, error) {
 	return &traced{make(prefixUntraced, false), make(prefixTraced, true), make(prefixTenth, true), b.byName["collector"]}, nil
 }
 
-// sustained runs an arm for ten seconds without a pause in which spans could be sent: a
-// router that sends slower than it makes fills its queue and drops.
+// sustained runs an arm for ten seconds without pauses in which spans could be sent. A router that
+// sends spans more slowly than it makes them fills its queue and drops spans.
 func (b *bench) sustained(ctx context.Context, a arm, before []*sample) (*sample, error) {
 	long := 10 * time.Second
 	if b.short {
@@ -129,24 +129,23 @@ func (b *bench) sustained(ctx context.Context, a arm, before []*sample) (*sample
 	return b.load(ctx, a, 64, int(median(rates(before))*long.Seconds()))
 }
 
-// delivery is what a router made, and what of it the collector got.
+// delivery is the number of spans that a router made, and the collector's count.
 type delivery struct {
 	made int
 	counted
 }
 
-// since is what came after an earlier count.
+// since returns the spans since an earlier count.
 func (d delivery) since(before delivery) delivery {
 	d.made -= before.made
 	d.Spans -= before.Spans
 	return d
 }
 
-// dropped is the share of spans that did not arrive.
+// dropped returns the share of spans that did not arrive.
 func (d delivery) dropped() float64 { return float64(d.made-d.Spans) / float64(max(d.made, 1)) }
 
-// settled counts when nothing is on its way any more: when all that was made has arrived,
-// or nothing more came for a second.
+// settled returns the count when all spans have arrived, or when no more arrive for a second.
 func (b *bench) settled(ctx context.Context, t *traced, a arm) (d delivery, err error) {
 	for still := 0; still < 10; {
 		made, err := b.byName[a.name].order("flush")

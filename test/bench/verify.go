@@ -21,8 +21,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// verify exports the log that the strict router of a pair has written, and measures its
-// verification, on one core, over plain SHA-256 of each line of the same file.
+// verify exports the log of the strict router of a pair, and measures its verification on one core
+// relative to plain SHA-256 of each line of the same file.
 func (b *bench) verify(ctx context.Context, p *pair) error {
 	file, err := b.export(ctx, p)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *bench) verify(ctx context.Context, p *pair) error {
 	return nil
 }
 
-// export is the log as an auditor gets it.
+// export returns the log as an auditor gets it.
 func (b *bench) export(ctx context.Context, p *pair) ([]byte, error) {
 	reader, err := natsx.New(p.strict.conn, prefixRouter, nil)
 	if err != nil {
@@ -97,8 +97,8 @@ func (b *bench) export(ctx context.Context, p *pair) ([]byte, error) {
 	return file.Bytes(), nil
 }
 
-// cpu is how many seconds of a core do takes, which is what it takes on a core of its
-// own: nothing else runs in this process.
+// cpu returns the CPU time of do in seconds. Nothing else runs in this process, so it is the time
+// that do takes on a free core.
 func cpu(do func() error) (seconds float64, err error) {
 	before, err := used()
 	if err != nil {
@@ -111,8 +111,8 @@ func cpu(do func() error) (seconds float64, err error) {
 	return (after - before).Seconds(), err
 }
 
-// plainly takes the SHA-256 of each line of a file, and does nothing else. No line of
-// the bench is longer than its buffer.
+// plainly computes the SHA-256 of each line of a file. No line of the bench is longer than the
+// buffer.
 func plainly(file []byte) error {
 	in := bufio.NewReaderSize(bytes.NewReader(file), 1<<20)
 	for {

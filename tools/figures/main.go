@@ -1,12 +1,12 @@
-// Command figures measures how long a newcomer waits for the first verdict, and writes that
+// Command figures measures how long a new user waits for the first verdict, and writes the result
 // to the part "figures" of README.md.
 //
 //	go -C tools run ./figures
 //
-// One figure is of the program as a release has it: from the start of `hook-router demo` to
-// the first verdict on the screen. The other is of a fresh clone with empty caches: from
-// `git clone` to the first verdict of `go run ./cmd/hook-router demo`, modules and compiling
-// included, which takes minutes; -warm leaves it as it stands in README.md.
+// One figure is for the release binary: from the start of `hook-router demo` to the first verdict
+// on the screen. The other is for a fresh clone with empty caches: from `git clone` to the first
+// verdict of `go run ./cmd/hook-router demo`, including downloads and compilation, which takes
+// minutes; -warm keeps the value in README.md.
 package main
 
 import (
@@ -74,13 +74,13 @@ func run(ctx context.Context, warm bool) error {
 	return os.WriteFile(readme, []byte(before+begin+part+end+after), 0o644)
 }
 
-// coldLine is the figure of a clone, as README.md has it.
+// coldLine matches the figure of a clone in README.md.
 var coldLine = regexp.MustCompile("(?m)^\\| `git clone` .*$")
 
-// runs is how often the release binary is started.
+// runs is the number of starts of the release binary.
 const runs = 7
 
-// released is the median for the program as a release has it.
+// released returns the median time for the release binary.
 func released(ctx context.Context, root, dir string) (time.Duration, error) {
 	program := filepath.Join(dir, "hook-router")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/hook-router")
@@ -101,7 +101,7 @@ func released(ctx context.Context, root, dir string) (time.Duration, error) {
 	return all[runs/2], nil
 }
 
-// cold is for a clone of this checkout's last commit where Go has nothing in its caches.
+// cold returns the time for a clone of this checkout's last commit with empty Go caches.
 func cold(ctx context.Context, root, dir string) (time.Duration, error) {
 	clone := filepath.Join(dir, "clone")
 	began := time.Now()
@@ -117,10 +117,10 @@ func cold(ctx context.Context, root, dir string) (time.Duration, error) {
 	return time.Since(began), err
 }
 
-// first is the line of the demo's first event, which ends with its verdict.
+// first matches the line of the demo's first event, which ends with its verdict.
 var first = regexp.MustCompile(`^ 1  session:start .* continue `)
 
-// verdict runs the demo until that line is there.
+// verdict runs the demo until it prints the line of the first event.
 func verdict(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // go run has a child
 	out, err := cmd.StdoutPipe()

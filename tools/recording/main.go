@@ -28,7 +28,7 @@ func main() {
 	checkout.Main("recording", func(ctx context.Context) error { return run(ctx, *out, *svgOnly) })
 }
 
-// maxPictures bounds what both pictures add to a clone, in bytes.
+// maxPictures limits the total size of the pictures, in bytes.
 const maxPictures = 300 << 10
 
 func run(ctx context.Context, out string, svgOnly bool) error {

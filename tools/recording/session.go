@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// The terminal.
+// The size of the terminal.
 const columns, rows = 80, 40
 
-// session is a router with a policy, and what people type beside it.
+// session is a router with a policy, and the recorded lines of a terminal.
 type session struct {
 	home  string
 	env   []string
@@ -35,7 +35,7 @@ func newSession(home string) (*session, error) {
 	return s, os.MkdirAll(filepath.Join(home, "shop"), 0o700)
 }
 
-// command runs a line of a shell on a terminal.
+// command returns the command that runs a shell command line on a terminal.
 func (s *session) command(ctx context.Context, text string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "script", "-qefc", fmt.Sprintf("stty cols %d rows %d; exec %s", columns, rows, text), "/dev/null")
 	cmd.Env, cmd.Dir = s.env, filepath.Join(s.home, "shop")
@@ -49,7 +49,7 @@ var (
 	took   = regexp.MustCompile(`after \d+ ms`)
 )
 
-// show adds what somebody typed and what a program said.
+// show adds a typed command and the output of the program.
 func (s *session) show(typed, said string) {
 	prompt := "$ "
 	for text := range strings.SplitSeq(typed, "\n") {
@@ -62,7 +62,7 @@ func (s *session) show(typed, said string) {
 	s.lines = append(s.lines, line{})
 }
 
-// call is what the agent in the recording is about to do.
+// call is the tool call of the agent in the recording.
 const call = `hookctl execute tool:pre \
   '{"tool_name":"Read","tool_input":{"file_path":"~/.ssh/id_rsa"}}'`
 
@@ -74,14 +74,14 @@ func (s *session) play(ctx context.Context) error {
 	for _, typed := range []string{call, "hookctl why"} {
 		out, err := s.command(ctx, typed).Output()
 		if len(out) == 0 {
-			return fmt.Errorf("%s said nothing: %w", typed, err) // a denial has an exit code of its own
+			return fmt.Errorf("%s said nothing: %w", typed, err) // an exit code alone is not an error: a denial has one
 		}
 		s.show(typed, string(out))
 	}
 	return nil
 }
 
-// start runs the router, and shows what it says until it is up.
+// start starts the router, and shows its output until it is up.
 func (s *session) start(ctx context.Context) error {
 	s.up = s.command(ctx, "hook-router up --no-browser 2>/dev/null")
 	out, err := s.up.StdoutPipe()
@@ -114,12 +114,12 @@ func (s *session) close() {
 	}
 }
 
-// asked is a call that a person has to judge.
+// asked is a tool call that a person must decide on.
 const asked = `{"session_id":"checkout","tool_name":"Edit","cwd":"/home/ann/shop","tool_input":{"file_path":"/srv/shop/deploy.yaml",` +
 	`"old_string":"service: shop\nreplicas: 3\nimage: shop:1.8.2\nstrategy: rolling\nhealth: /readyz\n",` +
 	`"new_string":"service: shop\nreplicas: 1\nimage: shop:1.9.0\nstrategy: recreate\nhealth: /readyz\n"}}`
 
-// screenshot is the console, in which that call waits.
+// screenshot returns a screenshot of the console with the approval request for asked.
 func (s *session) screenshot(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

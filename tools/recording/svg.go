@@ -10,11 +10,12 @@ import (
 
 // line is one line of the terminal.
 type line struct {
-	typed bool // by a person, letter by letter
+	typed bool // by a person: animated letter by letter
 	parts []part
 }
 
-// part is text in one style: b for bold, d for dim, r, g, y, l, m, c for a color, or several.
+// part is text with a list of style classes: b for bold, d for dim, and r, g, y, l, m, c for
+// colors.
 type part struct {
 	text, class string
 }
@@ -36,7 +37,7 @@ var (
 	}
 )
 
-// parse splits a line of a terminal by its styles; all other escape sequences are dropped.
+// parse splits a line of terminal output by its styles. It drops all other escape sequences.
 func parse(text string) (parts []part) {
 	class := ""
 	for text != "" {
@@ -70,7 +71,7 @@ const (
 	left, top        = 18.0, 26.0
 )
 
-// How the session is played, in seconds.
+// Timing of the animation, in seconds.
 const (
 	perLetter, afterCommand, perLine, afterOutput = 0.03, 0.4, 0.03, 1.8
 )
@@ -88,8 +89,8 @@ text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",mon
 <rect width="100%%" height="100%%" rx="8" fill="#0d1117"/>
 `
 
-// draw is an animation of a session that ends with all of it, for who looks later, prints
-// it, or wants no motion.
+// draw returns an SVG animation of a session. The last frame shows the whole session, for printing,
+// for late viewers, and for viewers who disable motion.
 func draw(title string, lines []line) string {
 	for len(lines) > 0 && len(lines[len(lines)-1].parts) == 0 {
 		lines = lines[:len(lines)-1]

@@ -24,8 +24,7 @@ type entry struct {
 	body []byte
 }
 
-// archive writes what a user of one platform downloads: a zip for Windows, a tar.gz
-// for the others.
+// archive writes the archive for one platform: a zip for Windows, a tar.gz for the others.
 func (r *release) archive(b build, completions map[string]string) (string, error) {
 	name := fmt.Sprintf("hookrouter_%s_%s_%s", r.version, b.goos, b.goarch)
 	var entries []entry
@@ -95,7 +94,7 @@ func zipped(w io.Writer, date time.Time, entries []entry) error {
 	return out.Close()
 }
 
-// sum writes SHA256SUMS, which sha256sum -c reads.
+// sum writes SHA256SUMS in the format of sha256sum -c.
 func (r *release) sum(stdout io.Writer) error {
 	files, err := filepath.Glob(filepath.Join(r.out, "hookrouter_*"))
 	if err != nil {

@@ -1,12 +1,12 @@
-// Command release builds what a release consists of, from the checkout it runs in:
+// Command release builds the files of a release from the checkout it runs in:
 //
 //	go -C tools run ./release -version 1.2.3
 //
-// For each platform it writes to dist/ an archive with the static programs, their shell
-// completions, the README, the changelog and the license; with -wheels also a wheel of the
-// Python package that carries the programs. Beside the archives lie a software bill of
-// materials in CycloneDX and the SHA-256 sums of everything. The same commit, version and
-// Go make the same archives, bit for bit.
+// For each platform, it writes an archive to dist/ with the static programs, their shell
+// completions, the README, the changelog and the license; with -wheels, also a wheel of the Python
+// package that contains the programs. It also writes a software bill of materials in CycloneDX
+// format, and the SHA-256 sums of all these files. The same commit, version and Go version produce
+// identical archives, bit for bit.
 package main
 
 import (
@@ -45,13 +45,13 @@ func main() {
 	checkout.Main("release", func(ctx context.Context) error { return run(ctx, os.Args[1:], os.Stdout) })
 }
 
-// A release is what one run builds.
+// release is the release that one run builds.
 type release struct {
 	root    string // of the repository
 	out     string
 	version string
-	commit  string    // its full hash
-	date    time.Time // of the commit: what every file in an archive is dated
+	commit  string    // full hash
+	date    time.Time // of the commit; the modification time of all files in archives
 	stage   string    // a temporary directory
 }
 
@@ -137,7 +137,7 @@ func (r *release) locate(ctx context.Context, out string) error {
 	return os.MkdirAll(r.out, 0o755)
 }
 
-// A build is the programs for one platform.
+// build is the directory of the programs for one platform.
 type build struct {
 	goos, goarch string
 	dir          string
@@ -150,7 +150,7 @@ func (b build) exe(program string) string {
 	return filepath.Join(b.dir, program)
 }
 
-// build builds the programs for a platform, and checks what came out.
+// build builds the programs for a platform, and checks them.
 func (r *release) build(ctx context.Context, platform string) (build, error) {
 	goos, goarch, ok := strings.Cut(platform, "/")
 	if !ok {
@@ -175,7 +175,7 @@ func (r *release) build(ctx context.Context, platform string) (build, error) {
 	return b, r.check(ctx, b)
 }
 
-// settings have the linker say which version of which commit the programs are.
+// settings returns the linker flags that set the version and the commit of the programs.
 func (r *release) settings() []string {
 	return []string{
 		"-X", versionSettings + "release=" + r.version,
@@ -184,8 +184,8 @@ func (r *release) settings() []string {
 	}
 }
 
-// check makes sure that the programs are static, for the right platform, and know
-// their version where they can be run.
+// check checks that the programs are static and for the right platform, and, if they can run here,
+// that they report the right version.
 func (r *release) check(ctx context.Context, b build) error {
 	for _, program := range programs {
 		info, err := readInfo(b.exe(program))
@@ -211,7 +211,7 @@ func (r *release) check(ctx context.Context, b build) error {
 	return nil
 }
 
-// completions asks the programs of this platform for their scripts.
+// completions returns the completion scripts that the programs print.
 func (r *release) completions(ctx context.Context) (map[string]string, error) {
 	b, err := r.build(ctx, runtime.GOOS+"/"+runtime.GOARCH)
 	if err != nil {
@@ -233,7 +233,7 @@ func (r *release) completions(ctx context.Context) (map[string]string, error) {
 	return scripts, nil
 }
 
-// command runs a command in the repository and returns what it prints.
+// command runs a command in the repository and returns its output.
 func (r *release) command(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = r.root

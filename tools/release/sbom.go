@@ -14,7 +14,7 @@ import (
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
-// info is what a program says of its build.
+// info is the build information of a program.
 type info struct {
 	goVersion string
 	modules   []*debug.Module
@@ -33,8 +33,8 @@ func readInfo(file string) (info, error) {
 	return i, nil
 }
 
-// bill writes the software bill of materials: every module that any of the programs
-// links on any platform, and the Go standard library.
+// bill writes the software bill of materials: all modules that any program links on any platform,
+// and the Go standard library.
 func (r *release) bill(builds []build) error {
 	linked := map[string]*debug.Module{}
 	goVersion := ""

@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// wheelPlatforms are the platforms of wheels, as pip calls them. The programs are static:
-// they run with any C library.
+// wheelPlatforms are the platform tags of wheels. The programs are static, so they run with any C
+// library.
 var wheelPlatforms = map[string]string{
 	"linux/amd64":   "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
 	"linux/arm64":   "manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64",
@@ -23,7 +23,7 @@ var wheelPlatforms = map[string]string{
 
 var pythonVersion = regexp.MustCompile(`(?m)^__version__ = "([^"]*)"$`)
 
-// checkPython makes sure that the Python package has the version of the release.
+// checkPython checks that the Python package has the version of the release.
 func (r *release) checkPython() error {
 	file := filepath.Join(r.root, "clients", "python", "src", "hookrouter", "__init__.py")
 	text, err := os.ReadFile(file)
@@ -36,7 +36,7 @@ func (r *release) checkPython() error {
 	return nil
 }
 
-// wheel builds the Python package with the programs of a platform in it, and checks it.
+// wheel builds the Python package with the programs for a platform, and checks it.
 func (r *release) wheel(ctx context.Context, b build) error {
 	platform, ok := wheelPlatforms[b.goos+"/"+b.goarch]
 	if !ok {

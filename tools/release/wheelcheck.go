@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// checkWheel makes sure that the wheel for a platform says what it is for, that its RECORD
-// is that of its files, and that the programs in it were built for that platform.
+// checkWheel checks that the wheel for a platform has the right tags, that its RECORD matches its
+// files, and that its programs were built for that platform.
 func (r *release) checkWheel(b build) error {
 	platform := wheelPlatforms[b.goos+"/"+b.goarch]
 	found, err := filepath.Glob(filepath.Join(r.out, "hookrouter-*-py3-none-"+platform+".whl"))
@@ -66,7 +66,7 @@ func unzip(file string) (map[string]packed, error) {
 	return files, nil
 }
 
-// infoFile returns a file of the directory that describes the wheel.
+// infoFile returns the content of a file in the .dist-info directory.
 func infoFile(files map[string]packed, name string) string {
 	for file, f := range files {
 		if path.Base(file) == name && strings.HasSuffix(path.Dir(file), ".dist-info") {
@@ -96,7 +96,7 @@ func checkTags(files map[string]packed, platform string) error {
 	return nil
 }
 
-// checkRecord compares every file with the line of it in RECORD, which has no other.
+// checkRecord checks that RECORD has exactly one matching line for each file.
 func checkRecord(files map[string]packed) error {
 	lines, err := csv.NewReader(strings.NewReader(infoFile(files, "RECORD"))).ReadAll()
 	if err != nil {
@@ -118,7 +118,7 @@ func checkRecord(files map[string]packed) error {
 	return nil
 }
 
-// checkPrograms looks for each program among the scripts, and reads what it was built for.
+// checkPrograms checks that the scripts are exactly the programs, built for the platform.
 func checkPrograms(files map[string]packed, b build) error {
 	scripts := 0
 	for file, f := range files {

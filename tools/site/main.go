@@ -1,11 +1,11 @@
-// Command site builds the site of the documentation, with search, from the Markdown files of
-// this checkout as they are.
+// Command site builds the documentation site, with search, from the Markdown files of this
+// checkout.
 //
 //	pip install -r tools/site/requirements.txt
 //	go -C tools run ./site [-out DIR]
 //
-// zensical.toml says what is on the site. A page that nobody can reach is an error, and so is
-// a link that leads nowhere. Links to other files lead to the repository.
+// zensical.toml lists the pages of the site. A page that is not listed and a broken link are
+// errors. Links to other files point to the repository.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 //go:embed zensical.toml
 var config string
 
-// source is where a link to a file that is no page leads.
+// source is the base URL of links to files that are not pages.
 const source = "https://github.com/hookrouter/hookrouter/"
 
 func main() {
@@ -79,11 +79,11 @@ func run(ctx context.Context, out, zensical string) error {
 
 var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// site is what is rendered.
+// site is the site to render.
 type site struct {
 	root  string
-	files map[string]bool // all of the checkout, and their directories
-	pages map[string]bool // those that the navigation names
+	files map[string]bool // all files of the checkout and their directories
+	pages map[string]bool // the pages in the navigation
 	nav   string
 }
 
@@ -107,7 +107,7 @@ func newSite(root string, files []string) *site {
 	return s
 }
 
-// stage writes the pages, what they show, and the configuration to a directory.
+// stage writes the pages, their images and the configuration to a directory.
 func (s *site) stage(dir string) error {
 	var errs []error
 	for file := range s.files {
@@ -145,12 +145,12 @@ func (s *site) copy(dir, file string) error {
 
 var (
 	fence = regexp.MustCompile("(?ms)^ *```.*?\n *```$")
-	marks = regexp.MustCompile("^( *```\\w*)[^\n]*") // what tests read after the language
+	marks = regexp.MustCompile("^( *```\\w*)[^\n]*") // the words after the language, which tests read
 	link  = regexp.MustCompile(`(!?\[[^\]]*\]\()([^)\s]+)\)`)
 )
 
-// rewrite leads links to files that are no pages to the repository, and leaves only the
-// language of a snippet; images are what the page shows.
+// rewrite points links to files that are not pages to the repository, and removes the words after
+// the language of a snippet. images are the images of the page.
 func (s *site) rewrite(file, text string) (_ string, images []string, err error) {
 	replace := func(prose string) string {
 		return link.ReplaceAllStringFunc(prose, func(found string) string {

@@ -1,4 +1,4 @@
-// The agent's side: send events, obey the answers.
+// Agents: send events and obey the answers.
 
 import { type Client, type Request, send } from "./client.js"
 import { InvalidReplyError, reason } from "./errors.js"
@@ -10,36 +10,36 @@ import { type HookResult, decodeResult } from "./result.js"
 import type { Approval, Execution } from "./verdict.js"
 import { Waiter } from "./waiter.js"
 
-/** Who an agent is. */
+/** Options of an agent. */
 export interface AgentOptions {
-  /** The id of the session that events belong to, unless their data names another. */
+  /** The session id of events whose data has none. */
   session?: string | undefined
-  /** The session that spawned this one, where the agent is a sub-agent, of whatever vendor: routers take its labels over. */
+  /** The parent session, if the agent is a sub-agent of any vendor. Routers apply its labels. */
   parent?: string | undefined
-  /** The session at the root of the tree, where that is known too. */
+  /** The root session of the tree, if known. */
   root?: string | undefined
   /** The CloudEvents source, a URI reference; "/agent". */
   source?: string | undefined
-  /** Merged below the data of every event that a hook gets, up to 8 KiB. */
+  /** Default members of the data of every event that a hook gets, up to 8 KiB. */
   defaults?: Record<string, unknown> | undefined
-  /** Called with each approval request that is waited for, once, before the wait. */
+  /** Called once with each approval request, before the wait for its decision. */
   onPending?: ((approval: Approval) => void) | undefined
 }
 
-/** How one event is sent. */
+/** Options of one event. */
 export interface SendOptions {
-  /** Milliseconds for everything, the wait for a person included. */
+  /** The total timeout in milliseconds, including the wait for a person. */
   timeout?: number | undefined
   signal?: AbortSignal | undefined
 }
 
-/** What the hooks of an event said, and how they were run. Acting on it is the agent's. */
+/** The combined result of an event's hooks, and how they were run. The agent must act on it. */
 export interface Answer extends HookResult {
   data?: JsonObject | null
   run: Run
 }
 
-/** Sends the events of one agent. Make it with {@link Client.agent}. */
+/** Sends the events of one agent. Create it with {@link Client.agent}. */
 export class Agent {
   private readonly defaults: string
 
@@ -56,19 +56,22 @@ export class Agent {
   }
 
   /**
-   * Runs the hooks of an event, has the router act on what they say, and returns its verdict.
-   * `permitted` is the only permission; an error is none.
+   * Runs the hooks of an event, lets the router act on their results, and returns its verdict.
+   * `permitted` is the only permission; an error permits nothing.
    *
-   * Where a hook asks a person, it waits for the decision. It sends the event again, with the same id,
-   * whenever a wait is over, the connection was lost or no router answers, until a minute after the
-   * approval request expired. PendingError where the wait ends before that.
+   * If a hook asks a person, it waits for the decision. It sends the event again with the same id
+   * after a wait timed out, the connection was lost or no router answered, until a minute after the
+   * approval request expired. It throws a PendingError if the wait ends earlier.
    */
   async execute(event: string, data: Record<string, unknown>, options: SendOptions = {}): Promise<Execution> {
     const request = this.request("execute", event, data)
     return new Waiter(this.client, request, this.options.onPending, options.timeout, options.signal).decide()
   }
 
-  /** Runs the hooks of an event and returns what they said. An error means that nothing was decided. */
+  /**
+   * Runs the hooks of an event and returns their combined result. An error means that nothing was
+   * decided.
+   */
   async emit(event: string, data: Record<string, unknown>, options: SendOptions = {}): Promise<Answer> {
     const request = this.request("emit", event, data)
     if (options.timeout !== undefined) request.before = (left) => setTimeLeft(request.headers, left)

@@ -1,4 +1,5 @@
-// An adapter for Vercel's AI SDK (`ai`): tools behind their hooks, and what hooks inject in the model's next request.
+// An adapter for Vercel's AI SDK (`ai`): it runs hooks for tools, and adds the context that hooks
+// inject to the model's next request.
 
 import { type LanguageModelMiddleware, type ToolSet, asSchema } from "ai"
 
@@ -12,25 +13,36 @@ type Transform = NonNullable<LanguageModelMiddleware["transformParams"]>
 type Prompt = Awaited<ReturnType<Transform>>["prompt"]
 type PromptMessage = Prompt[number]
 
-/** What a {@link guard} leaves to its user. */
+/** Options of a {@link guard}. */
 export interface GuardOptions {
-  /** Names of tools that hooks need not decide about. Tools without `execute` can't be stopped here and are refused unless they stand here. */
+  /**
+   * Names of tools that run without hooks. Tools without `execute` can't be stopped here and are
+   * refused unless they are listed.
+   */
   ungated?: string[]
-  /** The role of what hooks inject, for a model that takes system messages only at the start. */
+  /** The role of injected context, for a model that accepts system messages only at the start. */
   injectAs?: "system" | "user"
-  /** Gets each verdict; its `display` is for the user. */
+  /** Called with each verdict; its `display` is for the user. */
   onVerdict?: (execution: Execution) => void
 }
 
-/** One conversation behind its hooks. */
+/** One conversation with its hooks. */
 export interface Guard<T extends ToolSet> {
-  /** The tools, each of which asks before it runs. A denied one fails with the reason, which the model gets. */
+  /**
+   * The tools, each of which asks the router before it runs. A denied call fails with the reason,
+   * which the model gets.
+   */
   tools: T
-  /** For wrapLanguageModel: asks about each prompt, and adds what hooks injected to the next request. */
+  /**
+   * For wrapLanguageModel: asks about each prompt, and adds injected context to the next request.
+   */
   middleware: LanguageModelMiddleware
 }
 
-/** Puts the tools and the prompts of one conversation behind the hooks of an agent. Make one for each conversation. */
+/**
+ * Runs the hooks of an agent for the tools and prompts of one conversation. Create one for each
+ * conversation.
+ */
 export function guard<T extends ToolSet>(agent: Agent, tools: T, options: GuardOptions = {}): Guard<T> {
   const context = new Context(options)
   const guarded: ToolSet = {}
@@ -59,20 +71,20 @@ export function guard<T extends ToolSet>(agent: Agent, tools: T, options: GuardO
   return { tools: guarded as T, middleware: { transformParams } }
 }
 
-/** Checks what hooks made of the input of a tool. */
+/** Validates a tool's input that hooks changed. */
 async function validated(name: string, schema: Parameters<typeof asSchema>[0], input: unknown): Promise<unknown> {
   const checked = (await asSchema(schema).validate?.(input)) ?? { success: true, value: input }
   if (checked.success) return checked.value
   throw new HookRouterError(`a hook changed the input of ${name} into one that it does not take: ${reason(checked.error)}`)
 }
 
-/** What the SDK sends the model of an error. */
+/** Returns what the SDK sends to the model for an error. */
 function shownError(error: unknown): string {
   if (error === undefined || error === null) return "unknown error"
   return error instanceof Error || typeof error === "string" ? String(error) : stringify(error)
 }
 
-/** Waits for a result, or for the last one of a tool that gives several. */
+/** Waits for a result, or for the last one of a tool that yields several. */
 async function last(result: unknown): Promise<unknown> {
   let value = await result
   if (typeof value === "object" && value !== null && Symbol.asyncIterator in value) {
@@ -83,21 +95,21 @@ async function last(result: unknown): Promise<unknown> {
   return value
 }
 
-/** What hooks injected into one conversation. */
+/** The context that hooks injected into one conversation. */
 class Context {
   private queue: Message[] = []
   private readonly kept: { at: number; message: PromptMessage }[] = []
-  private readonly prompts = new Map<string, string>() // what hooks made of those that were asked about
+  private readonly prompts = new Map<string, string>() // by prompt: the text that hooks made of it
 
   constructor(private readonly options: GuardOptions) {}
 
-  /** Takes what a verdict injects. */
+  /** Stores what a verdict injects. */
   add(verdict: Execution): void {
     this.queue.push(...verdict.contextMessages)
     this.options.onVerdict?.(verdict)
   }
 
-  /** Asks about the user's messages that were not asked about yet. The SDK sends all of them with each request. */
+  /** Asks about the user's messages that are new. The SDK sends all messages with each request. */
   async submit(agent: Agent, prompt: Prompt, signal: AbortSignal | undefined): Promise<Prompt> {
     const seen = new Map<string, number>()
     const result: Prompt = []
@@ -107,7 +119,7 @@ class Context {
         continue
       }
       const asked = message.content.map((part) => (part.type === "text" ? part.text : "")).join("")
-      const nth = (seen.get(asked) ?? 0) + 1 // the same words may come again
+      const nth = (seen.get(asked) ?? 0) + 1 // the same text may occur again
       seen.set(asked, nth)
       const given = await this.permitted(agent, asked, nth, signal)
       result.push(given === asked ? message : { ...message, content: [{ type: "text", text: given }, ...message.content.filter((part) => part.type !== "text")] })
@@ -127,7 +139,7 @@ class Context {
     return given
   }
 
-  /** Adds what was injected: what is kept at the place where it stood first, what is ephemeral once. */
+  /** Adds injected messages: kept ones always at the same place, ephemeral ones once. */
   inject(prompt: Prompt): Prompt {
     const once: Message[] = []
     for (const message of this.queue.splice(0)) {
@@ -149,7 +161,7 @@ class Context {
   }
 }
 
-/** Joins text to the last message, where that is the result of a tool. */
+/** Appends text to the last message if that is the result of a tool. */
 function append(prompt: Prompt, text: string): boolean {
   const message = prompt.at(-1)
   if (message?.role !== "tool") return false

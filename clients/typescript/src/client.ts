@@ -12,13 +12,16 @@ import type { Accept, Bound, Headers } from "./replies.js"
 import { type Log, Transport } from "./transport.js"
 import { Worker, type WorkerOptions } from "./worker.js"
 
-/** How a client connects. */
+/** Options of a client. */
 export interface ClientOptions {
   /** URLs of the NATS servers, comma-separated; NATS_URL, or else nats://127.0.0.1:4222. */
   url?: string | undefined
-  /** The path of a NATS credentials file; NATS_CREDS, or else what a router left for its user. */
+  /**
+   * The path of a NATS credentials file; NATS_CREDS, or else the credentials that a router wrote
+   * for its user.
+   */
   creds?: string | undefined
-  /** What the program is, for those credentials; "agent". */
+  /** The role for the credentials of a router; "agent". */
   role?: Role | undefined
   /** The first token of the routers' subjects; "hooks". */
   prefix?: string | undefined
@@ -26,13 +29,16 @@ export interface ClientOptions {
   name?: string | undefined
   /** How long to retry a request while no router can serve it, in milliseconds; 5,000. */
   patience?: number | undefined
-  /** Gets what can't be reported otherwise; nothing is logged without. `console` will do. */
+  /** A log for events that can't be reported otherwise, such as `console`; none by default. */
   log?: Log | undefined
 }
 
 const silent: Log = { info() {}, warn() {}, error() {} }
 
-/** Connects to NATS; UnreachableError where no server answers. Close the client. */
+/**
+ * Connects to NATS. Throws an UnreachableError if no server answers. The caller must close the
+ * client.
+ */
 export async function connect(options: ClientOptions = {}): Promise<Client> {
   const url = options.url || process.env.NATS_URL || "nats://127.0.0.1:4222"
   const prefix = checkPrefix(options.prefix ?? "hooks")
@@ -42,7 +48,7 @@ export async function connect(options: ClientOptions = {}): Promise<Client> {
   return new Client(transport, options.patience ?? 5000)
 }
 
-/** A connection to the routers of one prefix. Make it with {@link connect}. */
+/** A connection to the routers of one prefix. Create it with {@link connect}. */
 export class Client {
   /** @internal */
   constructor(
@@ -50,17 +56,17 @@ export class Client {
     readonly patience: number,
   ) {}
 
-  /** Makes what sends the events of one agent. */
+  /** Returns an agent, which sends events. */
   agent(options: AgentOptions = {}): Agent {
     return new Agent(this, options)
   }
 
-  /** Makes what answers for hooks. Close it before the client. */
+  /** Returns a worker, which serves hooks. Close it before the client. */
   worker(options: WorkerOptions = {}): Worker {
     return new Worker(this, options)
   }
 
-  /** Whether NATS is connected at the moment. */
+  /** Whether NATS is connected now. */
   get connected(): boolean {
     return this.transport.connected
   }
@@ -76,11 +82,11 @@ export class Client {
   }
 }
 
-/** Which failures of a request lead to another try. */
+/** Determines which failures of a request are retried. */
 export type Retry =
-  /** Only where it is certain that nothing happened, while the client's patience lasts. */
+  /** Only if the request certainly had no effect, and within the client's patience. */
   | "unserved"
-  /** Also where an earlier try may have taken effect, until the time is over. */
+  /** Also if an earlier attempt may have had an effect, until the timeout. */
   | "idempotent"
   | "never"
 
@@ -91,11 +97,11 @@ export interface Request {
   body: Uint8Array
   retry: Retry
   accept: Accept
-  /** Called before each try with the time that is left; may change the headers. */
+  /** Called before each attempt with the remaining time; may change the headers. */
   before?: ((left: number) => void) | undefined
 }
 
-/** Sends a request, again where its retry says so, and returns the reply. */
+/** Sends a request, with retries according to its retry, and returns the reply. */
 export async function send(client: Client, request: Request, bound: Bound): Promise<Msg> {
   const end = performance.now() + bound.timeout
   const backoff = new Backoff(request.retry === "unserved" ? performance.now() + client.patience : end)
@@ -117,25 +123,25 @@ function again(retry: Retry, error: unknown): boolean {
   return retry === "idempotent" && (overloaded || error instanceof ConnectionLostError)
 }
 
-/** Reports whether a request had no effect and may have one if sent again. */
+/** Reports whether a request certainly had no effect, and may succeed if sent again. */
 export function unserved(error: unknown): boolean {
   if (error instanceof RouterError) return error.code === Code.unavailable
   return error instanceof NoRouterError || error instanceof DisconnectedError
 }
 
-/** Reports whether an error says nothing about the event, and may be over soon. */
+/** Reports whether an error is temporary and not about the event. */
 export function passing(error: unknown): boolean {
   return unserved(error) || error instanceof ConnectionLostError || error instanceof DeadlineError
 }
 
-/** Spaces the tries of one request: the pause doubles from 50 ms to a second. */
+/** Delays the retries of one request: the pause doubles from 50 ms to a second. */
 export class Backoff {
   private pause = 0
 
-  /** until is when no try begins any more, on the clock of performance.now. */
+  /** No attempt starts after until, on the clock of performance.now. */
   constructor(public until: number) {}
 
-  /** Waits before the next try; false where that would begin too late. */
+  /** Waits before the next attempt; false if that would start too late. */
   async wait(signal?: AbortSignal): Promise<boolean> {
     signal?.throwIfAborted()
     this.pause = Math.min(Math.max(2 * this.pause, 50), 1000)
@@ -144,7 +150,7 @@ export class Backoff {
     return true
   }
 
-  /** Makes the next pause the shortest one. */
+  /** Resets the pause to the shortest one. */
   reset(): void {
     this.pause = 0
   }

@@ -1,4 +1,4 @@
-// One NATS connection, which does not come back by itself.
+// One NATS connection, which does not reconnect.
 
 import { readFile } from "node:fs/promises"
 
@@ -7,7 +7,7 @@ import { type ConnectionOptions, type NatsConnection, connect, credsAuthenticato
 import { UnreachableError, reason } from "./errors.js"
 import type { Identity } from "./identity.js"
 
-/** Connects to the first of some comma-separated servers that answers. */
+/** Connects to the first of the comma-separated servers that answers. */
 export async function dial(urls: string, identity: Identity, name: string): Promise<NatsConnection> {
   const options: ConnectionOptions = {
     servers: urls.split(",").map((url) => url.trim().replace(/^(\w+:\/\/)?.*@/, "$1")),
@@ -32,7 +32,7 @@ export async function dial(urls: string, identity: Identity, name: string): Prom
   }
 }
 
-/** The user, or the token, that stands in a URL. */
+/** Returns the user or the token in a URL. */
 function user(urls: string): { user?: string; pass?: string; token?: string } {
   const found = urls.split(",").find((url) => url.includes("@"))
   if (!found) return {}

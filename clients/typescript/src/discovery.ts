@@ -1,4 +1,4 @@
-// What `nats micro ls`, `info` and `stats` show of a worker.
+// Service discovery of a worker, for `nats micro ls`, `info` and `stats`.
 
 import type { Msg } from "@nats-io/transport-node"
 
@@ -6,7 +6,7 @@ import { type RouterError, reason } from "./errors.js"
 import { token } from "./names.js"
 import type { Listener, Transport } from "./transport.js"
 
-/** What a hook did since it was registered. */
+/** Statistics of a hook since it was registered. */
 export class Endpoint {
   private requests = 0
   private errors = 0
@@ -19,7 +19,7 @@ export class Endpoint {
     private readonly subject: string,
   ) {}
 
-  /** Notes a call that was answered, after so many milliseconds. */
+  /** Counts an answered call and its duration in milliseconds. */
   count(took: number, error: RouterError | undefined): void {
     this.requests++
     this.nanos += Math.round(took * 1e6)
@@ -29,12 +29,12 @@ export class Endpoint {
     this.refused[error.code] = (this.refused[error.code] ?? 0) + 1
   }
 
-  /** What it is. */
+  /** The description of the endpoint. */
   about(): object {
     return { name: this.name, subject: this.subject, queue_group: this.name }
   }
 
-  /** What it did. */
+  /** The statistics of the endpoint. */
   stats(dropped: number): object {
     return {
       ...this.about(),
@@ -51,7 +51,7 @@ export class Endpoint {
 /** Answers PING, INFO and STATS of the NATS micro protocol. */
 export class Discovery {
   readonly endpoints = new Set<Endpoint>()
-  /** Calls whose reply subject was no inbox of the sender. */
+  /** Calls whose reply subject was not an inbox of the sender. */
   dropped = 0
   private readonly started = new Date().toISOString()
   private readonly id = token()
@@ -67,13 +67,13 @@ export class Discovery {
     this.name = /^[A-Za-z0-9_-]+$/.test(name) ? name : "hook-worker"
   }
 
-  /** Begins to answer; a second call does nothing more. */
+  /** Starts to answer. A second call does nothing. */
   async start(): Promise<void> {
     const subjects = ["$SRV.*", `$SRV.*.${this.name}`, `$SRV.*.${this.name}.${this.id}`]
     await (this.listeners ??= Promise.all(subjects.map((subject) => this.transport.listen(subject, "", (message) => this.answer(message)))))
   }
 
-  /** Answers no more. */
+  /** Stops answering. */
   async stop(): Promise<void> {
     for (const listener of (await this.listeners) ?? []) await this.transport.silence(listener)
   }
@@ -103,7 +103,7 @@ export class Discovery {
   }
 }
 
-/** Reports whether a reply subject is an inbox, and of somebody else. */
+/** Reports whether a reply subject is an inbox of another client. */
 export function isInbox(transport: Transport, reply: string | undefined): reply is string {
   return reply !== undefined && /^(_INBOX|_R_)/.test(reply) && !transport.ownInbox(reply)
 }

@@ -1,4 +1,4 @@
-// What goes wrong. None of these permits anything.
+// The errors of this package. None of them is a permission.
 
 import type { Approval } from "./verdict.js"
 
@@ -10,7 +10,7 @@ export class HookRouterError extends Error {
   }
 }
 
-/** An error reply of a router: a code of the wire protocol, and a sentence that says what to do. */
+/** An error reply of a router: a code of the wire protocol, and a message that says what to do. */
 export class RouterError extends HookRouterError {
   constructor(
     readonly code: number,
@@ -38,31 +38,31 @@ export const Code = {
 /** No NATS server answers at the address, or it refuses the credentials. */
 export class UnreachableError extends HookRouterError {}
 
-/** Nobody answers on the routers' subjects. */
+/** No router answers on the routers' subjects. */
 export class NoRouterError extends HookRouterError {}
 
-/** NATS is not connected: nothing was sent. The client reconnects by itself. */
+/** NATS is not connected, so nothing was sent. The client reconnects automatically. */
 export class DisconnectedError extends HookRouterError {}
 
-/** The connection was lost while a reply was awaited: the request may have taken effect. */
+/** The connection was lost before the reply arrived. The request may have had an effect. */
 export class ConnectionLostError extends HookRouterError {}
 
-/** NATS does not let these credentials send the request. */
+/** The credentials have no permission for the request. */
 export class NotPermittedError extends HookRouterError {}
 
-/** No answer came in time. */
+/** No answer arrived in time. */
 export class DeadlineError extends HookRouterError {}
 
-/** The program that answers is not the router that issued the credentials. Its answer is dropped. */
+/** The responder is not the router that issued the credentials. Its answer is dropped. */
 export class ImpostorError extends HookRouterError {}
 
-/** A reply can't be understood. */
+/** A reply is invalid. */
 export class InvalidReplyError extends HookRouterError {}
 
-/** The data of a verdict is not what was approved. */
+/** The data of a verdict differs from the approved data. */
 export class OtherDataError extends HookRouterError {}
 
-/** Nobody waits any more for an approval request that a person may still answer. */
+/** The wait for an approval request ended, and a person may still answer it. */
 export class PendingError extends HookRouterError {
   constructor(
     readonly approval: Approval,
@@ -76,7 +76,7 @@ export class PendingError extends HookRouterError {
   }
 }
 
-/** What an error says. */
+/** Returns the message of an error. */
 export function reason(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error)
 }

@@ -1,4 +1,4 @@
-// One event on its way to a router, and what the router says of how its hooks were run.
+// The request for an event, and the router's report of how its hooks were run.
 
 import { randomUUID } from "node:crypto"
 
@@ -8,9 +8,9 @@ import { isPlain, stringify } from "./json.js"
 import { checkEvent, escape, unescape } from "./names.js"
 import { type Accept, type Headers, header, readError } from "./replies.js"
 
-/** Default fields may have so many bytes. */
+/** The maximum size of default fields, in bytes. */
 export const maxDefaults = 8 << 10
-/** Milliseconds that an answer is waited for where nothing else is said: longer than a router may take. */
+/** The default timeout of an answer, in milliseconds: longer than a router may take. */
 export const maxWait = 35_000
 
 /** The headers and the body of one event. */
@@ -30,7 +30,7 @@ export function encodeEvent(name: string, data: unknown, session: string, source
   return { headers, body: new TextEncoder().encode(stringify(data)) }
 }
 
-/** Accepts replies to an event that name it. An error reply names none. */
+/** Accepts replies that name the event. Error replies do not name an event. */
 export function about(headers: Headers): Accept {
   return (reply) => {
     const id = header(reply, "Hook-Event-Id")
@@ -38,7 +38,10 @@ export function about(headers: Headers): Accept {
   }
 }
 
-/** Tells the router how much time is left, a little less than there is, so that its answer still arrives. */
+/**
+ * Sends the remaining time to the router, slightly reduced so that its answer still arrives in
+ * time.
+ */
 export function setTimeLeft(headers: Headers, left: number): void {
   headers["Hook-Timeout-Ms"] = String(Math.max(Math.floor(left - Math.min(left / 10, 100)), 1))
 }
@@ -46,13 +49,13 @@ export function setTimeLeft(headers: Headers, left: number): void {
 /** How the hooks of an event were run. */
 export interface Run {
   eventId: string
-  /** Names this run of the chain. */
+  /** The id of this run of the chain. */
   chainId: string
-  /** How many hooks were called. */
+  /** The number of called hooks. */
   hooks: number
-  /** The id of the hook that denied; empty where none did. */
+  /** The id of the hook that denied; empty for none. */
   deniedBy: string
-  /** Ids of hooks that failed and were let pass. */
+  /** Ids of hooks that failed open. */
   failedOpen: string[]
 }
 

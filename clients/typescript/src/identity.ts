@@ -1,4 +1,4 @@
-// How a program finds its NATS credentials, and what those say about the router.
+// Finds a program's NATS credentials and their claims about the router.
 
 import { readFile } from "node:fs/promises"
 import { BlockList, isIP } from "node:net"
@@ -7,22 +7,22 @@ import { join } from "node:path"
 
 import { nkeys } from "@nats-io/transport-node"
 
-/** What a program may do: agents send events, workers answer for hooks. */
+/** The role of a program: agents send events, workers serve hooks. */
 export type Role = "agent" | "worker"
 
-/** Who a connection is: a credentials file, and what its claims say. */
+/** The identity of a connection: a credentials file and its claims. */
 export interface Identity {
   /** The path of the credentials file; empty for none. */
   creds: string
-  /** What reply subjects begin with. */
+  /** The prefix of reply subjects. */
   inbox: string
-  /** The public key of the router that made the credentials; empty where they name none. */
+  /** The public key of the router that issued the credentials; empty if they name none. */
   router: string
 }
 
 /**
- * Finds the credentials for a role: those given, NATS_CREDS, or what a router left for its user. A URL
- * that holds a user says who that is.
+ * Finds the credentials for a role: the given ones, NATS_CREDS, or those that a router wrote for
+ * its user. A user in the URL takes the place of credentials.
  */
 export async function identify(url: string, role: Role, creds?: string): Promise<Identity> {
   const path = creds || (url.includes("@") ? "" : process.env.NATS_CREDS || (await fromContext(url, role)))
@@ -31,7 +31,9 @@ export async function identify(url: string, role: Role, creds?: string): Promise
   return { creds: path, inbox: inboxOf(claims), router: routerOf(claims) }
 }
 
-/** The name of the context that a router writes for a role; empty where the URL names no host. */
+/**
+ * Returns the name of the context that a router writes for a role; empty if the URL has no host.
+ */
 export function contextName(server: string, role: Role): string {
   let url: URL
   try {
@@ -85,7 +87,7 @@ interface Claims {
   sub?: { allow?: unknown }
 }
 
-/** Reads the NATS claims of a credentials file. */
+/** Returns the NATS claims of a credentials file. */
 async function readClaims(path: string): Promise<Claims> {
   const file = await readFile(path, "utf8")
   const payload = file.split("-----BEGIN NATS USER JWT-----")[1]?.trim().split(".")[1]
@@ -108,7 +110,7 @@ function routerOf(claims: Claims): string {
   return tag?.slice("router:".length).toUpperCase() ?? ""
 }
 
-/** Reports whether a signature of a challenge is that of the router with this public key. */
+/** Reports whether the router with a public key signed a challenge. */
 export function proven(router: string, challenge: string, signature: string): boolean {
   try {
     const text = new TextEncoder().encode(`hookrouter prove v1\n${challenge}`)

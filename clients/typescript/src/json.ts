@@ -1,6 +1,6 @@
-// JSON as the wire protocol has it: no number loses a digit.
+// JSON for the wire protocol: numbers keep all digits.
 
-/** A number that neither a JavaScript number nor a bigint holds exactly; its text does. */
+/** A number that neither a JavaScript number nor a bigint can represent exactly, as text. */
 export class RawNumber {
   constructor(readonly text: string) {}
 
@@ -9,7 +9,7 @@ export class RawNumber {
   }
 }
 
-/** What JSON can hold. Integers beyond ±2^53 are bigints. */
+/** A JSON value. Integers beyond ±2^53 are bigints. */
 export type Json = null | boolean | number | bigint | string | RawNumber | Json[] | JsonObject
 
 /** A JSON object. */
@@ -17,18 +17,18 @@ export interface JsonObject {
   [name: string]: Json
 }
 
-/** How deep arrays and objects may nest: far deeper than the protocol allows. */
+/** The maximum nesting of arrays and objects: far more than the protocol allows. */
 export const maxDepth = 500
 
 /**
- * Writes a value as JSON. Members that are undefined are left out, toJSON is honored. TypeError for
- * what JSON can't hold: NaN, a function, a Map, a Promise that nobody awaited.
+ * Encodes a value as JSON. It omits undefined members and honors toJSON. It throws a TypeError for
+ * values that JSON can't represent, such as NaN, functions, Maps and Promises.
  */
 export function stringify(value: unknown): string {
   return write(value, 0)
 }
 
-/** Reports whether a value is an object as a literal makes it, not an instance of a class. */
+/** Reports whether a value is a plain object, not an instance of a class. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -8,28 +8,28 @@ const aChannel = new RegExp(`^${part}(\\.${part}){0,7}$`)
 const aHook = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const aPrefix = /^[a-z0-9_-]{1,32}$/
 
-/** Returns an event name, or says what is wrong with it. */
+/** Returns an event name. Throws if it is invalid. */
 export function checkEvent(name: string): string {
   return check(name, anEvent, "event name", "1 to 8 parts of letters, digits, '_' or '-', joined by ':'")
 }
 
-/** Returns a channel, or says what is wrong with it. */
+/** Returns a channel. Throws if it is invalid. */
 export function checkChannel(name: string): string {
   return check(name, aChannel, "channel", "1 to 8 parts of letters, digits, '_' or '-', joined by '.'")
 }
 
-/** Returns a pattern, or says what is wrong with it. */
+/** Returns a pattern. Throws if it is invalid. */
 export function checkPattern(pattern: string): string {
   if (pattern !== "*") checkEvent(String(pattern).replace(/:\*$/, ""))
   return pattern
 }
 
-/** Returns the id of a hook, or says what is wrong with it. */
+/** Returns the id of a hook. Throws if it is invalid. */
 export function checkHook(id: string): string {
   return check(id, aHook, "hook id", "1 to 64 of a-z, 0-9, '_' and '-', beginning with a letter or digit")
 }
 
-/** Returns a prefix, or says what is wrong with it. */
+/** Returns a prefix. Throws if it is invalid. */
 export function checkPrefix(prefix: string): string {
   return check(prefix, aPrefix, "prefix", "1 to 32 of a-z, 0-9, '_' and '-'")
 }
@@ -39,17 +39,17 @@ function check(name: unknown, pattern: RegExp, what: string, rule: string): stri
   throw new TypeError(`${what} ${String(name).slice(0, 100)}: it must be ${rule}`)
 }
 
-/** Returns 160 bits that nobody can guess, as 32 characters of A-Z and 2-7. */
+/** Returns 160 random bits as 32 characters of A-Z and 2-7. */
 export function token(): string {
   return Array.from(randomBytes(32), (byte) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"[byte & 31]).join("")
 }
 
-/** Percent-encodes a value for a header, as the CloudEvents bindings say. */
+/** Percent-encodes a value for a header, as the CloudEvents bindings specify. */
 export function escape(text: string): string {
   return text.toWellFormed().replace(/[^!#$&-~]/gu, encodeURIComponent)
 }
 
-/** Undoes escape; text that is not well escaped stays as it is. */
+/** Reverses escape. Returns text with invalid escapes unchanged. */
 export function unescape(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -58,12 +58,12 @@ export function unescape(text: string): string {
   }
 }
 
-/** Escapes what the value of a header can't hold, within JSON. */
+/** Escapes characters in JSON that a header value can't contain. */
 export function ascii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
 }
 
-/** Makes text fit for a header: one line of at most so many bytes. */
+/** Makes text valid for a header: one line of limited length. */
 export function oneLine(text: string, most = 1024): string {
   const line = text.toWellFormed().replace(/[\u0000-\u001f\u007f]/g, " ").trim()
   const bytes = new TextEncoder().encode(line)

@@ -1,27 +1,27 @@
-// Reads JSON: every number keeps its digits, and a name that is there twice is refused.
+// A JSON parser that keeps all digits of numbers and rejects duplicate names.
 
 import { type Json, type JsonObject, RawNumber, maxDepth } from "./json.js"
 
-/** Longer integers stay text: a bigint of them takes its time. */
+/** Longer integers stay text, since converting them to a bigint is slow. */
 const maxDigits = 400
 
-/** A member of an object, with the text that its value was read from. */
+/** A member of an object, with the text of its value. */
 export interface Member {
   value: Json
   raw: string
 }
 
-/** Reads one JSON document; SyntaxError if it is not one. */
+/** Parses one JSON document. Throws a SyntaxError if it is invalid. */
 export function parse(text: string): Json {
   return new Reader(text).document()
 }
 
-/** Reads one JSON object and keeps the text of each member's value. */
+/** Parses one JSON object, and keeps the text of each member's value. */
 export function members(text: string): Map<string, Member> {
   return new Reader(text).members()
 }
 
-/** Reads bytes as UTF-8; TypeError where they are not. */
+/** Decodes UTF-8. Throws a TypeError for invalid bytes. */
 export function text(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
 }
@@ -172,7 +172,10 @@ class Reader {
   }
 }
 
-/** The value of a number's text: its digits without zeros around them, and the exponent of the last one. */
+/**
+ * Returns the value of a number's text: its digits without leading and trailing zeros, and the
+ * exponent of the last digit.
+ */
 function canonical(text: string): string {
   const [mantissa = "", exponent = "0"] = text.toLowerCase().split("e")
   const negative = mantissa.startsWith("-")

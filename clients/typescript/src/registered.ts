@@ -1,4 +1,4 @@
-// One hook that a worker answers for: its subscription, its calls under way, its renewals.
+// One hook of a worker: its subscription, its calls in flight and its renewals.
 
 import type { Msg } from "@nats-io/transport-node"
 
@@ -12,7 +12,7 @@ import { type Serve, answer } from "./serve.js"
 import { Slots } from "./slots.js"
 import type { Listener, Transport } from "./transport.js"
 
-/** How soon a renewal that failed is tried again, in milliseconds. */
+/** The delay before a failed renewal is retried, in milliseconds. */
 const retryAfter = 500
 
 /** What a hook needs of its worker. */
@@ -21,19 +21,19 @@ export interface Registrar {
   discovery: Discovery
   /** Sends the registration and returns the router's reply. */
   announce(registration: Registration, retry: Retry): Promise<Record<string, unknown>>
-  /** Somebody else's registration has taken the place of this one. */
+  /** Called when a registration of another process has replaced this one. */
   replaced(id: string, inForce: Record<string, unknown>): void
 }
 
-/** A hook that a worker answers for. */
+/** A hook that a worker serves. */
 export class Registered {
   private readonly listeners: Listener[] = []
   private readonly endpoint: Endpoint
-  private readonly cancelable = new Map<string, AbortController>() // by call; of a hook that only validates
+  private readonly cancelable = new Map<string, AbortController>() // by call id; only for hooks with effect validate
   private timer: NodeJS.Timeout | undefined
   private renewal: Promise<void> | undefined
   private stopped = false
-  private inForce = "" // the registration that was reported last; empty: its own
+  private inForce = "" // the replacing registration that was reported last; empty for none
   private readonly underWay = new Set<Promise<void>>()
   private readonly slots: Slots
 
@@ -47,7 +47,9 @@ export class Registered {
     this.endpoint = new Endpoint(registration.id, registrar.transport.subject("call", registration.id))
   }
 
-  /** Listens, and then registers: the router may call as soon as it knows the hook. */
+  /**
+   * Subscribes before it registers, since the router may call as soon as the hook is registered.
+   */
   async start(): Promise<void> {
     const { id, effect } = this.registration
     const { transport, discovery } = this.registrar
@@ -68,7 +70,7 @@ export class Registered {
     this.compare(reply.in_force)
   }
 
-  /** Reports, once, that the routers go by another registration than this one. */
+  /** Reports once that another registration is in force. */
   private compare(inForce: unknown): void {
     const content = isPlain(inForce) ? stringify({ ...inForce, instance: undefined }) : ""
     if (content === this.inForce) return
@@ -84,7 +86,7 @@ export class Registered {
     this.timer.unref() // the connection keeps the process alive
   }
 
-  /** Sends the registration again; it never fails. A reconnect renews what can't be renewed now. */
+  /** Sends the registration again. It never fails: a reconnect renews what can't be renewed now. */
   renew(): Promise<void> {
     if (this.stopped || !this.timer) return Promise.resolve()
     this.renewal ??= this.announce("never")
@@ -97,7 +99,7 @@ export class Registered {
     return this.renewal
   }
 
-  /** Ends the renewals: none is under way any more. */
+  /** Stops renewals and waits for one in flight. */
   async stopRenewing(): Promise<void> {
     this.stopped = true
     clearTimeout(this.timer)
@@ -115,7 +117,7 @@ export class Registered {
     this.underWay.add(call)
   }
 
-  /** Tells a call that nobody waits for its answer. */
+  /** Aborts a call whose answer is no longer needed. */
   private cancel({ headers }: Msg): void {
     this.cancelable.get(header(headers, "Hook-Call-Id"))?.abort(new Error("the router discarded this call: its result is no longer needed"))
   }
@@ -142,7 +144,7 @@ export class Registered {
     for (const listener of this.listeners) await this.registrar.transport.silence(listener)
   }
 
-  /** Stops listening and answers what has come. */
+  /** Stops listening, and answers the calls that have arrived. */
   async drain(): Promise<void> {
     await this.silence()
     await Promise.all(this.underWay)

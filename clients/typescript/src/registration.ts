@@ -1,45 +1,51 @@
-// Which events a hook wants, and how it is called.
+// Registrations of hooks and contributors.
 
 import { checkChannel, checkHook, checkPattern } from "./names.js"
 
-/** Whose approval it takes where a hook asks: so many people of each group, whom the router's operator names. */
+/**
+ * The approval that a hook's questions need: a number of people of each group. The router's
+ * operator defines the groups.
+ */
 export interface ApprovalNeeds {
-  /** Who is in two groups counts for one of them; a count is 1 where it is not given. */
+  /** A person in two groups counts for one of them. The default count is 1. */
   approvers: { group: string; count?: number }[]
-  /** Nobody approves what they asked for themselves. */
+  /** Whether the requester's own approval is excluded. */
   exclude_requester?: boolean
 }
 
-/** How a hook or a contributor is called, with the names of the wire protocol. */
+/** The registration of a hook or a contributor, with the names of the wire protocol. */
 export interface Registration {
   /** Unique on the bus. */
   id: string
-  /** For people; the id. */
+  /** A name for people; the id. */
   name?: string
-  /** The patterns of a hook: names, "domain:*" or "*". */
+  /** The event patterns of a hook: names, "domain:*" or "*". */
   events?: string[]
   /** The channels of a contributor. */
   channels?: string[]
   /** Lower runs first. */
   priority?: number
-  /** Milliseconds for one call; 5,000, at most 30,000. */
+  /** The timeout of a call in milliseconds; 5,000, at most 30,000. */
   timeout_ms?: number
-  /** What a failure means; "continue". A guard says "deny". */
+  /** The effect of a failure; "continue". Guards use "deny". */
   on_failure?: "continue" | "deny"
-  /** A CEL expression; the hook is not called where it is false. */
+  /** A CEL expression; the hook is called only if it is true. */
   match?: string
   mode?: "enforce" | "shadow" | "observe" | "async"
-  /** The one session to be called for. */
+  /** The only session for which the hook is called. */
   session_id?: string
-  /** Stay registered without a live instance; true where on_failure is deny. */
+  /** Whether the hook stays registered without a live instance; true if on_failure is deny. */
   durable?: boolean
-  /** The hook never changes the event, and a call in vain does no harm: neighbors of that kind are called at the same time. */
+  /**
+   * validate: the hook never changes the event, and a discarded call does no harm. Adjacent hooks
+   * with this effect are called concurrently.
+   */
   effect?: "validate"
-  /** Where the hook asks a person; without it anyone who may answer decides. */
+  /** The approval that the hook's questions need; by default, anyone who may answer decides. */
   approval?: ApprovalNeeds
-  /** Calling it twice for one event does no harm. */
+  /** Whether it is safe to call the hook twice for one event. */
   replay_safe?: boolean
-  /** Of the hook's code: an older one can't replace a newer one. */
+  /** The version of the hook's code. An older one can't replace a newer one. */
   version?: string
 }
 
@@ -48,7 +54,9 @@ const known = new Set([
   "effect", "approval", "replay_safe", "version",
 ])
 
-/** Returns a copy of a registration, or says what is wrong with it. The router checks the rest. */
+/**
+ * Returns a copy of a registration. Throws if it is obviously invalid; the router checks the rest.
+ */
 export function checkRegistration(registration: Registration, of: "events" | "channels"): Registration {
   const stranger = Object.keys(registration).find((name) => !known.has(name))
   if (stranger !== undefined) throw new TypeError(`registration: ${stranger} is not a member of one`)

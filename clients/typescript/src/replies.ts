@@ -1,4 +1,4 @@
-// The replies to the requests of one connection, each handed to whoever waits for it.
+// The pending replies to the requests of one connection.
 
 import { Match, type Msg, type MsgHdrs } from "@nats-io/transport-node"
 
@@ -8,10 +8,10 @@ import { token } from "./names.js"
 /** Headers of a message to send. */
 export type Headers = Record<string, string>
 
-/** Says whether a reply is one to a request. */
+/** Reports whether a reply is for a request. */
 export type Accept = (headers: MsgHdrs | undefined) => boolean
 
-/** Bounds how long something is waited for. */
+/** The limits of a wait. */
 export interface Bound {
   /** Milliseconds. */
   timeout: number
@@ -25,16 +25,16 @@ interface Waiter {
   reject: (error: unknown) => void
 }
 
-/** The first value of a header, whatever the case of its name; empty where it is missing. */
+/** Returns the first value of a header, ignoring the case of its name; empty if it is missing. */
 export function header(headers: MsgHdrs | undefined, name: string): string {
   return headers?.get(name, Match.IgnoreCase) ?? ""
 }
 
-/** The replies that are waited for. */
+/** The pending replies. */
 export class Replies {
   private readonly waiting = new Map<string, Waiter>()
 
-  /** Sends a request under an id that nobody can guess, and waits for a reply to it that is accepted. */
+  /** Sends a request with a random id, and waits for an accepted reply to it. */
   async wait(subject: string, accept: Accept, bound: Bound, send: (id: string) => void, late: () => Error): Promise<Msg> {
     bound.signal?.throwIfAborted()
     const id = token()
@@ -55,24 +55,24 @@ export class Replies {
     }
   }
 
-  /** Takes a reply. What is not accepted is dropped: the right one may still come. */
+  /** Handles a reply. It drops a reply that is not accepted: the right one may still arrive. */
   receive(id: string, message: Msg): void {
     const waiter = this.waiting.get(id)
     if (waiter && (noResponders(message) || waiter.accept(message.headers))) waiter.resolve(message)
   }
 
-  /** Ends every wait, or those for replies to requests on a subject. */
+  /** Fails all waits, or those for requests on a subject. */
   fail(error: Error, subject?: string): void {
     for (const waiter of this.waiting.values()) if (subject === undefined || waiter.subject === subject) waiter.reject(error)
   }
 }
 
-/** Reports whether the server answered in the place of a subscriber. */
+/** Reports whether the server answered because there is no subscriber. */
 export function noResponders(message: Msg): boolean {
   return message.data.length === 0 && message.headers?.code === 503
 }
 
-/** Reads the error that a reply carries. */
+/** Returns the error in a reply. */
 export function readError(headers: MsgHdrs | undefined): RouterError | undefined {
   const code = header(headers, "Nats-Service-Error-Code")
   const text = header(headers, "Nats-Service-Error")

@@ -1,9 +1,9 @@
-// What a hook answers.
+// Results of hooks.
 
 import { type Json, type JsonObject, isPlain, stringify } from "./json.js"
 import { parse } from "./parse.js"
 
-/** What one hook of a chain adds to the agent's context, as that hook wants it. */
+/** Context that one hook of a chain adds, with its role and lifetime. */
 export interface ContextInjection {
   content: string
   role: "system" | "user" | "assistant"
@@ -15,10 +15,10 @@ export interface ContextInjection {
   event?: string
 }
 
-/** What a hook answers, with the names of the wire protocol. Without an action it continues. */
+/** The result of a hook, with the names of the wire protocol. The default action is continue. */
 export interface HookResult {
   action?: "continue" | "deny" | "modify" | "inject_context" | "ask_user"
-  /** What to go on with, where the action is modify. */
+  /** The data to continue with if the action is modify. */
   data?: Record<string, unknown> | null
   reason?: string | null
   context_injection?: string | null
@@ -30,20 +30,23 @@ export interface HookResult {
   /** Seconds. */
   approval_timeout?: number
   approval_default?: "deny" | "allow"
-  /** What an "Allow always" is for, in the place of the tool's input; at most 1024 bytes. */
+  /** The scope of an "Allow always", instead of the tool's input; at most 1024 bytes. */
   approval_key?: string | null
   suppress_output?: boolean
   user_message?: string | null
   user_message_level?: "info" | "warning" | "error"
-  /** What the hook calls the place that the message is from; it is shown beside the hook's name. */
+  /** The source that the hook claims for the message; it is shown next to the hook's name. */
   user_message_source?: string | null
-  /** In the answer to an emit: the injections one by one. Of a hook's result it means nothing. */
+  /** In the answer to an emit: the individual injections. It is ignored in a hook's result. */
   context_injections?: ContextInjection[] | null
-  /** Labels that the event's session gets: what it has seen. */
+  /** Labels to add to the event's session: what it has seen. */
   labels?: string[] | null
-  /** Labels that the session loses where a person allows what ask_user asks. */
+  /** Labels to remove from the session if a person allows what ask_user asks. */
   unlabel?: string[] | null
-  /** Names the rule that decided, for the router's records and no agent: file and line, and what it is called. */
+  /**
+   * The rule that decided, with file, line and name, for the router's records. Agents do not get
+   * it.
+   */
   rule?: string | null
 }
 
@@ -52,12 +55,12 @@ export function allow(): HookResult {
   return { action: "continue" }
 }
 
-/** Forbids the operation; the agent is shown the reason. */
+/** Denies the operation; the agent gets the reason. */
 export function deny(reason: string): HookResult {
   return { action: "deny", reason }
 }
 
-/** Goes on with other data. */
+/** Continues with other data. */
 export function modify(data: Record<string, unknown>): HookResult {
   return { action: "modify", data }
 }
@@ -67,7 +70,7 @@ export function inject(text: string): HookResult {
   return { action: "inject_context", context_injection: text }
 }
 
-/** Asks a person; without options they are Allow and Deny. */
+/** Asks a person. The default options are Allow and Deny. */
 export function ask(prompt: string, options?: string[]): HookResult {
   return { action: "ask_user", approval_prompt: prompt, ...(options && { approval_options: options }) }
 }
@@ -116,8 +119,8 @@ const rules: Record<string, Rule> = {
 }
 
 /**
- * Returns the JSON of what a hook returned; TypeError where it is not a result. null says to continue.
- * undefined does not: a hook that forgot to return lets nothing pass.
+ * Returns the JSON of a hook's result. Throws a TypeError if it is invalid. null means continue;
+ * undefined is invalid, so that a missing return lets nothing pass.
  */
 export function encodeResult(value: unknown): string {
   if (value === null) return "null"
@@ -133,7 +136,7 @@ export function encodeResult(value: unknown): string {
   return stringify(result)
 }
 
-/** Reads the result that a router answers; it throws where that is none. */
+/** Parses the result in a router's answer. Throws if it is invalid. */
 export function decodeResult(body: string): HookResult & { data?: JsonObject | null } {
   const value: Json = body === "" ? null : parse(body)
   if (value === null) return {}
@@ -142,7 +145,7 @@ export function decodeResult(body: string): HookResult & { data?: JsonObject | n
   return value as HookResult & { data?: JsonObject | null }
 }
 
-/** Returns how many members of a result an object has. */
+/** Returns the number of members of a result that an object has. */
 function check(value: Record<string, unknown>): number {
   let known = 0
   for (const [name, [what, holds]] of Object.entries(rules)) {

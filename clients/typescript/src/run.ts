@@ -1,4 +1,4 @@
-// All that a program with one hook needs.
+// Runs a program with one hook.
 
 import { once } from "node:events"
 
@@ -7,8 +7,8 @@ import type { Registration } from "./registration.js"
 import type { Handler } from "./serve.js"
 
 /**
- * Connects, registers one hook, and answers for it until the signal is aborted, or else until SIGINT or
- * SIGTERM. Then it answers what it has taken and disconnects.
+ * Connects, registers one hook, and serves it until the signal is aborted or, without a signal,
+ * until SIGINT or SIGTERM. Then it answers the calls that it has accepted, and disconnects.
  */
 export async function runHook(registration: Registration, handler: Handler, options: ClientOptions & { signal?: AbortSignal } = {}): Promise<void> {
   const log = options.log ?? console

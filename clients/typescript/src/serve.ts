@@ -1,4 +1,4 @@
-// Answers one call of a hook. Whatever happens in the handler, the router hears of it.
+// Answers calls of hooks. The router gets an answer whatever happens in the handler.
 
 import type { Msg, MsgHdrs } from "@nats-io/transport-node"
 
@@ -11,7 +11,7 @@ import { type HookResult, encodeResult } from "./result.js"
 import type { Slots } from "./slots.js"
 import type { Transport } from "./transport.js"
 
-/** What a handler gets. Its data is a copy of its own. */
+/** The event that a handler gets, with its own copy of the data. */
 export interface HookEvent {
   name: string
   /** Integers beyond ±2^53 are bigints. */
@@ -21,36 +21,39 @@ export interface HookEvent {
   source: string
   time: string
   /**
-   * The other attributes. The router says who sent the event where that is proven (hookemitter, hookrole), and what the
-   * session has seen (hooklabels).
+   * The other attributes. The router adds the authenticated sender (hookemitter, hookrole) and the
+   * labels of the session (hooklabels).
    */
   extensions: Record<string, string>
 }
 
-/** What a handler may want to know of the call besides the event. */
+/** The context of a call. */
 export interface Call {
   /** The id of the hook. */
   hook: string
-  /** One run of a chain, the same for all of its hooks. */
+  /** The id of the chain run, the same for all of its hooks. */
   chainId: string
-  /** This one call. */
+  /** The id of this call. */
   callId: string
   mode: string
-  /** Milliseconds that the router waits. */
+  /** How long the router waits, in milliseconds. */
   timeout: number
-  /** Aborted when the router stops waiting: the time is over, or another hook has denied the event. */
+  /**
+   * Aborted when the router stops waiting, after the timeout or because another hook denied the
+   * event.
+   */
   signal: AbortSignal
   traceparent: string
   tracestate: string
 }
 
-/** Answers one event; null lets it pass. What it throws is a failure of the hook, never a denial. */
+/** Handles one event; null lets it pass. An exception is a failure of the hook, never a denial. */
 export type Handler = (event: HookEvent, call: Call) => HookResult | null | Promise<HookResult | null>
 
-/** Gives a value to a channel; null gives none. */
+/** Returns the contribution to a channel; null for none. */
 export type Contributor = (channel: string, call: Call) => unknown
 
-/** What goes into a reply: JSON, and the rule that decided. */
+/** The content of a reply: JSON, and the rule that decided. */
 export interface Served {
   body: string
   rule?: string | undefined
@@ -98,8 +101,8 @@ function valid(encode: (value: unknown) => string, value: unknown): string {
 }
 
 /**
- * Answers one call; the wait for a place is part of its time. It ends when the handler does, aborts what is given, and
- * returns the error that it answered.
+ * Answers one call. The wait for a slot is part of its timeout. It resolves when the handler is
+ * done, and returns the error that it answered, if any.
  */
 export async function answer(
   transport: Transport, hook: string, serve: Serve, message: Msg, slots: Slots, aborted: AbortController,
@@ -157,7 +160,7 @@ function dataOf(message: Msg): JsonObject {
   throw new RouterError(Code.malformed, "the data of the call is not a JSON object")
 }
 
-/** Replies, repeating what binds a reply to its request. */
+/** Sends a reply with the headers that bind it to its request. */
 function reply(transport: Transport, hook: string, message: Msg, { body, rule }: Served, error: RouterError | undefined): void {
   if (error) transport.log.warn(`hook ${hook}: no result: ${error.message}`)
   if (!message.reply) return
@@ -174,7 +177,7 @@ function reply(transport: Transport, hook: string, message: Msg, { body, rule }:
       transport.log.warn(`hook ${hook}: its reply was lost: ${reason(failure)}`)
       return
     }
-    // More than the server takes: say that instead.
+    // The reply exceeds the server's limit: report that instead.
     reply(transport, hook, message, { body: "" }, failure instanceof RouterError ? failure : new RouterError(Code.internal, reason(failure)))
   }
 }

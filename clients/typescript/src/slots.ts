@@ -1,17 +1,20 @@
-// How many calls of one hook run at once.
+// Limits the concurrent calls of one hook.
 
-/** Places for calls; whoever finds none waits its turn. */
+/** A semaphore with a FIFO queue. */
 export class Slots {
   private readonly waiting = new Set<() => void>()
   private taken = 0
 
   constructor(private readonly most: number) {}
 
-  /** Takes a place and returns what gives it back. It throws, and takes none, where the signal is aborted first. */
+  /**
+   * Acquires a slot and returns the function that releases it. It throws without a slot if the
+   * signal is aborted first.
+   */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     if (this.taken < this.most) this.taken++
-    else await this.turn(signal) // whoever leaves passes its place on
+    else await this.turn(signal) // a released slot is passed on
     return () => this.leave()
   }
 

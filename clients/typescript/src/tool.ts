@@ -1,11 +1,11 @@
-// A tool call behind its hooks: tool:pre, the tool, and tool:post or tool:error.
+// Runs a tool call with its hooks: tool:pre, the tool, and tool:post or tool:error.
 
 import type { Agent, SendOptions } from "./agent.js"
 import { HookRouterError } from "./errors.js"
 import { isPlain, stringify } from "./json.js"
 import type { Execution } from "./verdict.js"
 
-/** Hooks, or a person, said no. */
+/** A hook or a person denied the operation. */
 export class DeniedError extends HookRouterError {
   constructor(
     message: string,
@@ -23,18 +23,23 @@ export interface ToolCall {
   [name: string]: unknown
 }
 
-/** How a tool is run. */
+/** Options of a tool call. */
 export interface RunToolOptions extends SendOptions {
-  /** Gets the verdicts on tool:pre and tool:post: their messages are for the agent's context. */
+  /**
+   * Called with the verdicts on tool:pre and tool:post. Their messages are for the agent's context.
+   */
   onVerdict?: (execution: Execution) => void
-  /** What the model gets of an error. Where it is given, tool:post decides about that as about a result. */
+  /**
+   * Returns what the model gets for an error. If set, tool:post decides about that as about a
+   * result.
+   */
   shown?: (error: unknown) => string
 }
 
 /**
- * Runs a tool behind its hooks and returns its result. tool:pre decides whether fn is called, and with
- * which input. tool:post may deny the result, or change it. DeniedError, and any other error of this
- * package, means that the tool did not run, or that its result must not be used.
+ * Runs a tool with its hooks and returns its result. tool:pre decides whether fn is called, and
+ * with which input. tool:post may deny or change the result. DeniedError, and any other error of
+ * this package, means that the tool did not run, or that its result must not be used.
  */
 export async function runTool<T>(agent: Agent, call: ToolCall, fn: (input: Record<string, unknown>) => T | Promise<T>, options: RunToolOptions = {}): Promise<T> {
   const { tool_name: name, tool_input: input } = call
@@ -56,7 +61,7 @@ export async function runTool<T>(agent: Agent, call: ToolCall, fn: (input: Recor
     result = await fn(changed ? given : input)
   } catch (error) {
     const { name: type, message } = error instanceof Error ? error : new Error(String(error))
-    // It failed already; a hook that can't be told of it changes nothing.
+    // The tool has already failed; an error of the report changes nothing.
     await agent.execute("tool:error", { ...about, error: { type, message } }, options).catch(() => undefined)
     if (options.shown === undefined) throw error
     const told = options.shown(error)
@@ -65,9 +70,9 @@ export async function runTool<T>(agent: Agent, call: ToolCall, fn: (input: Recor
   }
   return (await judged(result, true)) as T
 
-  /** Returns what tool:post makes of what the tool gave. */
+  /** Returns the tool's result after tool:post. */
   async function judged(result: unknown, success: boolean): Promise<unknown> {
-    const json = JSON.parse(JSON.stringify(result) ?? "null") as unknown // what the model would get
+    const json = JSON.parse(JSON.stringify(result) ?? "null") as unknown // as the model would get it
     const sent = isPlain(json) ? json : { output: json }
     const took = Math.round(performance.now() - began)
     const { tool_result: heard } = await send("tool:post", { ...about, tool_result: sent, success, duration_ms: took })
@@ -76,7 +81,7 @@ export async function runTool<T>(agent: Agent, call: ToolCall, fn: (input: Recor
   }
 }
 
-/** Returns the data of a permission; DeniedError where there is none. */
+/** Returns the permitted data. Throws a DeniedError if the verdict is not a permission. */
 export function require(verdict: Execution): Record<string, unknown> {
   if (!verdict.permitted || !verdict.data) throw new DeniedError(`denied: ${verdict.reason || "no permission was given"}`, verdict)
   return verdict.data

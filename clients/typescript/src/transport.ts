@@ -1,7 +1,8 @@
-// A NATS connection that comes back, whose replies prove that the router has seen the request.
+// A NATS connection that reconnects, and whose replies prove that the router has seen the request.
 //
-// The client library buffers what is sent while it reconnects, and its inboxes come from a generator
-// that can be guessed. So each of its connections serves once here, and a new one takes its place.
+// The client library buffers messages while it reconnects, and its inboxes come from a predictable
+// generator. So each of its connections is used once here, and replaced by a new one when it is
+// lost.
 
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -13,7 +14,7 @@ import { type Identity, proven } from "./identity.js"
 import { token } from "./names.js"
 import { type Accept, type Bound, type Headers, Replies, header, noResponders, readError } from "./replies.js"
 
-/** Where a client says what it can't report otherwise. */
+/** A log for events that a client can't report otherwise. */
 export interface Log {
   info(message: string): void
   warn(message: string): void
@@ -34,10 +35,10 @@ export class Transport {
   private generation = 0 // changes with each connection
   private provenGeneration = 0
   private inbox = ""
-  /** Whether it was closed for good. */
+  /** Whether the transport was closed permanently. */
   closed = false
   private redialing: Promise<void> = Promise.resolve()
-  private refused = "" // what the server said last about a missing right
+  private refused = "" // the server's last message about a missing permission
   private readonly stop = new AbortController()
   private readonly replies = new Replies()
   private readonly listeners = new Set<Listener>()
@@ -65,7 +66,8 @@ export class Transport {
   async open(): Promise<void> {
     const nats = await dial(this.url, this.identity, this.name)
     const inbox = `${this.identity.inbox}.${token()}.`
-    // Before the hooks listen: a call may come at once, and is answered on this connection.
+    // Before the hooks listen, since a call may arrive immediately and is answered on this
+    // connection.
     this.inbox = inbox
     this.nats = nats
     this.generation++
@@ -87,13 +89,13 @@ export class Transport {
     void this.watch(nats)
   }
 
-  /** Calls do after each reconnect until the returned function is called. */
+  /** Calls `do` after each reconnect until the returned function is called. */
   onReconnect(does: () => void): () => void {
     this.reconnected.add(does)
     return () => this.reconnected.delete(does)
   }
 
-  /** Subscribes; the server knows when this returns. */
+  /** Subscribes, and waits until the server has the subscription. */
   async listen(subject: string, queue: string, handle: (message: Msg) => void): Promise<Listener> {
     const listener: Listener = { subject, queue, handle }
     this.listeners.add(listener)
@@ -108,7 +110,7 @@ export class Transport {
     listener.current = nats.subscribe(listener.subject, { queue: listener.queue, callback: (_, message) => listener.handle(message) })
   }
 
-  /** Unsubscribes, and waits until what had arrived is with its handler. */
+  /** Unsubscribes, and waits until all received messages were passed to their handler. */
   async silence(listener: Listener): Promise<void> {
     this.listeners.delete(listener)
     const current = listener.current
@@ -121,7 +123,7 @@ export class Transport {
     if (this.nats && this.connected) await Promise.race([this.nats.flush().catch(() => undefined), this.nats.closed()])
   }
 
-  /** Sends one message; nothing is buffered while there is no connection. */
+  /** Sends one message. It does not buffer messages while there is no connection. */
   publish(subject: string, body: Uint8Array, headers: Headers, reply = ""): void {
     if (this.closed) throw new HookRouterError("the client is closed")
     if (!this.nats || !this.connected) throw new DisconnectedError("NATS is not connected: reconnecting")
@@ -143,7 +145,7 @@ export class Transport {
     }
   }
 
-  /** Sends one request to the router that the credentials name, and waits for an accepted reply. */
+  /** Sends a request to the router that the credentials name, and waits for an accepted reply. */
   async request(subject: string, body: Uint8Array, headers: Headers, accept: Accept, bound: Bound): Promise<Msg> {
     const end = performance.now() + bound.timeout
     await this.prove(bound)
@@ -171,7 +173,7 @@ export class Transport {
     return own !== "" && subject.startsWith(own)
   }
 
-  /** Asks for proof where this connection has not had it since it was made. */
+  /** Verifies the router's identity unless that was already done on this connection. */
   private async prove(bound: Bound): Promise<void> {
     if (!this.identity.router) return
     while (this.provenGeneration !== this.generation) await this.challenge(bound)
@@ -207,7 +209,7 @@ export class Transport {
     this.redialing = this.redial()
   }
 
-  /** Ends what the connection carried: no reply will come. */
+  /** Fails all requests of the connection, since no replies will arrive. */
   private abandon(): void {
     this.nats = undefined
     this.generation++
@@ -231,7 +233,7 @@ export class Transport {
     }
   }
 
-  /** Sends what is left and disconnects; a second call does nothing. */
+  /** Flushes pending messages and disconnects. A second call does nothing. */
   async close(): Promise<void> {
     this.closed = true
     this.stop.abort()

@@ -1,4 +1,4 @@
-// The router's verdict on an event. What is not exactly one permits nothing.
+// The router's verdict on an event. An invalid verdict permits nothing.
 
 import { createHash } from "node:crypto"
 
@@ -16,28 +16,28 @@ export interface Message {
   content: string
   /** For the next model call only, and never stored. */
   ephemeral?: boolean
-  /** Joins an ephemeral message to the last message, where that is a tool's result. */
+  /** Append an ephemeral message to the last message if that is a tool's result. */
   append_to_last_tool_result?: boolean
   metadata?: JsonObject
 }
 
-/** A message of one hook to the user. Its text is the hook's own: who shows it makes it safe. */
+/** A message of one hook to the user. The text is untrusted: escape it before displaying it. */
 export interface Display {
   message: string
   level: "info" | "warning" | "error"
   source?: string
   hook_id?: string
-  /** What the hook calls the place that the message is from: a claim, which belongs beside the source. */
+  /** The source that the hook claims for the message. Show it next to the real source. */
   user_message_source?: string
 }
 
-/** What became of the approval request. */
+/** The approval request and its outcome. */
 export interface Approval {
   id: string
   hook: string
   prompt: string
   options: string[]
-  /** The answer; empty where none was given. */
+  /** The answer; empty if there is none. */
   option: string
   decided_by: string
   cached: boolean
@@ -48,23 +48,26 @@ export interface Approval {
 
 /** The verdict on an event, and how its hooks were run. */
 export class Execution {
-  /** Why not, with a denial. */
+  /** The reason of a denial. */
   reason = ""
-  /** What to go on with; undefined where nothing is permitted. */
+  /** The data to continue with; undefined if nothing is permitted. */
   data: JsonObject | undefined
-  /** For the agent's context: one message of all injections, with the settings of the first. See contextMessages. */
+  /**
+   * For the agent's context: all injections in one message, with the settings of the first. See
+   * contextMessages.
+   */
   messages: Message[] = []
-  /** What messages is made of, each with its own role and lifetime. */
+  /** The individual injections of messages, each with its own role and lifetime. */
   contextInjections: ContextInjection[] = []
-  /** For its user, in the order of execution. */
+  /** Messages for the user, in execution order. */
   display: Display[] = []
-  /** Names of hooks whose own output is to be hidden. */
+  /** Names of hooks whose own output must be hidden. */
   suppressOutput: string[] = []
-  /** What was done to injections. */
+  /** Warnings about changed or dropped injections. */
   warnings: JsonObject[] = []
-  /** What the session's turn has used. */
+  /** The injection budget that the session's turn has used. */
   injectedTokens = 0
-  /** Where a person was asked. */
+  /** The approval request, if a person was asked. */
   approval: Approval | undefined
 
   /** @internal */
@@ -73,14 +76,15 @@ export class Execution {
     readonly run: Run,
   ) {}
 
-  /** Whether to go on, with the data of the verdict. Nothing else is a permission. */
+  /** Whether to continue, with the data of the verdict. Nothing else is a permission. */
   get permitted(): boolean {
     return this.action === "continue"
   }
 
   /**
-   * The messages for the agent's context, one for each injection, as its hook wants it. They stand for messages, which
-   * has the same texts: apply either. Of a router that does not list injections they are messages.
+   * The messages for the agent's context, one for each injection, with the role and lifetime that
+   * its hook requested. They have the same texts as messages: apply one or the other. For a router
+   * that does not list injections, they are messages.
    */
   get contextMessages(): Message[] {
     if (this.contextInjections.length === 0) return this.messages
@@ -92,13 +96,13 @@ export class Execution {
   }
 }
 
-/** Reads a verdict and refuses one that can't be obeyed. */
+/** Parses a verdict. Throws for one that can't be obeyed. */
 export function readExecution(reply: Msg): Execution {
   let read: Execution
   let raw: string | undefined
   try {
     const all = members(text(reply.data))
-    for (const [name, { value }] of all) if (value === null) all.delete(name) // as if left out
+    for (const [name, { value }] of all) if (value === null) all.delete(name) // null means omitted
     read = execution(all, readRun(reply.headers))
     raw = all.get("data")?.raw
   } catch (error) {

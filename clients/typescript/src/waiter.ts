@@ -1,6 +1,7 @@
-// One event on its way to a verdict, over lost connections and while a person thinks.
+// Sends one event and waits for its verdict, across lost connections and while a person decides.
 //
-// Every try carries the same id and the same bytes: whoever answers, and however often, it is one decision.
+// All attempts have the same id and the same bytes, so there is only one decision, whichever router
+// answers.
 
 import { setTimeout as sleep } from "node:timers/promises"
 
@@ -9,10 +10,13 @@ import { Code, DeadlineError, InvalidReplyError, OtherDataError, PendingError, R
 import { maxWait, setTimeLeft } from "./event.js"
 import { type Approval, type Execution, readExecution } from "./verdict.js"
 
-/** Bounds the answer to an event that joins an approval request: how late a dead router is noticed at worst. */
+/**
+ * The timeout of an attempt that joins an approval request. It limits how late a dead router is
+ * noticed.
+ */
 const rejoinTimeout = 4000
 const rejoinWait = "3000"
-/** How long after an approval request expired its decision is asked for. */
+/** How long after its expiry the decision of an approval request is still requested. */
 const grace = 60_000
 
 /** Sends one event until there is a verdict. */
@@ -32,7 +36,7 @@ export class Waiter {
   }
 
   /**
-   * Returns the verdict, continue or deny. The first tries do not wait for a person, so that an
+   * Returns the verdict, continue or deny. The first attempts do not wait for a person, so that an
    * approval request is known as soon as there is one.
    */
   async decide(): Promise<Execution> {
@@ -48,7 +52,7 @@ export class Waiter {
         if (!this.temporary(error)) throw conclusive(error) ? error : this.final(error)
         cause = error
       }
-      if (performance.now() - began > 1000) this.backoff?.reset() // the router waited: that is pause enough
+      if (performance.now() - began > 1000) this.backoff?.reset() // the router waited, so no further pause is needed
       await this.pause(cause)
       this.request.headers["Hook-Retry"] = "1"
     }
@@ -61,7 +65,7 @@ export class Waiter {
     return readExecution(await send(this.client, this.request, { timeout, signal: this.signal }))
   }
 
-  /** Waits for the decision of an approval request from now on. */
+  /** Starts to wait for the decision of an approval request. */
   private join(approval: Approval): void {
     const known = this.pending?.id === approval.id
     this.pending = approval
@@ -72,7 +76,7 @@ export class Waiter {
     if (!known) this.onPending?.(approval)
   }
 
-  /** Waits before the next try, or throws why there is none. */
+  /** Waits before the next attempt, or throws the reason why there is none. */
   private async pause(cause: unknown): Promise<void> {
     this.backoff ??= new Backoff(performance.now() + this.client.patience)
     const left = this.end - performance.now()
@@ -91,8 +95,8 @@ export class Waiter {
   }
 
   /**
-   * Reports whether to send the event again. Where an approval request is known its decision will be
-   * too, so nothing but a refusal of the event itself ends that.
+   * Reports whether to send the event again. If an approval request is known, its decision can
+   * still be obtained, so only a refusal of the event itself ends the attempts.
    */
   private temporary(error: unknown): boolean {
     if (error instanceof RouterError && this.pending) return error.code === Code.overloaded || error.code >= Code.internal
@@ -100,7 +104,7 @@ export class Waiter {
   }
 }
 
-/** Reports whether a router answered, so that nothing is open any more. */
+/** Reports whether a router answered, so that the outcome is known. */
 function conclusive(error: unknown): boolean {
   return error instanceof RouterError || error instanceof InvalidReplyError || error instanceof OtherDataError
 }

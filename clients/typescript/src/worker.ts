@@ -1,4 +1,4 @@
-// The worker's side: answer for hooks, and keep them registered.
+// Workers: serve hooks and keep them registered.
 
 import { randomUUID } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -14,19 +14,22 @@ import { Registered, type Registrar } from "./registered.js"
 import { type Registration, checkRegistration } from "./registration.js"
 import { type Contributor, type Handler, type Serve, serveContributor, serveHook } from "./serve.js"
 
-/** How much a worker takes on. */
+/** Options of a worker. */
 export interface WorkerOptions {
-  /** How many calls of one hook run at once; 64. The next one waits, within its time. */
+  /**
+   * The maximum number of concurrent calls of one hook; 64. Further calls wait, within their
+   * timeout.
+   */
   maxInFlight?: number | undefined
-  /** Called once for each registration of somebody else that took the place of this worker's. */
+  /** Called once for each registration of another process that replaced one of this worker. */
   onReplaced?: ((hook: string, inForce: Record<string, unknown>) => void) | undefined
-  /** Of the program, for `nats micro ls`; "hook-worker". */
+  /** The name of the program in `nats micro ls`; "hook-worker". */
   name?: string | undefined
-  /** Of the program, a semantic version; "0.0.0". */
+  /** The semantic version of the program; "0.0.0". */
   version?: string | undefined
 }
 
-/** A process that answers for hooks. Make it with {@link Client.worker}. */
+/** A process that serves hooks. Create it with {@link Client.worker}. */
 export class Worker {
   private readonly hooks = new Map<string, Registered>()
   private readonly instance = randomUUID()
@@ -44,14 +47,14 @@ export class Worker {
   }
 
   /**
-   * Starts to answer for a hook. When it resolves, every router calls the hook from the next event on.
-   * The registration renews itself and comes back after a reconnect.
+   * Starts to serve a hook. When it resolves, every router calls the hook from the next event on.
+   * The registration is renewed automatically, also after a reconnect.
    */
   register(registration: Registration, handler: Handler): Promise<void> {
     return this.add(registration, "events", serveHook(handler))
   }
 
-  /** Starts to give values to channels. */
+  /** Starts to contribute to channels. */
   contribute(registration: Registration, contributor: Contributor): Promise<void> {
     return this.add(registration, "channels", serveContributor(contributor))
   }
@@ -67,7 +70,7 @@ export class Worker {
       await this.discovery.start()
       await hook.start()
     } catch (error) {
-      if (uncertain(error)) await this.leave(id, 1000).catch(() => undefined) // as well as it can
+      if (uncertain(error)) await this.leave(id, 1000).catch(() => undefined) // best effort
       if (this.hooks.get(id) === hook) this.hooks.delete(id)
       await hook.silence()
       throw error
@@ -91,12 +94,15 @@ export class Worker {
     }
   }
 
-  /** Takes this worker off a hook, and with the last worker the hook, unless it is durable. */
+  /**
+   * Removes this worker from a hook. With its last worker, a hook that is not durable is removed as
+   * well.
+   */
   async unregister(id: string): Promise<void> {
     await this.remove(id, () => this.leave(id))
   }
 
-  /** Removes a hook from the bus, with every instance of it, durable or not. */
+  /** Removes a hook from the bus with all its instances, durable or not. */
   async retire(id: string): Promise<void> {
     await this.remove(id, () => this.ask("unregister", id, {}, "never", 10_000))
   }
@@ -122,8 +128,8 @@ export class Worker {
   }
 
   /**
-   * Renews all hooks in their order, in which they must come back where the routers forgot them. One
-   * that is not answered soon holds up no other.
+   * Renews all hooks in registration order, which routers that lost them must get again. A slow
+   * answer for one hook does not delay the others.
    */
   private async renewAll(): Promise<void> {
     for (const hook of [...this.hooks.values()]) {
@@ -132,7 +138,10 @@ export class Worker {
     }
   }
 
-  /** Takes this worker off its hooks and answers what it has taken, for so many milliseconds. */
+  /**
+   * Removes this worker from its hooks, and answers the calls that it has accepted, for at most the
+   * given time in milliseconds.
+   */
   async close(timeout = 30_000): Promise<void> {
     if (this.closed) return
     this.closed = true
@@ -144,7 +153,8 @@ export class Worker {
       await hook.stopRenewing()
       await this.leave(id).catch((error: unknown) => errors.push(error))
     }
-    // They go on listening until here: what was sent before the routers knew is answered.
+    // The hooks listen until here, so that calls that were sent before the routers knew are
+    // answered.
     const drained = Promise.all(hooks.map(([, hook]) => hook.drain())).then(() => true)
     await this.discovery.stop()
     const over = new AbortController()
@@ -161,7 +171,7 @@ export class Worker {
   }
 }
 
-/** Reports whether a registration that failed may be stored all the same. */
+/** Reports whether a failed registration may still be stored. */
 function uncertain(error: unknown): boolean {
   return !(error instanceof RouterError) || error.code >= Code.overloaded
 }

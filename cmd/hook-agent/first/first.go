@@ -1,7 +1,7 @@
-// Package first answers the agent before the rest of the program is initialized. Go
-// initializes packages in the order of their import paths as soon as what they import is
-// ready, so this one comes before NATS and TLS. Whatever links it becomes hook-agent: only
-// that program may, and its tests are beside package supervisor.
+// Package first answers the agent before the rest of the program is initialized. Go initializes
+// packages sorted by import path, each after the packages that it imports, so this package precedes
+// NATS and TLS. Any program that links it becomes hook-agent. So only hook-agent may link it, and
+// its tests are in package supervisor.
 package first
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/agenthook/supervisor"
 )
 
-// Failure is why there is no answer yet; nil where no second process was to be started.
+// Failure is the reason why there is no answer yet; nil if no second process was needed.
 var Failure *supervisor.Failure
 
 func init() {

@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// maxAnswer bounds an answer, in bytes: that to the largest document, and its reason.
+// maxAnswer limits an answer, in bytes. It is enough for the answer to the largest document with a
+// reason.
 const maxAnswer = 256 << 20
 
-// Announce tells the first process how long the answer takes at the most.
+// Announce sends the longest time that the answer takes to the first process.
 func Announce(to io.Writer, d time.Duration) error {
 	_, err := io.WriteString(to, strconv.FormatInt(d.Milliseconds(), 10)+"\n")
 	return err
 }
 
-// Answer gives the first process what to write to the agent, and the exit code. It is
-// complete, or it is none.
+// Answer sends the output for the agent and the exit code to the first process, which ignores an
+// incomplete answer.
 func Answer(to io.Writer, out []byte, code int) error {
 	_, err := io.WriteString(to, strconv.Itoa(code)+" "+strconv.Itoa(len(out))+"\n"+string(out))
 	return err
 }
 
-// receive reads both.
+// receive reads what [Announce] and [Answer] wrote.
 func receive(from io.Reader, announced func(time.Duration)) (out []byte, code int, err error) {
 	ms, err := line(from)
 	if err != nil {
@@ -54,7 +55,7 @@ func receive(from io.Reader, announced func(time.Duration)) (out []byte, code in
 
 var errNoAnswer = errors.New("its second process gave no answer")
 
-// line reads a line byte by byte: what follows stays where it is.
+// line reads a line byte by byte, so that it reads nothing beyond it.
 func line(from io.Reader) (string, error) {
 	var text []byte
 	b := make([]byte, 1)

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// child is the second process. Its id is not given to another one before it is waited for.
+// child is the second process. Its id is not reused before wait.
 type child struct{ pid int }
 
-// start is os.StartProcess without its first step: to find out what the kernel can do, that
-// one forks and waits for a process of its own.
+// start is os.StartProcess without its check of the kernel's features, which forks and waits for
+// another process.
 func start(program string, args, env []string, files ...*os.File) (child, error) {
 	fds := make([]uintptr, len(files))
 	for i, f := range files {
@@ -23,7 +23,7 @@ func start(program string, args, env []string, files ...*os.File) (child, error)
 
 func (c child) kill() { _ = syscall.Kill(c.pid, syscall.SIGKILL) }
 
-// wait returns how the process ended, as a person reads it; empty where that was no failure.
+// wait waits for the process and returns how it failed, for people; empty if it did not fail.
 func (c child) wait() string {
 	p, err := os.FindProcess(c.pid)
 	if err != nil {

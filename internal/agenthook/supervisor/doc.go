@@ -1,6 +1,7 @@
-// Package supervisor is the process that a coding agent starts as its hook. It has a second
-// process ask the router, and notices where that dies, hangs or says what can't be read.
+// Package supervisor is the process that a coding agent starts as its hook. It asks a router of the
+// same user on this machine, or starts a second process that asks the router. It detects that the
+// second process dies, hangs or sends an invalid answer.
 //
-// It imports little, so that it can run while the packages of the rest of the program are
-// not initialized yet: that is most of the time that a hook takes.
+// It imports few packages, so that it can run before the rest of the program is initialized, which
+// takes most of the time of a hook.
 package supervisor

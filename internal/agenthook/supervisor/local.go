@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// patience is how long a router of the same user has to take a question.
+	// patience is how long a router of the same user may take to accept a question.
 	patience = time.Second
-	// incomplete is how long an agent has to complete its message before the second process
-	// waits for it.
+	// incomplete is how long askLocally waits for the complete message of the agent. After that, the
+	// second process waits for it.
 	incomplete = 100 * time.Millisecond
 )
 
-// reply is what the router of the same user said.
+// reply is the answer of a router of the same user.
 type reply struct {
-	eventID    string // of the event, if the router took the question
+	eventID    string // of the event, if the router accepted the question
 	notes, out []byte
 	code       int
 }
 
 var errElsewhere = errors.New("the router leaves the answer to the second process")
 
-// askLocally asks a router of the same user on this machine, which takes the least time. After an
-// error the second process asks, except after [os.ErrDeadlineExceeded]: the router took the
-// question, and did not answer in time.
+// askLocally asks a router of the same user on this machine, which is the fastest way. After an
+// error, the second process asks, except after [os.ErrDeadlineExceeded], which means that the
+// router accepted the question and did not answer in time.
 func askLocally(args []string, stdin *input) (reply, error) {
 	q, ok := questionOf(args, os.Getenv, natscontext.OwnHome)
 	if !ok {
@@ -51,7 +51,7 @@ func askLocally(args []string, stdin *input) (reply, error) {
 	}
 }
 
-// request is the question as it is sent.
+// request returns the HTTP request of the question.
 func (q question) request() []byte {
 	var b bytes.Buffer
 	b.WriteString("POST " + q.Target + " HTTP/1.1\r\nHost: localhost\r\n" +
@@ -66,7 +66,7 @@ func (q question) request() []byte {
 	return b.Bytes()
 }
 
-// ask asks the router at the other end: see [askLocally].
+// ask asks the router at the other end of the socket: see [askLocally].
 func (q question) ask(to *socket) (r reply, err error) {
 	if to.write(q.request(), patience) != nil {
 		return r, errElsewhere

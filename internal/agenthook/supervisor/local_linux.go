@@ -12,17 +12,17 @@ import (
 
 const localSockets = true
 
-// maxHead bounds the header of an answer, in bytes.
+// maxHead limits the header of an answer, in bytes.
 const maxHead = 16 << 10
 
-// socket is a connection to a router of the same user. It uses the system calls themselves:
-// package net starts threads, which takes longer than the answer.
+// socket is a connection to a router of the same user. It uses system calls directly, since package
+// net starts threads, which takes longer than the answer.
 type socket struct {
 	fd     int
 	unread []byte
 }
 
-// dial connects to a socket, if a process of the same user listens there.
+// dial connects to a socket. It fails if a process of another user listens there.
 func dial(name string) (*socket, error) {
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -44,7 +44,7 @@ func dial(name string) (*socket, error) {
 
 func (s *socket) close() { _ = syscall.Close(s.fd) }
 
-// write writes all of text, and waits so long for each part to be taken.
+// write writes all of text. wait limits the time of each system call.
 func (s *socket) write(text []byte, wait time.Duration) error {
 	limit := syscall.NsecToTimeval(wait.Nanoseconds())
 	if err := syscall.SetsockoptTimeval(s.fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit); err != nil {
@@ -60,7 +60,7 @@ func (s *socket) write(text []byte, wait time.Duration) error {
 	return nil
 }
 
-// fill reads more. The error is os.ErrDeadlineExceeded if there is nothing in time.
+// fill reads more bytes. It returns os.ErrDeadlineExceeded if none arrive in time.
 func (s *socket) fill(wait time.Duration) error {
 	limit := syscall.NsecToTimeval(wait.Nanoseconds())
 	if err := syscall.SetsockoptTimeval(s.fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit); err != nil {
@@ -114,7 +114,7 @@ func parseHead(text string) (status string, header map[string]string, err error)
 	return rest[:3], header, nil
 }
 
-// body reads so many bytes.
+// body reads size bytes.
 func (s *socket) body(size int, wait time.Duration) ([]byte, error) {
 	for len(s.unread) < size {
 		if err := s.fill(wait); err != nil {

@@ -9,8 +9,8 @@ import (
 
 const localSockets = false
 
-// socket is a connection to a router of the same user. Only Linux has sockets that no other
-// program can replace, and that name the user at the other end.
+// socket is a connection to a router of the same user. Local sockets are supported only on Linux,
+// where no other program can replace a socket and the peer's user is known.
 type socket struct{}
 
 func dial(string) (*socket, error) { return nil, errors.ErrUnsupported }

@@ -7,11 +7,12 @@ import (
 	"syscall"
 )
 
-// Output is a hook's standard output. Writing an answer that can't be delivered fails, instead of
-// ending the process by a signal or being lost: agents obey an exit code then, and take no answer for yes.
+// Output is a hook's standard output. A write that can't be delivered returns an error instead of
+// losing the answer or ending the process with a signal: agents take a missing answer for approval,
+// but obey an exit code.
 type Output struct{ File *os.File }
 
-// Write writes an answer. The error says that it can't be delivered.
+// Write writes an answer. It returns an error if the answer can't be delivered.
 func (o Output) Write(answer []byte) (int, error) {
 	if len(answer) == 0 {
 		return 0, nil
@@ -23,8 +24,8 @@ func (o Output) Write(answer []byte) (int, error) {
 	return o.File.Write(answer)
 }
 
-// isNull reports whether a file takes everything and keeps nothing. Go opens that one for a
-// standard output that is closed when the program starts.
+// isNull reports whether a file is the null device. Go opens the null device as the standard output
+// of a program that is started with a closed one.
 func isNull(f *os.File) bool {
 	is, err1 := f.Stat()
 	null, err2 := os.Stat(os.DevNull)

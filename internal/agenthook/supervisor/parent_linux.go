@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// dieWithParent ends the second process where the first one is killed: the signal comes
-// when the thread that started it ends, so this goroutine stays on it.
+// dieWithParent makes the kernel kill the second process when the first one is killed. The signal
+// is sent when the thread that started it ends, so it locks this goroutine to its thread.
 func dieWithParent() *syscall.SysProcAttr {
 	runtime.LockOSThread()
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

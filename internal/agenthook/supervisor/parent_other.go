@@ -4,6 +4,5 @@ package supervisor
 
 import "syscall"
 
-// dieWithParent does nothing: a second process whose parent is gone ends when its time is
-// over.
+// dieWithParent has no effect here: without its parent, the second process ends at its timeout.
 func dieWithParent() *syscall.SysProcAttr { return nil }

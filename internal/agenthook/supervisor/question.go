@@ -13,14 +13,14 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natscreds"
 )
 
-// SessionVariables are the variables in which agents name their session to the programs that
-// they run.
+// SessionVariables are the environment variables with the session id that agents set for the
+// programs they run.
 var SessionVariables = [...]string{"CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "AGENT_SESSION_ID"}
 
-// Spool is the file, in the directory for state, of events that passed without a verdict.
+// Spool is the name of the file in StateDir with the events that passed without a verdict.
 const Spool = "bypassed.jsonl"
 
-// StateDir is where hook-agent keeps its state; empty where that is unknown.
+// StateDir returns the directory for the state of hook-agent; empty if it can't be determined.
 func StateDir(getenv func(string) string) string {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "hookrouter", "hook-agent")
@@ -31,7 +31,7 @@ func StateDir(getenv func(string) string) string {
 	return ""
 }
 
-// unreported says whether the second process has something to report besides its question.
+// unreported reports whether there are stored events that the second process must report.
 func unreported(getenv func(string) string) bool {
 	dir := StateDir(getenv)
 	if dir == "" {
@@ -41,9 +41,9 @@ func unreported(getenv func(string) string) bool {
 	return err == nil
 }
 
-// LocalName is where a router that serves NATS at a URL listens for the hook-agents of its own
-// user. It is empty if they can't find it: it does not listen on 127.0.0.1, or the system has no
-// sockets whose other end it names.
+// LocalName returns the name of the socket on which a router with NATS at a URL listens for
+// hook-agents of its own user. It is empty if NATS is not on 127.0.0.1, or if the system does not
+// support such sockets.
 func LocalName(server string) string {
 	if at, ok := strings.CutPrefix(server, "nats://"); ok {
 		server = at
@@ -61,19 +61,19 @@ func LocalName(server string) string {
 	return "@hookrouter/" + strconv.Itoa(os.Geteuid()) + "/" + host + ":" + port
 }
 
-// question is what a router of the same user is asked.
+// question is a question to a router of the same user.
 type question struct {
 	Exchange
-	name   string // of the router's socket
-	router string // its public key
+	name   string // the router's socket
+	router string // the router's public key
 }
 
-// questionOf reads a command line. ok is false if only the second process can ask: the command
-// line or a variable says more than where the router is and who asks, or there are no credentials
-// that name the router.
+// questionOf returns the question for a command line. ok is false if only the second process can
+// ask: the command line or a variable has options other than the router's address, the agent and
+// the timeouts, or there are no credentials that name the router.
 //
-// The settings of a project may set variables. So where the command line names the server, the
-// credentials are those below home, if it has some.
+// The settings of a project may set environment variables. So if the command line names the server,
+// credentials below home take precedence.
 func questionOf(args []string, getenv func(string) string, home func() string) (q question, ok bool) {
 	server, named, below := "", false, ""
 	rest := args[1:]
@@ -92,7 +92,7 @@ func questionOf(args []string, getenv func(string) string, home func() string) (
 				return q, false
 			}
 			q.Timeout = strconv.FormatInt(d.Milliseconds(), 10)
-		case "patience", "on-unreachable": // for a router that does not answer
+		case "patience", "on-unreachable": // only for a router that does not answer
 		default:
 			return q, false
 		}
@@ -130,7 +130,7 @@ func questionOf(args []string, getenv func(string) string, home func() string) (
 	return q, q.router != ""
 }
 
-// plain reports whether a text needs no escape in a request.
+// plain reports whether a text needs no escaping in a request.
 func plain(text string) bool {
 	return len(text) <= 1024 && strings.Trim(text, "-_.:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }

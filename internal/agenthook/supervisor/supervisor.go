@@ -9,32 +9,31 @@ import (
 	"time"
 )
 
-// ChildName is the name of the second process, as the operating system shows it. Nobody
-// can pass it in a configuration or a variable.
+// ChildName is argument 0 of the second process. Configuration files and environment variables
+// can't set it.
 const ChildName = "hook-agent: asking"
 
-// RelayName is the first argument of a hook-agent that relays messages, and answers for
-// itself.
+// RelayName is the first argument of a hook-agent that runs as a proxy, without a second process.
 const RelayName = "mcp-proxy"
 
-// MaxDocument bounds the message of an agent, in bytes.
+// MaxDocument limits the message of an agent, in bytes.
 const MaxDocument = 64 << 20
 
 const (
-	// slack is how much later than the second process the first one gives up.
+	// slack is how much longer the first process waits than the second one.
 	slack = 500 * time.Millisecond
-	// longest is how long the second process has to say when it will be done.
+	// longest is how long the second process may take to announce its timeout.
 	longest = 10 * time.Minute
 )
 
-// Failure is why the second process gave no answer.
+// Failure is the reason why there is no answer; Cause is nil if there is one.
 type Failure struct {
-	Document []byte // what the agent has sent so far
+	Document []byte // the document of the agent; nil if it is incomplete
 	Cause    error
 }
 
-// Run has a second process with the same arguments answer what is on the standard input,
-// and ends this process with its answer. It returns where there is none.
+// Run answers the document on standard input, with a router of the same user or a second process
+// with the same arguments, and exits with that answer. It returns only if there is no answer.
 func Run(args []string) *Failure {
 	f, out, code := run(args)
 	if f.Cause != nil {
@@ -43,7 +42,7 @@ func Run(args []string) *Failure {
 	if _, err := (Output{os.Stdout}).Write(out); err != nil {
 		return &Failure{f.Document, err}
 	}
-	os.Exit(code) //nolint:forbidigo // this is the end of the program, before main
+	os.Exit(code) //nolint:forbidigo // the program ends here, before main
 	return nil
 }
 
@@ -61,7 +60,7 @@ func run(args []string) (f *Failure, out []byte, code int) {
 	return askBySecond(args, stdin, rest{r.eventID, time.Since(began)})
 }
 
-// askBySecond has a second process ask.
+// askBySecond starts a second process that asks the router.
 func askBySecond(args []string, stdin *input, r rest) (f *Failure, out []byte, code int) {
 	f = new(Failure)
 	self, err := os.Executable()
@@ -80,14 +79,14 @@ func askBySecond(args []string, stdin *input, r rest) (f *Failure, out []byte, c
 	}
 	go func() {
 		<-stdin.done
-		_, _ = in.Write(stdin.document) // a process that is gone is noticed below
+		_, _ = in.Write(stdin.document) // if the process has exited, receive fails
 		_ = in.Close()
 	}()
 	late := time.AfterFunc(longest, second.kill)
 	defer late.Stop()
 	out, code, err = receive(from, func(d time.Duration) { late.Reset(d + slack) })
 	if err == nil {
-		return f, out, code // complete: its end need not be waited for
+		return f, out, code // the answer is complete: no need to wait for the process
 	}
 	f.Cause = err
 	if how := second.wait(); how != "" {
@@ -97,7 +96,7 @@ func askBySecond(args []string, stdin *input, r rest) (f *Failure, out []byte, c
 	return f, nil, 0
 }
 
-// input is what the agent sends. Its document is read once done is closed.
+// input is the input of the agent. document is valid once done is closed.
 type input struct {
 	done     chan struct{}
 	document []byte
@@ -107,12 +106,12 @@ func readAll(from io.Reader) *input {
 	i := &input{done: make(chan struct{})}
 	go func() {
 		defer close(i.done)
-		i.document, _ = io.ReadAll(io.LimitReader(from, MaxDocument+1)) // what is missing is missed by who reads it
+		i.document, _ = io.ReadAll(io.LimitReader(from, MaxDocument+1)) // parsing the document detects missing input
 	}()
 	return i
 }
 
-// sent is the document, or nothing while the agent is still sending.
+// sent returns the document, or nil while the agent is still sending it.
 func (i *input) sent() []byte {
 	select {
 	case <-i.done:
@@ -122,24 +121,25 @@ func (i *input) sent() []byte {
 	}
 }
 
-// rest is what the second process goes on with: the first argument after its name.
+// rest is the state that is passed to the second process as its first argument.
 type rest struct {
-	eventID string        // under which the event was sent already; empty if it was not
-	spent   time.Duration // of the time that the agent waits
+	eventID string        // of the event if it was already sent; otherwise empty
+	spent   time.Duration // of the agent's timeout
 }
 
-// String is the argument. Nothing of it comes from the command line or a variable.
+// String returns the argument. No part of it comes from the command line or an environment
+// variable.
 func (r rest) String() string { return strconv.FormatInt(r.spent.Milliseconds(), 10) + " " + r.eventID }
 
-// ReadRest reads the argument.
+// ReadRest parses the argument.
 func ReadRest(text string) (eventID string, spent time.Duration) {
 	ms, id, _ := strings.Cut(text, " ")
 	n, _ := strconv.ParseInt(ms, 10, 64)
 	return id, time.Duration(n) * time.Millisecond
 }
 
-// onOneProcessor is an environment for the second process, which starts faster where the
-// runtime has no other threads to wake. A value of the user's own stays.
+// onOneProcessor returns the environment of the second process. With GOMAXPROCS=1 it starts faster,
+// since the runtime has no other threads to wake. A value that the user set is kept.
 func onOneProcessor(env []string) []string {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return env
@@ -147,8 +147,7 @@ func onOneProcessor(env []string) []string {
 	return append(env, "GOMAXPROCS=1")
 }
 
-// failure waits for a process and returns how it failed, as a person reads it; empty where
-// it did not.
+// failure waits for a process and returns how it failed, for people; empty if it did not fail.
 func failure(p *os.Process) string {
 	if state, err := p.Wait(); err == nil && !state.Success() {
 		return state.String()

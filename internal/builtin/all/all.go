@@ -26,8 +26,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
 )
 
-// Builtins are the builtins by the names that worker files use. The map is the
-// caller's.
+// Builtins returns the builtins by the names that worker files use. The caller may change the map.
 func Builtins() map[string]builtin.Builtin {
 	return map[string]builtin.Builtin{
 		"approval-policy":    approvalpolicy.Builtin,

@@ -1,5 +1,5 @@
-// Package datetime is the builtin date-time: it tells the agent what time it is
-// whenever the user submits a prompt, which a model does not know.
+// Package datetime is the builtin date-time: it adds the current date and time to each prompt,
+// since a model does not know them.
 //
 //	hooks:
 //	  - id: date-time

@@ -1,5 +1,5 @@
-// Package eventlog is the builtin event-log: it writes every event to a file, as one
-// line of JSON, and begins a new file when one is large or old.
+// Package eventlog is the builtin event-log: it appends every event to a file as one line of JSON,
+// and rotates the file by size and age.
 //
 //	hooks:
 //	  - id: event-log
@@ -9,23 +9,22 @@
 //	        keep: 14
 //	        gzip: true
 //
-// A line is a CloudEvent in structured mode. Secrets in it are masked by
-// [redact.Rules], unless data says otherwise. It is a log of one's own beside the
-// router's audit log, which records decisions and can be verified; this one can be
-// changed by all who may write the file.
+// A line is a CloudEvent in structured mode. [redact.Rules] mask the secrets in it, unless the
+// option data is none or full. This log does not replace the router's audit log, which records
+// decisions and can be verified. Anyone with write access to the file can change this one.
 //
 // # Files
 //
-// New files are for their owner alone. A file that is full or old is renamed, with
-// the time in its name. One process writes to one file: a second one on the machine,
-// such as another replica, finds it locked and takes events.2.jsonl, a third one
-// events.3.jsonl. Hooks of one process that name the same file share it.
+// Only the owner can read and write new files. A rotated file is renamed to a name with the time in
+// it. Only one process writes to a file: a second process on the machine, such as another replica,
+// finds it locked and uses events.2.jsonl, a third one events.3.jsonl. Hooks of one process with
+// the same file share it.
 //
 // # Failure
 //
-// Lines wait in memory, for a second at most, and are written by a goroutine of their
-// own; a slow disk delays no event. While the file can't be written, lines wait
-// and each event is an error, which is counted as a failure of the hook; when too
-// much waits, events are lost, and the error says so. What waits when the machine
-// dies is lost: nothing here is synced.
+// A separate goroutine writes the lines; they are buffered in memory for at most a second, so a
+// slow disk does not delay events. While the file can't be written, lines stay in the buffer, and
+// the hook returns an error for each event, which counts as a failure of the hook. When the buffer
+// is full, events are lost, and the error says so. A crash of the machine loses the buffer and data
+// that the system has not yet written to disk: the file is never synced.
 package eventlog

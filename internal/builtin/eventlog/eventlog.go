@@ -65,8 +65,7 @@ type Options struct {
 var Builtin = builtin.Of("Writes all events to a file, one line of JSON each.",
 	chain.Registration{Events: []string{"*"}, Priority: 100, Mode: chain.Observe}, New)
 
-// New builds the hook. It opens nothing: the file is opened when there is something
-// to write.
+// New builds the hook. The file is opened at the first write.
 func New(s kind.Section, o Options) (kind.Hook, error) {
 	set, err := o.settings(s.Worker.Dir)
 	if err != nil {
@@ -94,7 +93,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	}, nil
 }
 
-// settings checks the options.
+// settings checks the options and returns them with defaults.
 func (o Options) settings(dir string) (settings, error) {
 	set := settings{maxSizeMB: o.MaxSizeMB, rotateHours: o.RotateHours, keep: o.Keep, gzip: o.Gzip}
 	if err := cmp.Or(
@@ -115,7 +114,7 @@ func (o Options) settings(dir string) (settings, error) {
 	return set, nil
 }
 
-// line is an event as a line of the file.
+// line returns the event as a line of the file.
 func (d Data) line(ev events.Event) ([]byte, error) {
 	w := events.NewObjectWriter(make([]byte, 0, len(ev.Data)+512))
 	w.String("specversion", "1.0")
@@ -142,18 +141,18 @@ func (d Data) line(ev events.Event) ([]byte, error) {
 	if d == "" || d == DataRedacted {
 		line, _ = redact.Default().Object(line)
 	}
-	if bytes.ContainsAny(line, "\r\n") { // between the tokens of the data; strings have none
+	if bytes.ContainsAny(line, "\r\n") { // whitespace between JSON tokens; inside strings they are escaped
 		compact := jsontext.Value(line)
 		if err := compact.Compact(); err != nil {
-			return nil, errors.New("the event is not written: its data is no JSON") // a router lets none in
+			return nil, errors.New("the event is not written: its data is no JSON") // a router rejects such events
 		}
 		line = compact
 	}
 	return append(line, '\n'), nil
 }
 
-// isAttribute says that a name can be in a line: others than those of CloudEvents
-// could make it another line.
+// isAttribute reports whether name is a valid name of a CloudEvents extension. Any other name could
+// change the meaning of the line.
 func isAttribute(name string) bool {
 	if slices.Contains([]string{"specversion", "id", "source", "type", "subject", "time", "datacontenttype", "data"}, name) {
 		return false

@@ -12,15 +12,15 @@ import (
 	"github.com/DeRuina/timberjack"
 )
 
-// flushEvery is how long lines wait at most. Tests shorten it.
+// flushEvery is the longest time that lines are buffered. Tests shorten it.
 var flushEvery = time.Second
 
 const (
-	flushSize  = 64 << 10 // bytes that are written at once, before the second is over
-	maxWaiting = 4 << 20  // bytes that wait while the file can't be written
+	flushSize  = 64 << 10 // buffered bytes that trigger a write before flushEvery has passed
+	maxWaiting = 4 << 20  // bytes that are buffered at most
 )
 
-// errSlow is why events are lost although the file can be written.
+// errSlow is the reason for lost events while writes succeed.
 var errSlow = errors.New("the disk is slower than the events come")
 
 // settings are checked Options.
@@ -30,38 +30,38 @@ type settings struct {
 	gzip                         bool
 }
 
-// files are the files of this process that hooks write to, by their path as
-// configured. Hooks share them, so that a hook that is reloaded goes on in its file.
+// files are the event logs in use by this process, by configured path. Hooks share them, so that a
+// reloaded hook continues with the same file.
 var files = struct {
 	sync.Mutex
 	byPath map[string]*file
 }{byPath: map[string]*file{}}
 
-// file is one that lines are added to.
+// file is an event log that one or more hooks append to.
 type file struct {
 	log  *slog.Logger
-	wake chan struct{} // there is much to write; holds one
+	wake chan struct{} // signals that flushSize bytes are buffered; capacity 1
 	stop chan struct{}
 	done chan struct{}
-	// start starts the goroutine, with the first line.
+	// start starts the goroutine at the first line.
 	start sync.Once
 
-	hooks int // that share it; guarded by files
+	hooks int // number of hooks that share it; guarded by files
 
-	mu      sync.Mutex // guards what follows; held for no I/O
-	set     settings   // those of the hook that came last
-	waiting []byte     // whole lines, but for the first while a write was cut short
-	taken   int        // bytes that are being written
-	err     error      // of the last write; nil while all is well
-	lost    uint64     // events since the file could be written
+	mu      sync.Mutex // guards the fields below; not held during I/O
+	set     settings   // of the hook that was built last
+	waiting []byte     // whole lines, except that a failed write may leave the rest of one at the start
+	taken   int        // bytes of the write in progress
+	err     error      // of the last write; nil if it succeeded
+	lost    uint64     // events lost since the file was last writable
 
-	// Of the goroutine alone.
+	// Used only by the goroutine.
 	out    *timberjack.Logger // nil while closed
-	as     settings           // what out was opened with
-	unlock func()             // lets go of out's lock
+	as     settings           // the settings that out was opened with
+	unlock func()             // releases the lock of out
 }
 
-// share returns the file for a hook, which releases it.
+// share returns the file for a hook. The hook must release it.
 func share(set settings, log *slog.Logger) *file {
 	files.Lock()
 	defer files.Unlock()
@@ -77,7 +77,7 @@ func share(set settings, log *slog.Logger) *file {
 	return f
 }
 
-// release closes the file where no other hook has it; what waits is written then.
+// release closes the file if no other hook uses it, after writing the buffered lines.
 func (f *file) release() {
 	files.Lock()
 	defer files.Unlock()
@@ -90,8 +90,8 @@ func (f *file) release() {
 	<-f.done
 }
 
-// append takes a line. The error says that the file can't be written, and whether the
-// line waits or is lost.
+// append buffers a line. It returns an error if the line is too long, was lost, or is buffered
+// while the file can't be written.
 func (f *file) append(line []byte) error {
 	f.start.Do(func() { go f.run() })
 	f.mu.Lock()
@@ -116,7 +116,7 @@ func (f *file) append(line []byte) error {
 	return nil
 }
 
-// run writes what waits, until the file is released.
+// run writes buffered lines until the file is released.
 func (f *file) run() {
 	defer close(f.done)
 	tick := time.NewTicker(flushEvery)
@@ -137,7 +137,7 @@ func (f *file) run() {
 	}
 }
 
-// flush writes what waits.
+// flush writes the buffered lines.
 func (f *file) flush() {
 	f.mu.Lock()
 	text, set := f.waiting, f.set
@@ -148,7 +148,7 @@ func (f *file) flush() {
 	}
 	rest, err := f.write(text, set)
 	if err != nil {
-		f.close() // opened again by the next write: it may be another disk then
+		f.close() // the next write reopens it, possibly on another disk
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -163,7 +163,7 @@ func (f *file) flush() {
 	f.err = err
 }
 
-// write writes whole lines, and returns what is left.
+// write writes text in batches of whole lines, and returns what it could not write.
 func (f *file) write(text []byte, set settings) (rest []byte, err error) {
 	if f.out != nil && f.as != set {
 		f.close()
@@ -183,8 +183,8 @@ func (f *file) write(text []byte, set settings) (rest []byte, err error) {
 	return nil, nil
 }
 
-// lines is the length of the lines at the beginning of a text that have about size
-// bytes, of one line at least.
+// lines returns the length of the longest prefix of whole lines with at most size bytes, or of the
+// first line if that is longer.
 func lines(text []byte, size int) int {
 	if len(text) <= size {
 		return len(text)

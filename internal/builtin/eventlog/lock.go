@@ -12,13 +12,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// fileMode is that of new files.
+// fileMode is the mode of new files.
 const fileMode = 0o600
 
-// maxWriters bounds the processes that write beside each other.
+// maxWriters limits the processes that log to numbered files of the same path.
 const maxWriters = 256
 
-// open opens the first file that no other process writes.
+// open opens the first numbered file that no other process has locked.
 func (f *file) open(set settings) error {
 	if err := os.MkdirAll(filepath.Dir(set.path), 0o700); err != nil {
 		return err
@@ -64,7 +64,8 @@ func (f *file) close() {
 	f.out = nil
 }
 
-// numbered is "events.2.jsonl" for "events.jsonl", and itself for the first.
+// numbered returns the path of file n: "events.2.jsonl" for "events.jsonl" and 2, and the path
+// itself for 1.
 func numbered(path string, n int) string {
 	if n == 1 {
 		return path
@@ -73,11 +74,10 @@ func numbered(path string, n int) string {
 	return fmt.Sprintf("%s.%d%s", strings.TrimSuffix(path, ext), n, ext)
 }
 
-// errLocked means that another process holds the lock.
 var errLocked = errors.New("another process holds the lock")
 
-// lock takes a lock that ends with the process at the latest. The file stays, since
-// another process may wait for this very one.
+// lock acquires a lock, which the system releases when the process exits. The lock file is never
+// deleted, since another process may have it open.
 func lock(path string) (unlock func(), err error) {
 	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|noFollow), flock.SetPermissions(fileMode))
 	locked, err := l.TryLock()

@@ -2,6 +2,5 @@
 
 package eventlog
 
-// noFollow is nothing here: creating a symbolic link takes a privilege of its own on
-// Windows.
+// noFollow has no effect here: on Windows, creating a symbolic link requires a special privilege.
 const noFollow = 0

@@ -1,5 +1,5 @@
-// Package gitstatus is the builtin git-status: it tells the agent what git says about
-// the directory it works in, whenever that is news to the session.
+// Package gitstatus is the builtin git-status: it gives the agent the git status of its working
+// directory whenever the status changed since the session last got it.
 //
 //	hooks:
 //	  - id: git-status
@@ -7,19 +7,18 @@
 //	      git-status:
 //	        max_files: 30
 //
-// It must run beside the agent's files. Without git, or without a repository, it keeps
-// silent.
+// It must run on the machine that has the agent's files. Without git or a repository, it adds
+// nothing.
 //
-// # Repositories that can't be trusted
+// # Untrusted repositories
 //
-// The settings of a repository may name programs for git to run, and places to look at, and an
-// agent may be able to write them at any time. So git never reads them. It works on a copy of
-// what the repository has for the index and the refs, with the settings of it that are harmless,
-// and the worker decides which directory the files are in. Links are not followed out of the
-// repository; a linked worktree counts if its repository knows it. Only objects are read in
-// place.
+// The configuration of a repository can name programs for git to run and paths for it to read, and
+// an agent may be able to change it at any time. So git never reads it. Instead, git gets a copy of
+// the repository's index and refs, its harmless settings only, and a work tree that the worker
+// chooses. Symbolic links out of the repository are not followed; a linked worktree is accepted
+// only if its repository lists it. Only objects are read in place.
 //
-// Without filters, a file that one would change may be shown as modified. The copy is in the
-// user's cache directory, or that for temporary files where there is none: keep it from an
-// agent in a sandbox.
+// Since filters are disabled, a file with a filter may be shown as modified. The copy is in the
+// user's cache directory, or in the directory for temporary files if there is none: deny sandboxed
+// agents access to it.
 package gitstatus

@@ -12,28 +12,28 @@ import (
 	"github.com/hookrouter/hookrouter/internal/process"
 )
 
-// cannotRead is git's exit code where it can't make sense of a repository.
+// cannotRead is the exit code of git for a repository that it can't read.
 const cannotRead = 128
 
-// harmless are the settings of a repository that git gets: those about the files' form, and
-// which branch follows which.
+// harmless matches the repository settings that are passed to git: those about the format of files
+// and about upstream branches.
 var harmless = regexp.MustCompile(`^(core\.(filemode|ignorecase|symlinks|autocrlf|eol|precomposeunicode|trustctime|checkstat)|branch\..*\.(remote|merge)|remote\..*\.fetch)$`)
 
-// unreadable are those without which git would misread the repository.
+// unreadable matches the settings without which git would misread the repository.
 var unreadable = regexp.MustCompile(`^extensions\.(objectformat|refstorage)$`)
 
-// always are the settings that make git's output as it is read here.
+// always are the settings that fix the format of git's output.
 var always = []string{"core.quotePath", "true", "status.showStash", "false", "color.ui", "false", "color.status", "false"}
 
-// git is the program, and the directory that it looks at. With only, it tells of files in that
-// directory, else of all in its repository.
+// git runs git in a directory. If only is set, it reports only the files in that directory,
+// otherwise all files of the repository.
 type git struct {
 	program, dir string
 	only         bool
 }
 
-// status returns what git status says in short: the branch, and a line for each file
-// that changed; "" where there is no repository that it can read.
+// status returns the short output of git status: the branch, and a line for each changed file. It
+// returns "" if there is no readable repository.
 func (g git) status(ctx context.Context) (string, error) {
 	if g.dir != "" && !isDir(g.dir) {
 		return "", nil
@@ -78,8 +78,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// private makes a directory for copies, where the user keeps caches if there is such a place:
-// agents in a sandbox often may write to the one for temporary files.
+// private creates a directory for a copy, in the user's cache directory if there is one: sandboxed
+// agents can often write to the directory for temporary files.
 func private() (string, error) {
 	if cache, err := os.UserCacheDir(); err == nil {
 		parent := filepath.Join(cache, "hook-worker")
@@ -92,8 +92,8 @@ func private() (string, error) {
 	return os.MkdirTemp("", "hook-worker-git-status-")
 }
 
-// settings are the harmless ones of a repository, names and values in turn, and whether git can
-// read it with them.
+// settings returns the harmless settings of a repository as alternating names and values. readable
+// is false if git can't read the repository with these settings alone.
 func (g git) settings(ctx context.Context, repo *repository, dir string) (settings []string, readable bool, err error) {
 	config, err := read(repo.common, "config", maxSmall)
 	if err != nil {
@@ -111,14 +111,15 @@ func (g git) settings(ctx context.Context, repo *repository, dir string) (settin
 		case !harmless.MatchString(name):
 		case given:
 			settings = append(settings, name, value)
-		default: // a name alone is true
+		default: // a name without a value means true
 			settings = append(settings, name, "true")
 		}
 	}
 	return settings, true, nil
 }
 
-// run runs git on the copy of a repository, with settings, names and values in turn, and no others.
+// run runs git on the copy of a repository. Git gets no settings other than the given ones, which
+// are alternating names and values, and always.
 func (g git) run(ctx context.Context, repo *repository, dir string, settings []string, input []byte, args ...string) (process.Output, error) {
 	settings = slices.Concat(settings, always)
 	env := process.Environ(process.DefaultEnv,

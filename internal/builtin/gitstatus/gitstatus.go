@@ -15,7 +15,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// DefaultMaxFiles is how many files are listed by default.
+// DefaultMaxFiles is the default limit of listed files.
 const DefaultMaxFiles = 50
 
 const (
@@ -40,7 +40,7 @@ var Builtin = builtin.Of("Tells the agent the branch and the changed files, when
 		Priority: 25, TimeoutMS: 5_000,
 	}, New)
 
-// remembered is what is remembered of a session.
+// remembered is the state of a session.
 type remembered struct {
 	Status string `json:"status"` // a digest of what the agent got last
 }
@@ -61,7 +61,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	}
 	return kind.Hook{Acts: true, Warnings: warnings, Handler: builtin.PerSession(states, log, func(ctx context.Context, ev events.Event) (chain.Result, error) {
 		switch events.Canonical(ev.Name) {
-		case events.SessionStart, events.ContextPostCompact: // the agent's memory may be empty
+		case events.SessionStart, events.ContextPostCompact: // the agent's context may no longer have the status
 			builtin.Forget(ctx, states, log, ev)
 		}
 		if path == "" {
@@ -89,7 +89,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	})}, nil
 }
 
-// place is the directory to look at.
+// place returns the directory to run git in.
 func (o Options) place(workerDir string, ev events.Event) string {
 	if o.Dir != "" {
 		return o.Dir
@@ -102,7 +102,7 @@ func (o Options) place(workerDir string, ev events.Event) string {
 	return workerDir
 }
 
-// shorten is the text for the agent: the branch and a bounded list of files.
+// shorten returns the text for the agent: the branch and a limited list of files.
 func shorten(status string, maxFiles int) string {
 	lines := strings.Split(strings.TrimRight(status, "\n"), "\n")
 	branch, files := strings.TrimPrefix(lines[0], "## "), lines[1:]

@@ -10,23 +10,24 @@ import (
 	"syscall"
 )
 
-// Limits of what is copied of a repository. A larger one has no status.
+// Limits of the copy of a repository. The status of a larger repository is an error.
 const (
 	maxIndex = 256 << 20 // bytes
 	maxSmall = 16 << 20  // bytes of any other file
 	maxRefs  = 20_000
 )
 
-// repository is where git finds what belongs to a directory.
+// repository describes where the parts of a git repository are.
 type repository struct {
 	tree   string   // the root of the files
-	place  string   // the directory that all trees of the repository share
+	place  string   // the git directory that all worktrees share
 	common *os.Root // the same, open
-	own    string   // the directory within it of what this tree has for itself
+	own    string   // the git directory of this worktree, relative to common
 }
 
-// find looks for the repository of a directory, there and above; nil for none. A ".git" that
-// names another place counts only if it is a linked worktree that this place knows.
+// find looks for a repository in dir and its parents, and returns nil if there is none. A ".git"
+// file that names another directory is accepted only for a linked worktree that this directory
+// lists.
 func find(dir string) (*repository, error) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {
@@ -81,8 +82,8 @@ func at(dir string) (*repository, error) {
 	return r, nil
 }
 
-// copyTo writes what git needs to a directory, except objects and settings. It follows no link
-// out of the repository.
+// copyTo copies the files that git needs, except objects and settings. It does not follow links out
+// of the repository.
 func (r *repository) copyTo(dir string) error {
 	to, err := os.OpenRoot(dir)
 	if err != nil {
@@ -117,7 +118,8 @@ func (r *repository) copyTo(dir string) error {
 	})
 }
 
-// copyFile keeps the time of a file: git tells by that of the index whether to trust it.
+// copyFile copies a file and its modification time: git decides by the time of the index which of
+// its entries to trust.
 func (r *repository) copyFile(to *os.Root, from, name string) error {
 	limit := int64(maxSmall)
 	if name == "index" {
@@ -142,7 +144,7 @@ func (r *repository) copyFile(to *os.Root, from, name string) error {
 
 // read reads a regular file of at most limit bytes.
 func read(root *os.Root, name string, limit int64) ([]byte, error) {
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe has no writer
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // so that opening a pipe without a writer does not block
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +159,8 @@ func read(root *os.Root, name string, limit int64) ([]byte, error) {
 	return content, err
 }
 
-// ignoreMissing is the error, if it is not that a file is not there for this process.
+// ignoreMissing returns err, or nil if it says that a file is missing or not accessible to this
+// process.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil

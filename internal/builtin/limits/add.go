@@ -8,13 +8,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// countAll adds to the counts of all rules, unless a limit is reached: then to none. Of concurrent
-// calls, one that is denied may still have counted for its own session or identity.
+// countAll adds the use to the counts of all rules, or to none if a limit denies it. With
+// concurrent calls, a denied call may still have counted for its own session or identity.
 func (l limiter) countAll(ctx context.Context, u use) (stops chain.Result, err error) {
 	states := l.perState(u)
 	check := u
 	check.checkOnly = true
-	for i := 1; i < len(states) && !u.past; i++ { // the first is checked as it counts
+	for i := 1; i < len(states) && !u.past; i++ { // the first state is checked as it is counted
 		if stop, err := l.count(ctx, states[i], check); stop.Denied() || err != nil {
 			return stop, err
 		}
@@ -31,14 +31,15 @@ func (l limiter) countAll(ctx context.Context, u use) (stops chain.Result, err e
 	return stops, nil
 }
 
-// stateRules are the rules whose counts for an event are in one state.
+// stateRules are the rules whose counts for an event are in the same state.
 type stateRules struct {
 	state string
 	rules []rule
 }
 
-// perState sorts the rules that an event is for by where their counts stand, those of its own
-// session, tree or identity first: a call that these deny must not use up what others share.
+// perState groups the rules that apply to an event by the state of their counts. The states of the
+// event's own session, tree or identity come first: a call that their rules deny must not use up
+// shared limits.
 func (l limiter) perState(u use) (states []stateRules) {
 	for _, own := range [...]bool{true, false} {
 		for _, r := range l.rules {
@@ -56,11 +57,11 @@ func (l limiter) perState(u use) (states []stateRules) {
 	return states
 }
 
-// count adds to the counts of one state, unless a limit is reached.
+// count adds the use to the counts of one state, unless a limit denies it.
 func (l limiter) count(ctx context.Context, of stateRules, u use) (stop chain.Result, err error) {
 	rules := of.rules
-	states := l.states.By(u.ev.Extensions[events.AttrEmitter]) // who may choose the source or the tool
-	clock, err := l.clock(ctx)                                 // before the change, which others wait for
+	states := l.states.By(u.ev.Extensions[events.AttrEmitter]) // which may choose any source and tool
+	clock, err := l.clock(ctx)                                 // before the update, which blocks others
 	if err != nil {
 		return chain.Result{}, err
 	}

@@ -5,18 +5,17 @@ import (
 	"time"
 )
 
-// Bounds of what is remembered.
+// Limits of the state.
 const (
-	slots      = 12 // of the time of a rule
-	maxEntries = 48 // counts of one session
+	slots      = 12 // per time window of a rule
+	maxEntries = 48 // counts in one state
 	others     = "others"
 )
 
-// book is the counts that are in one state.
+// book is the counts in one state, by entry.
 type book map[string]*count
 
-// count is what was used, in slots of time, the oldest first. What is counted for a
-// whole session is one slot.
+// count is the use in time slots, the oldest first. A count for a whole session is one slot.
 type count []slot
 
 type slot struct {
@@ -26,8 +25,8 @@ type slot struct {
 	Cost   float64 `json:"m,omitempty"`
 }
 
-// of returns a count without what is too old. A book that is full has one count for
-// all that is new.
+// of returns the count of an entry without expired slots. In a full book, all new entries of a rule
+// share one count.
 func (b book) of(entry string, r rule, now time.Time) *count {
 	c, known := b[entry]
 	if !known && len(b) >= maxEntries {
@@ -46,7 +45,7 @@ func (b book) of(entry string, r rule, now time.Time) *count {
 	return c
 }
 
-// frees is when the last that a slot may hold is older than the time of its rule.
+// frees returns the time when everything in the slot is older than the window of its rule.
 func (s slot) frees(within time.Duration) time.Time {
 	return time.UnixMilli(s.From).Add(within + within/slots)
 }
@@ -64,7 +63,7 @@ func (s *slot) add(more slot) {
 	s.Cost += more.Cost
 }
 
-// add counts what is used now. A clock that is behind adds to the newest slot.
+// add adds use at the time now. If now is before the newest slot, it adds to that slot.
 func (c *count) add(used slot, within time.Duration, now time.Time) {
 	from := int64(0)
 	if within > 0 {
@@ -78,7 +77,7 @@ func (c *count) add(used slot, within time.Duration, now time.Time) {
 	*c = append(*c, used)
 }
 
-// frees is when the limit is not reached any more.
+// frees returns the time when the asked use no longer exceeds the limit; zero if no slot frees it.
 func (c count) frees(r rule, asked slot) time.Time {
 	rest := c.sum()
 	rest.add(asked)

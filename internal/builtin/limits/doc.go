@@ -1,6 +1,5 @@
-// Package limits is the builtin limits: it stops an agent that calls too many tools, or
-// uses too many tokens or too much money, until time frees what it used, or its session
-// ends.
+// Package limits is the builtin limits: it stops an agent that calls too many tools, or uses too
+// many tokens or too much money, until the use expires or its session ends.
 //
 //	hooks:
 //	  - id: limits
@@ -11,27 +10,27 @@
 //	          - {per: [agent], tools: [shell], calls: 1000, within: 1h, then: ask}
 //	          - {per: [session], cost: 5}
 //
-// Without rules these hold: 120 calls within a minute and 5000 in all, each for a session.
+// The default rules allow each session 120 calls per minute and 5000 in all.
 //
-// # What is counted
+// # Counting
 //
-// A call counts when it is asked about, whatever later hooks say; one that a rule denies does
-// not count for that rule, and may for others. It counts for a twelfth of the time longer than
-// the rule says, so that no span of that time ever holds more. Replicas count together,
-// exactly, and by the clock of NATS.
+// A call counts when the agent asks for it, whatever later hooks decide. A denied call does not
+// count for the rule that denied it, but may count for others. A count expires a twelfth of the
+// window late, so that no span as long as the window ever has more calls than allowed. Replicas
+// share exact counts and use the clock of NATS.
 //
-// Tokens and cost are those that llm:response tells of: they count when they were used,
-// and what comes next is stopped: tools, prompts and calls of the model. Cost counts where
-// events tell it, or by prices. An agent whose provider:response tells it instead has
-// that in the hook's events, in place of llm:response, or it would count twice.
+// Tokens and cost are taken from llm:response. They count after they were used; once a limit is
+// reached, the next tools, prompts and model calls are stopped. The cost is the one in the event,
+// or is computed from prices. For an agent that reports usage with provider:response, list that
+// event in the hook's events instead of llm:response; with both, usage would count twice.
 //
-// Events without a session count as one session. An agent is the source of its events, which
-// it chooses, as it does its session and whose sub-agent it is: only an identity is proven,
-// and a limit for each identity is one that no new session escapes. Who has none counts as
-// one with all others that have none.
+// Events without a session count as one session. "Agent" means the source of the event. The sender
+// chooses the source, the session and the parent session; only its identity is authenticated. So
+// only a limit per identity can't be evaded with a new session. All senders without an identity
+// count as one.
 //
 // # Failure
 //
-// It is a guard: where the counts can't be reached it fails, and its on_failure, which is
-// deny, holds.
+// limits is a guard: if the counts are unavailable, it fails, and its on_failure applies, which is
+// deny by default.
 package limits

@@ -17,13 +17,13 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// DefaultRules hold where a file has none.
+// DefaultRules apply if the options have no rules.
 var DefaultRules = []Rule{
 	{Per: []string{PerSession}, Calls: 120, Within: "1m"},
 	{Per: []string{PerSession}, Calls: 5000},
 }
 
-// maxRules bounds the rules of one hook.
+// maxRules limits the rules of one hook.
 const maxRules = 16
 
 // Options of the builtin. The zero Options have the [DefaultRules].
@@ -44,7 +44,7 @@ var Builtin = builtin.Of("Limits the calls of tools, the tokens and the cost of 
 		Priority: -10, OnFailure: chain.FailClosed,
 	}, New)
 
-// limiter is a limits as it was configured.
+// limiter is a configured limits hook.
 type limiter struct {
 	rules  []rule
 	prices Prices
@@ -110,18 +110,18 @@ func (l limiter) handle(ctx context.Context, ev events.Event) (chain.Result, err
 	return l.countAll(ctx, u)
 }
 
-// use is what an event uses.
+// use is what an event would use, or has used.
 type use struct {
 	ev     events.Event
 	tool   events.Tool
 	isTool bool
-	asked  slot // if the event is let pass
-	past   bool // it was used before the event
+	asked  slot // the use if the event is allowed
+	past   bool // the use has already happened
 
-	checkOnly bool // without counting
+	checkOnly bool // check the limits without counting
 }
 
-// forget frees the counts of a session that ends, and those of its tree where it is the root.
+// forget deletes the counts of a session that ends, and those of its tree if it is the root.
 func (l limiter) forget(ctx context.Context, ev events.Event) {
 	states := []string{sessionState(ev)}
 	perTree := func(r rule) bool { return slices.Contains(r.Per, PerTree) }
@@ -135,7 +135,7 @@ func (l limiter) forget(ctx context.Context, ev events.Event) {
 	}
 }
 
-// frees is what has to end for the count to be deleted.
+// frees names what has to end for the count to be deleted.
 func (r rule) frees() string {
 	if slices.Contains(r.Per, PerTree) {
 		return "session at the root"
@@ -143,8 +143,8 @@ func (r rule) frees() string {
 	return "session"
 }
 
-// stop is what the agent is told. An approval request is the same each time, so that "Allow
-// always" holds for the session.
+// stop returns the result for a reached limit. The text of an approval request is always the same,
+// so that "Allow always" applies to the rest of the session.
 func (r rule) stop(what string, c count, asked slot, now time.Time) chain.Result {
 	text := "The limit of " + what + r.scope() + " is reached"
 	if r.then() == Ask {

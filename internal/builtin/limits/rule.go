@@ -17,23 +17,23 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// What a count is for, besides all together.
+// The values of [Rule.Per].
 const (
 	PerSession  = "session"
-	PerTree     = "tree"     // the session at the root, with all its sub-agents, as they claim
-	PerIdentity = "identity" // who the connection proves to send; all that it does not prove are one
+	PerTree     = "tree"     // the root session with all its sub-agents, as the agents claim
+	PerIdentity = "identity" // the authenticated sender; all unauthenticated senders count as one
 	PerAgent    = "agent"    // the source of the event, as the agent claims
 	PerTool     = "tool"     // its name
 	PerClass    = "class"    // of the tool
 )
 
-// What happens where a limit is reached.
+// The values of [Rule.Then].
 const (
 	Deny = "deny"
 	Ask  = "ask"
 )
 
-// maxWithin is how long counts are kept after the last addition.
+// maxWithin is the longest window: the store keeps counts for this long after the last addition.
 const maxWithin = 24 * time.Hour
 
 // Rule is one limit, or several that are counted alike.
@@ -61,7 +61,7 @@ type Rule struct {
 type rule struct {
 	Rule
 	within time.Duration // 0 for the whole session
-	id     string        // tells it from others: two rules that say the same share a count
+	id     string        // a hash of the rule: identical rules share a count
 }
 
 func (r Rule) check(at jsontext.Pointer) (checked rule, err error) {
@@ -100,8 +100,8 @@ func (r Rule) check(at jsontext.Pointer) (checked rule, err error) {
 	return checked, err
 }
 
-// key is whose count an event adds to: the name of a state, and the entry in it.
-// All that belongs to a session is in one state, which is freed at its end.
+// key returns the count that an event adds to: the name of a state and the entry in it. All counts
+// of a session are in one state, which is deleted when the session ends.
 func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 	entry = r.id
 	for _, per := range r.Per {
@@ -116,7 +116,7 @@ func (r rule) key(ev events.Event, tool events.Tool) (state, entry string) {
 			entry += "\nclass " + string(tool.Class)
 		}
 	}
-	sum := sha256.Sum256([]byte(entry)) // texts of the sender have any length
+	sum := sha256.Sum256([]byte(entry)) // the sender's strings have any length
 	entry = base64.RawURLEncoding.EncodeToString(sum[:9])
 	switch {
 	case slices.Contains(r.Per, PerSession):
@@ -132,22 +132,23 @@ func (r rule) own() bool {
 	return slices.ContainsFunc([]string{PerSession, PerTree, PerIdentity}, func(per string) bool { return slices.Contains(r.Per, per) })
 }
 
-// sessionState is where the counts of the event's session stand. Who has another identity
-// counts for itself, or it could use up what others have.
+// sessionState returns the name of the state with the counts of the event's session. Each identity
+// has its own counts, so that it can't use up the limits of others.
 func sessionState(ev events.Event) string {
 	return "session " + ev.Extensions[events.AttrEmitter] + "\n" + ev.Session
 }
 
-// treeState is where the counts of the event's tree stand, also for each identity.
+// treeState returns the name of the state with the counts of the event's tree. Each identity has
+// its own.
 func treeState(ev events.Event) string {
 	return "tree " + ev.Extensions[events.AttrEmitter] + "\n" + cmp.Or(ev.Extensions[events.AttrRoot], ev.Session)
 }
 
-// isRoot reports whether no session is above that of the event.
+// isRoot reports whether the event's session has no parent.
 func isRoot(ev events.Event) bool { return ev.Extensions[events.AttrRoot] == "" }
 
-// over says which limit is reached, such as "60 calls"; empty for none. used is with
-// what is asked for.
+// over returns the limit that is reached, such as "60 calls", or "". The totals include the use
+// that is asked for.
 func (r rule) over(calls, tokens int64, cost float64) string {
 	switch {
 	case r.Calls > 0 && calls > r.Calls:
@@ -160,7 +161,7 @@ func (r rule) over(calls, tokens int64, cost float64) string {
 	return ""
 }
 
-// scope says for people what the limit is for.
+// scope describes what the limit applies to, for people.
 func (r rule) scope() string {
 	text := " in all"
 	if r.within > 0 {

@@ -7,12 +7,12 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Where vendors tell what a call of the model used.
+// The members in which vendors report what a model call used.
 var (
 	usageMembers  = []string{"usage", "usageMetadata", "usage_metadata", "token_usage"}
 	totalMembers  = []string{"total_tokens", "totalTokens", "totalTokenCount", "total"}
 	inputMembers  = []string{"input_tokens", "prompt_tokens", "inputTokens", "promptTokens", "promptTokenCount", "input"}
-	cacheMembers  = []string{"cache_read_input_tokens", "cache_creation_input_tokens"} // beside input_tokens
+	cacheMembers  = []string{"cache_read_input_tokens", "cache_creation_input_tokens"} // not included in input_tokens
 	outputMembers = []string{"output_tokens", "completion_tokens", "outputTokens", "completionTokens", "candidatesTokenCount", "output"}
 	costMembers   = []string{"cost", "cost_usd", "total_cost_usd", "totalCostUsd", "costUSD", "total_cost"}
 )
@@ -23,7 +23,7 @@ type Prices struct {
 	Output float64 `json:"output"`
 }
 
-// usageOf reads what an event says was used; nothing where it says nothing.
+// usageOf returns the use that an event reports, or the zero slot.
 func usageOf(data events.Object, p Prices) (used slot) {
 	usage := data
 	for _, o := range []events.Object{data, inner(data, "response"), inner(data, "result")} {
@@ -46,7 +46,7 @@ func usageOf(data events.Object, p Prices) (used slot) {
 	return used
 }
 
-// maxCost bounds what one event may say, so that sums stay numbers.
+// maxCost limits the cost of one event, so that sums stay finite.
 const maxCost = 1e12
 
 func inner(o events.Object, name string) events.Object {
@@ -64,8 +64,7 @@ func first(o events.Object, names []string) float64 {
 	return 0
 }
 
-// number is a member that counts something: never negative, which would give back what
-// was used.
+// number returns a numeric member, or 0. It is never negative, since that would reduce a count.
 func number(o events.Object, name string) float64 {
 	raw, ok := o.Get(name)
 	if !ok || raw.Kind() != '0' {

@@ -9,18 +9,18 @@ import (
 	"strconv"
 )
 
-// What bounds a session's state, which is a value of at most 64 KiB.
+// Limits of a session's state, which is a value of at most 64 KiB.
 const (
 	maxFiles = 256
 	maxMarks = 32 << 10 // bytes of all files
 )
 
-// baseline is what is remembered of a session: the findings that its files have.
+// baseline is the state of a session: the known findings of its files.
 type baseline struct {
 	Files []seen `json:"files"` // the longest ago first
 }
 
-// seen is a file and its findings, each as a mark of four bytes.
+// seen is a file and its findings, each as a hash of four bytes.
 type seen struct {
 	Path  uint64 `json:"path"` // a hash
 	Marks []byte `json:"marks"`
@@ -31,8 +31,8 @@ func (b *baseline) index(path string) int {
 	return slices.IndexFunc(b.Files, func(s seen) bool { return s.Path == sum })
 }
 
-// fresh returns the findings that a file did not have; without a memory of it these
-// are all.
+// fresh returns the findings that the file did not have before; all of them if the file is not
+// known.
 func (b *baseline) fresh(path string, all []finding) []finding {
 	i := b.index(path)
 	if i < 0 {
@@ -53,8 +53,8 @@ func (b *baseline) fresh(path string, all []finding) []finding {
 	return fresh
 }
 
-// remember keeps what a file has, and forgets the files of long ago where that is too
-// much.
+// remember stores the findings of a file. It forgets the least recently stored files if the state
+// gets too large.
 func (b *baseline) remember(path string, all []finding) {
 	if i := b.index(path); i >= 0 {
 		b.Files = slices.Delete(b.Files, i, i+1)
@@ -74,11 +74,11 @@ func (b *baseline) remember(path string, all []finding) {
 	}
 }
 
-// place is a number that says where a finding is, and not what it is.
+// place matches numbers that say where a finding is, such as line numbers.
 var place = regexp.MustCompile(`(^|[\s:(,\[])[0-9]+`)
 
-// marks are the findings without their places. The second of two equal findings is
-// another one than the first.
+// marks returns a hash of each finding without its place. The hashes of equal findings differ by
+// their count.
 func marks(all []finding) []uint32 {
 	count := map[uint64]int{}
 	list := make([]uint32, len(all))

@@ -17,19 +17,19 @@ const (
 	maxRunning  = 4       // linters at once
 	maxFileSize = 4 << 20 // bytes; a larger file is not linted
 	maxPath     = 4096    // bytes; no system opens a longer one
-	maxFindings = 4096    // of one file that are looked at
-	maxFinding  = 400     // characters that are shown
+	maxFindings = 4096    // per file; further ones are ignored
+	maxFinding  = 400     // characters of a finding that are shown
 )
 
-// checker lints files below a root. It is read-only but for slots.
+// checker lints files below a root. Except for slots, it does not change after prepare.
 type checker struct {
-	missing []string // the default linters that are not here
-	root    string   // absolute, without links
+	missing []string // the default linters that are not installed
+	root    string   // absolute, symbolic links resolved
 	linters []linter
-	slots   chan struct{} // one element for each linter that runs
+	slots   chan struct{} // one element per running linter
 }
 
-// linter is a Linter whose program was found.
+// linter is a Linter with the path of its program.
 type linter struct {
 	Linter
 	program string
@@ -41,8 +41,8 @@ type finding struct {
 	text   string
 }
 
-// locate returns the path of a file from the root, links followed; inside is false for
-// one that stands elsewhere. The file need not be there.
+// locate returns the path of a file relative to the root, with symbolic links resolved. inside is
+// false for a file outside the root. The file need not exist.
 func (c *checker) locate(cwd, name string) (rel string, inside bool) {
 	switch {
 	case filepath.IsAbs(name):
@@ -60,20 +60,20 @@ func (c *checker) locate(cwd, name string) (rel string, inside bool) {
 	}
 	real, err := filepath.EvalSymlinks(existing)
 	if err != nil {
-		return "", false // a dangling link: where a write goes is unknown
+		return "", false // a dangling link: the target of a write is unknown
 	}
 	rel, err = filepath.Rel(c.root, filepath.Join(real, name[len(existing):]))
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
-// there reports whether a path leads to something, a link included.
+// there reports whether a path exists, even as a dangling link.
 func there(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
 
-// lint runs the linters of a file; known says that there are some. A file that is not
-// there, or that is no file, has no findings.
+// lint runs the linters for a file; known reports whether there are any. A file that is missing,
+// too large or not regular has no findings.
 func (c *checker) lint(ctx context.Context, rel string) (all []finding, known bool, err error) {
 	for _, l := range c.linters {
 		if !l.isFor(rel) {
@@ -110,7 +110,7 @@ func (c *checker) run(ctx context.Context, l linter, rel string) ([]finding, err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("run %s: %d linters run already: %w", l.Command[0], maxRunning, context.Cause(ctx))
 	}
-	place := strings.NewReplacer("{file}", "./"+rel, "{dir}", "./"+path.Dir(rel)) // never a flag
+	place := strings.NewReplacer("{file}", "./"+rel, "{dir}", "./"+path.Dir(rel)) // so that a file name is never read as a flag
 	args := make([]string, len(l.Command)-1)
 	for i, arg := range l.Command[1:] {
 		args[i] = place.Replace(arg)
@@ -142,7 +142,7 @@ func (c *checker) run(ctx context.Context, l linter, rel string) ([]finding, err
 	return all, nil
 }
 
-// printable makes a line of output one that can be shown.
+// printable returns a line of output without control characters and cut to maxFinding.
 func printable(line string) string {
 	text := []rune(strings.TrimRightFunc(strings.Map(func(r rune) rune {
 		switch {

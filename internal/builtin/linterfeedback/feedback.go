@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	maxPaths = 16      // of one tool call that are linted
+	maxPaths = 16      // files of one tool call that are linted
 	maxText  = 8 << 10 // bytes of one result; the limit of an injection is 10 KiB
 )
 
-// writes are the operations after which a file is linted. A patch that deletes one
-// file may edit another.
+// writes are the operations after which files are linted. A patch that deletes one file may edit
+// another.
 var writes = []events.ToolOperation{events.OperationWrite, events.OperationEdit, events.OperationMove, events.OperationDelete}
 
 // Builtin is linter-feedback.
@@ -33,7 +33,7 @@ var Builtin = builtin.Of("Lints what an agent wrote, and tells it what is new.",
 // feedback is the hook.
 type feedback struct {
 	*checker
-	changed  bool // only what changed
+	changed  bool // report only new findings
 	maxLines int
 	states   hookstate.Sessions[baseline]
 }
@@ -59,8 +59,8 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	})}, nil
 }
 
-// handle looks at the files that a tool call changes: before, for what they have
-// anyway, and after.
+// handle lints the files of a tool call: before it, to record their existing findings, and after
+// it, to report new ones.
 func (f feedback) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -102,7 +102,7 @@ func (f feedback) handle(ctx context.Context, ev events.Event) (chain.Result, er
 	return result, nil
 }
 
-// notice is what the user is told.
+// notice returns the message for the user.
 func notice(issues int, files []string) string {
 	what, where := "issues", files[0]
 	if issues == 1 {
@@ -114,7 +114,7 @@ func notice(issues int, files []string) string {
 	return fmt.Sprintf("Found %d linting %s in %s", issues, what, where)
 }
 
-// look remembers what a file has before the session's first change of it.
+// look records the findings that a file has before the session first changes it.
 func (f feedback) look(ctx context.Context, session, rel string) error {
 	known, err := f.states.Get(ctx, session)
 	if err != nil || known.index(rel) >= 0 {
@@ -133,7 +133,7 @@ func (f feedback) look(ctx context.Context, session, rel string) error {
 	})
 }
 
-// news are the findings of a file to tell.
+// news returns the findings of a file to report.
 func (f feedback) news(ctx context.Context, session, rel string) ([]finding, error) {
 	all, linted, err := f.lint(ctx, rel)
 	if err != nil || !linted || !f.changed || session == "" {
@@ -148,7 +148,7 @@ func (f feedback) news(ctx context.Context, session, rel string) ([]finding, err
 	return fresh, err
 }
 
-// show writes findings, as many as are left.
+// show writes findings, at most as many as left, which it decreases.
 func (f feedback) show(text *strings.Builder, rel string, found []finding, left *int) {
 	if len(found) == 0 || text.Len() > maxText {
 		return

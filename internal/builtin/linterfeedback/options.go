@@ -17,13 +17,13 @@ import (
 // Only says which findings the agent is told.
 type Only string
 
-// The findings to tell. The zero Only means [OnlyChanged].
+// The values of [Only]. The zero Only means [OnlyChanged].
 const (
 	OnlyChanged Only = "changed" // those that the file did not have before
 	OnlyAll     Only = "all"     // all, after each change
 )
 
-// DefaultMaxLines is how many findings one result has, where the options don't say.
+// DefaultMaxLines is the default limit of findings in one result.
 const DefaultMaxLines = 40
 
 const maxMaxLines = 500
@@ -59,8 +59,8 @@ type Linter struct {
 	AnyOutput bool `json:"any_output"`
 }
 
-// defaultLinters are the linters where the options name none. They run nothing that
-// the files' directory names.
+// defaultLinters returns the linters for options without linters. They do not run programs that the
+// linted directory configures.
 func defaultLinters() []Linter {
 	return []Linter{
 		{Files: []string{"*.go"}, Command: []string{"gofmt", "-l", "-e", "{file}"}, AnyOutput: true},
@@ -69,7 +69,7 @@ func defaultLinters() []Linter {
 	}
 }
 
-// prepare checks the options and finds the programs.
+// prepare checks the options and finds the linters' programs.
 func (o Options) prepare(dir string) (*checker, error) {
 	if o.Only != "" && o.Only != OnlyChanged && o.Only != OnlyAll {
 		return nil, kind.At("/only", "must be changed or all, not %q", o.Only)
@@ -101,7 +101,7 @@ func (o Options) prepare(dir string) (*checker, error) {
 	return c, nil
 }
 
-// pointer leads to a linter of the options.
+// pointer returns the JSON pointer to a linter in the options.
 func pointer(i int) jsontext.Pointer { return jsontext.Pointer(fmt.Sprintf("/linters/%d", i)) }
 
 func (l Linter) check(at jsontext.Pointer) error {
@@ -135,7 +135,7 @@ func (c *checker) addDefaults() {
 	}
 }
 
-// findRoot returns the root without links in its path.
+// findRoot returns the absolute root with symbolic links resolved.
 func findRoot(dir, root string) (string, error) {
 	if !filepath.IsAbs(root) {
 		root = filepath.Join(dir, root)

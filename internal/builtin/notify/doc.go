@@ -1,5 +1,5 @@
-// Package notify is the builtin notify: it tells a person on the desktop of the
-// worker's machine, or a webhook, that an agent needs somebody or is done.
+// Package notify is the builtin notify: it notifies a person, on the desktop of the worker's
+// machine or through a webhook, that an agent needs attention or is done.
 //
 //	hooks:
 //	  - id: notify
@@ -9,15 +9,15 @@
 //	        url_env: NOTIFY_URL
 //	        secret_env: NOTIFY_SECRET
 //
-// # What it tells
+// # Content
 //
-// A text of a few fields of the event, cut, with known forms of secrets masked, and without
-// control characters, links and mentions. A webhook gets it as JSON, in the member text, signed
-// as Standard Webhooks has it where there is a secret. It is tried once: redirects are not
-// followed, and what fails is a failure of the hook, which is counted.
+// The text has a few fields of the event. They are cut, known forms of secrets are masked, and
+// control characters, links and mentions are removed. A webhook gets the text as JSON in the member
+// text, with a Standard Webhooks signature if a secret is configured. The request is sent once and
+// follows no redirects; an error counts as a failure of the hook.
 //
-// # How often
+// # Rate
 //
-// The same text is sent once in a minute, and so many texts a minute in all; what is
-// too much is dropped. Each replica of the worker counts for itself.
+// The same text is sent at most once a minute, and per_minute limits the texts in all. Texts over
+// these limits are dropped. Each replica of the worker has its own limits.
 package notify

@@ -32,10 +32,10 @@ const (
 	maxField    = 200 // characters
 	maxText     = 1000
 	repeatAfter = time.Minute // for the same text
-	maxAnswer   = 16 << 10    // bytes of a webhook's answer that are read, and thrown away
+	maxAnswer   = 16 << 10    // bytes of a webhook's response that are read and discarded
 )
 
-// desktopEnv are the variables that a desktop is found by.
+// desktopEnv are the environment variables that lead to the desktop session.
 var desktopEnv = []string{"DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"}
 
 // Builtin is notify.
@@ -70,7 +70,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 			return chain.Result{}, err
 		}
 		if about, _ := data.GetString("notification_type"); asked && ev.Name == events.UserNotification && about == "approval_required" {
-			return chain.Result{}, nil // approval:required tells it
+			return chain.Result{}, nil // approval:required reports it already
 		}
 		text := n.compose(ev, data)
 		if n.desktop == "" && n.url == "" || !n.allow(text, time.Now()) {
@@ -87,7 +87,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	return hook, nil
 }
 
-// compose fills the text in.
+// compose returns the text with its placeholders replaced.
 func (n *notifier) compose(ev events.Event, data events.Object) string {
 	message := ""
 	for _, name := range []string{"message", "prompt", "reason"} {
@@ -106,11 +106,11 @@ func (n *notifier) compose(ev events.Event, data events.Object) string {
 	return clean(text, maxText)
 }
 
-// plain takes from a text what chat rooms act on: <url|text> and [text](url) are links, which may
-// lead elsewhere than they say; <!channel> and @all alert a whole channel.
+// plain disables the markup of chat systems: <url|text> and [text](url) are links, whose text may
+// hide their target; <!channel> and @all alert a whole channel.
 var plain = strings.NewReplacer("<", "‹", ">", "›", "](", "] (", "@", "＠")
 
-// clean masks secrets, before anything is cut, and makes one line of a text.
+// clean masks secrets, then makes the text one line and cuts it.
 func clean(text string, limit int) string {
 	text, _ = redact.Default().Text(text)
 	text = strings.Map(func(r rune) rune {
@@ -125,7 +125,7 @@ func clean(text string, limit int) string {
 	return builtin.Line(text, limit)
 }
 
-// allow reports whether a text may be sent: not again so soon, and not too many.
+// allow reports whether a text may be sent under the rate limits, and records it.
 func (n *notifier) allow(text string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -137,11 +137,11 @@ func (n *notifier) allow(text string, now time.Time) bool {
 	if _, again := n.recent[text]; again || !n.limit.AllowN(now, 1) {
 		return false
 	}
-	n.recent[text] = now // as many as the limit lets through in a minute
+	n.recent[text] = now // the rate limit bounds its size
 	return true
 }
 
-// show tells the desktop.
+// show notifies the desktop.
 func (n *notifier) show(ctx context.Context, text string) error {
 	if n.desktop == "" {
 		return nil
@@ -158,7 +158,7 @@ func (n *notifier) show(ctx context.Context, text string) error {
 	return err
 }
 
-// post tells the webhook. The errors don't show its address, which may be secret.
+// post sends the text to the webhook. Errors omit the URL, which may be secret.
 func (n *notifier) post(ctx context.Context, ev events.Event, text string) error {
 	if n.url == "" {
 		return nil
@@ -184,7 +184,7 @@ func (n *notifier) post(ctx context.Context, ev events.Event, text string) error
 		return fmt.Errorf("tell the webhook: %w", err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be used again
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be reused
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return fmt.Errorf("tell the webhook: it answered %d", resp.StatusCode)
 	}

@@ -30,9 +30,9 @@ const (
 // Desktop says whether to notify the desktop of the worker's machine.
 type Desktop string
 
-// Whether to notify the desktop. The zero Desktop means [DesktopAuto].
+// The values of [Desktop]. The zero Desktop means [DesktopAuto].
 const (
-	DesktopAuto Desktop = "auto" // where there is notify-send or osascript, and no webhook
+	DesktopAuto Desktop = "auto" // if notify-send or osascript is installed and there is no webhook
 	DesktopOn   Desktop = "on"
 	DesktopOff  Desktop = "off"
 )
@@ -53,12 +53,12 @@ type Options struct {
 	PerMinute int `json:"per_minute"`
 }
 
-// fields are what may be in a text, beside what is no field.
+// fields are the placeholders that a text may have.
 var fields = []string{"{event}", "{session}", "{tool}", "{message}", "{time}"}
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// notifier checks the options.
+// notifier checks the options and builds the notifier.
 func (o Options) notifier() (*notifier, error) {
 	n := &notifier{text: cmp.Or(o.Text, DefaultText), recent: map[string]time.Time{}}
 	for _, field := range placeholder.FindAllString(n.text, -1) {
@@ -97,7 +97,7 @@ func findDesktop() (string, error) {
 	return process.Find("", "notify-send")
 }
 
-// webhook reads what is secret from the environment. The errors don't show it.
+// webhook reads the URL and the secret from the environment. Errors omit both.
 func (o Options) webhook(n *notifier) error {
 	if o.URLEnv != "" {
 		text := os.Getenv(o.URLEnv)

@@ -1,5 +1,5 @@
-// Package progress is the builtin progress: it shows the user a clean line about how much
-// a tool did, and hides the tool's output.
+// Package progress is the builtin progress: it shows the user one line about how much a tool did,
+// and hides the tool's output.
 //
 //	hooks:
 //	  - id: progress

@@ -18,7 +18,7 @@ const (
 	DefaultText   = "Processed {count} files successfully"
 )
 
-// maxText bounds the text, in characters.
+// maxText limits the configured text in bytes and the shown text in characters.
 const maxText = 200
 
 // Options of the builtin. The zero Options are its defaults.
@@ -58,7 +58,8 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	}}, nil
 }
 
-// countOf is the number that a member holds, of the data or of the tool's result.
+// countOf returns the number in a member of the data or, if the data has no such member, of the
+// tool's result.
 func countOf(data events.Object, member string) (n int64, found bool) {
 	raw, found := data.Get(member)
 	if !found {

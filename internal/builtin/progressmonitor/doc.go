@@ -1,5 +1,5 @@
-// Package progressmonitor is the builtin progress-monitor: it notices an agent that reads and
-// searches and changes nothing, and tells the agent and its user.
+// Package progressmonitor is the builtin progress-monitor: it detects an agent that reads and
+// searches without changing anything, and reminds the agent and its user.
 //
 //	hooks:
 //	  - id: progress-monitor
@@ -7,8 +7,8 @@
 //	      progress-monitor:
 //	        read_threshold: 30
 //
-// Reads are counted since the last write, or since the user's last prompt, whichever is
-// later. A shell is neither: whether its command reads or writes is unknown.
+// Reads are counted since the last write or the user's last prompt, whichever is later. A shell
+// command counts as neither a read nor a write, since its effect is unknown.
 //
-// It gives the counts of all sessions to the channel session.metadata.
+// The hook contributes the counts of all sessions to the channel session.metadata.
 package progressmonitor

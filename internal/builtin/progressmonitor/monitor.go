@@ -13,15 +13,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Defaults of [Options], and what bounds a session's state.
+// Defaults of [Options], and limits of a session's state.
 const (
 	DefaultReadThreshold     = 30
 	DefaultSameFileThreshold = 3
 	DefaultWarningInterval   = 15
 	DefaultShowEvery         = 10
 
-	maxFiles = 32  // whose reads are counted
-	maxPath  = 200 // characters of a path that is kept and shown
+	maxFiles = 32  // files whose reads are counted
+	maxPath  = 200 // characters of a path that are stored and shown
 )
 
 // Options of the builtin. The zero Options are its defaults.
@@ -49,7 +49,7 @@ type Options struct {
 var Builtin = builtin.Of("Tells an agent that reads and searches and changes nothing.",
 	chain.Registration{Events: []string{events.PromptSubmit, events.ToolPost, events.SessionEnd}, Priority: 50}, New)
 
-// Progress is what is remembered, and contributed, of a session.
+// Progress is the state of a session, parts of which are contributed.
 type Progress struct {
 	Session string `json:"session_id"`
 	Reads   int    `json:"reads"` // since the last write or prompt
@@ -87,12 +87,12 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	return hook, nil
 }
 
-// public is what is contributed: the names of files are not.
+// public returns the contributed part of the state, which does not include file names.
 func (p Progress) public() any {
 	return map[string]any{"session_id": p.Session, "progress": map[string]int{"reads_since_write": p.Reads, "writes": p.Writes}}
 }
 
-// count takes a tool that ran, and warns where that is due.
+// count counts a tool call, and warns when a threshold is reached.
 func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress], ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -139,7 +139,7 @@ func (o Options) count(ctx context.Context, states hookstate.Sessions[Progress],
 	return result, nil
 }
 
-// shown is what the user is shown of the progress; empty where it is not the time.
+// shown returns the progress message for the user; empty if none is due.
 func (o Options) shown(p *Progress) string {
 	if o.Silent || o.ShowEvery < 0 || (p.Read+p.Writes)%o.ShowEvery != 0 {
 		return ""
@@ -147,7 +147,7 @@ func (o Options) shown(p *Progress) string {
 	return fmt.Sprintf("Progress: %d reads and searches, %d changes", p.Read, p.Writes)
 }
 
-// sort says whether a tool only looks, or changes something.
+// sort reports whether a tool only reads, or writes. Other tools do neither.
 func sort(t events.Tool) (reads, writes bool) {
 	switch t.Operation {
 	case events.OperationRead, events.OperationList, events.OperationSearch, events.OperationFetch:
@@ -158,14 +158,15 @@ func sort(t events.Tool) (reads, writes bool) {
 	return t.Class == events.ClassWeb, false
 }
 
-// restart begins to count anew, and reports whether there was something to forget.
+// restart resets the counts since the last write or prompt. It reports whether there were any
+// reads.
 func (p *Progress) restart() (changed bool) {
 	changed = p.Reads > 0
 	p.Reads, p.Warned, p.Files = 0, 0, nil
 	return changed
 }
 
-// readAgain counts the reads of a file, and returns the one that was read most.
+// readAgain counts a read of each of the tool's files, and returns the one with the most reads.
 func (p *Progress) readAgain(tool events.Tool) (most file) {
 	if tool.Operation != events.OperationRead {
 		return most

@@ -1,6 +1,5 @@
-// Package redaction is the builtin redaction: it masks secrets in what tools are
-// given, in what they return, and in prompts, before anybody goes on with it. All
-// other bytes of the data stay as they were.
+// Package redaction is the builtin redaction: it masks secrets in the input and output of tools and
+// in prompts before they are processed further. All other bytes of the data stay unchanged.
 //
 //	hooks:
 //	  - id: redaction
@@ -10,11 +9,11 @@
 //	        keep: [token_count]
 //	        mask: "***"
 //
-// What is a secret is the matter of package redact: keys and tokens by their form,
-// payment cards with the right check digit, private keys, passwords in URLs, and mail
-// addresses where it is asked to. With a rules file, as that of hook-router
-// --audit-redact, also by name and by expressions.
+// Package redact decides what is a secret: keys and tokens of known forms, payment card numbers
+// with a valid check digit, private keys, passwords in URLs, and, if enabled, email addresses. A
+// rules file, in the format of hook-router --audit-redact, adds secrets by member name and by
+// regular expression.
 //
-// An agent that can't change what a tool returned, or a prompt, goes on with what it
-// has: see what each can honour in docs/agents.md.
+// Some agents can't replace a prompt or the output of a tool, and continue with the original:
+// docs/agents.md lists what each agent supports.
 package redaction

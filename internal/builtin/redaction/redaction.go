@@ -44,20 +44,19 @@ type Options struct {
 var Builtin = builtin.Of("Masks secrets in prompts, in what tools are given, and in what they return.",
 	chain.Registration{Events: []string{events.ToolPre, events.ToolPost, events.PromptSubmit}, Priority: 3, OnFailure: chain.FailClosed, ReplaySafe: true}, New)
 
-// identity are members that say what an event is about: another value would be
-// another event.
+// identity are the members that identify an event and its context. They are never changed.
 var identity = []string{
 	"session_id", "sessionId", "timestamp", "tool_name", "toolName", "tool_use_id", "tool_call_id", "turn_id", "prompt_id", "agent_id", "parent_id",
 	"conversation_id", "generation_id", "cwd", "transcript_path", "hook_event_name", "permission_mode", "model",
 }
 
-// hook is the built hook.
+// hook is a configured redaction hook.
 type hook struct {
 	Options
 	redact func([]byte) ([]byte, int)
 }
 
-// maxMask bounds the mask, in characters.
+// maxMask limits the mask, in characters.
 const maxMask = 80
 
 // New builds the hook.
@@ -134,18 +133,18 @@ func (h hook) handle(_ context.Context, ev events.Event) (chain.Result, error) {
 	return result, nil
 }
 
-// looksAt reports whether a member of the data is one that secrets are masked in.
+// looksAt reports whether secrets are masked in a member of the data.
 func (h hook) looksAt(name string) bool {
 	return (len(h.Members) == 0 || slices.Contains(h.Members, name)) && !slices.Contains(h.Keep, name) && !slices.Contains(identity, name)
 }
 
-// Bounds of what is told of the members with secrets, whose names are the sender's.
+// Limits of the list of members with secrets: the sender chooses their names.
 const (
 	maxPlaces = 10
 	maxPlace  = 80 // bytes of a name
 )
 
-// list names members.
+// list returns a limited list of member names.
 func list(places []string) string {
 	var names []string
 	for _, place := range places[:min(len(places), maxPlaces)] {
@@ -157,7 +156,7 @@ func list(places []string) string {
 	return strings.Join(names, ", ")
 }
 
-// member masks the value of a member, which rules may know by its name.
+// member masks secrets in the value of a member. Rules may match the member's name.
 func (h hook) member(name string, value jsontext.Value) (changed []byte, masked int) {
 	quoted, _ := jsontext.AppendQuote(nil, name)
 	head := slices.Concat([]byte{'{'}, quoted, []byte{':'})
@@ -174,6 +173,6 @@ func (h hook) member(name string, value jsontext.Value) (changed []byte, masked 
 	return changed, n
 }
 
-// mark is what package redact puts in a secret's place. Where the data had such a mark
-// before, marks stay.
+// mark matches the text with which package redact replaces a secret. If the original value has such
+// a text, the marks in it are not replaced by the configured mask.
 var mark = regexp.MustCompile(`\[REDACTED:([a-z0-9-]+)\]`)

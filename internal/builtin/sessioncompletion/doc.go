@@ -1,5 +1,5 @@
-// Package sessioncompletion is the builtin session-completion: it tells the user how many
-// turns the agent took, and how long, when its orchestrator is done.
+// Package sessioncompletion is the builtin session-completion: it shows the user the number of
+// turns and the duration when an orchestrator completes.
 //
 //	hooks:
 //	  - id: session-completion

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// maxEntries bounds the directory entries that are read for the patterns of one text.
+// maxEntries limits the directory entries that are read for all patterns of one text.
 const maxEntries = 10_000
 
-// listing is a root as [fs.Glob] reads it. It waits for no pipe in the place of a directory, and
-// reads a bounded number of entries.
+// listing is a file system for [fs.Glob]. It does not block on a pipe in place of a directory, and
+// reads a limited number of entries.
 type listing struct {
 	*os.Root
-	left int   // entries
+	left int   // entries that may still be read
 	err  error // why a directory was not read, which Glob does not report
 }
 
@@ -26,7 +26,7 @@ func (l *listing) Open(name string) (fs.File, error) { return open(l.Root, name)
 // Stat implements [fs.StatFS].
 func (l *listing) Stat(name string) (fs.FileInfo, error) { return l.Root.Stat(name) }
 
-// ReadDir implements [fs.ReadDirFS]. The entries are in no order.
+// ReadDir implements [fs.ReadDirFS]. The entries are not sorted.
 func (l *listing) ReadDir(name string) ([]fs.DirEntry, error) {
 	dir, err := open(l.Root, name)
 	if err != nil {
@@ -45,7 +45,7 @@ func (l *listing) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// open opens a file for reading, without waiting for the writer of a pipe.
+// open opens a file for reading. It does not wait for the writer of a pipe.
 func open(root *os.Root, name string) (*os.File, error) {
 	return root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }

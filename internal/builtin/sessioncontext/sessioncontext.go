@@ -48,7 +48,7 @@ var Builtin = builtin.Of("Tells the agent at the start of a session what it shou
 		Priority: 20, TimeoutMS: 5_000,
 	}, New)
 
-// remembered is what is remembered of a session.
+// remembered is the state of a session.
 type remembered struct {
 	Once bool `json:"once"`
 }
@@ -81,8 +81,8 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	})}, nil
 }
 
-// afterCompaction reports whether a session starts because its context was compacted,
-// which some agents tell in this way.
+// afterCompaction reports whether a session starts because its context was compacted. Some agents
+// report a compaction only as such a start.
 func afterCompaction(ev events.Event) bool {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -92,7 +92,7 @@ func afterCompaction(ev events.Event) bool {
 	return source == "compact"
 }
 
-// sources checks the options.
+// sources checks the options and returns the sources of the text.
 func (o Options) sources(workerDir string) (sources, error) {
 	src := sources{text: strings.TrimSpace(o.Text), files: o.Files, dir: o.Dir, left: cmp.Or(o.MaxBytes, DefaultMaxBytes)}
 	if o.MaxBytes < 0 || o.MaxBytes > maxMaxBytes {

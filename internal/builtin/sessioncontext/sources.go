@@ -19,23 +19,23 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 )
 
-// maxFiles bounds the files that are listed.
+// maxFiles limits the files that are read.
 const maxFiles = 32
 
-// cut stands where a text was too long.
+// cut is appended to a text that was too long.
 const cut = "\n… (cut)"
 
-// sources are where the text comes from; checked Options. They are read-only.
+// sources are the checked Options: where the text comes from. They are not modified after creation.
 type sources struct {
 	text    string
 	files   []string
 	command *process.Program // nil for none
-	name    string           // of the command
+	name    string           // of the command, for people
 	dir     string
-	left    int // bytes of all
+	left    int // bytes that may still be added
 }
 
-// check says which of the files can't be meant.
+// check returns an error for an invalid file pattern or a missing directory.
 func (s sources) check() error {
 	for i, pattern := range s.files {
 		_, err := path.Match(pattern, "")
@@ -49,7 +49,7 @@ func (s sources) check() error {
 	return nil
 }
 
-// read reads all sources, as much as is allowed.
+// read returns the text of all sources, up to the limit.
 func (s sources) read(ctx context.Context) (string, error) {
 	var parts []string
 	add := func(title, text string) {
@@ -114,8 +114,8 @@ func (s sources) readFiles(add func(title, text string)) error {
 	return nil
 }
 
-// readFile reads the beginning of a file, one byte more than limit at most. What is no
-// file, or gone, is empty; a link that leads out of the root is an error.
+// readFile reads at most limit+1 bytes of a file. It returns "" for a file that is missing or not
+// regular, and an error for a link out of the root.
 func readFile(root *os.Root, name string, limit int) (string, error) {
 	f, err := open(root, name)
 	switch {

@@ -1,5 +1,5 @@
-// Package sessionlogger is the builtin session-logger: it writes a line to the worker's
-// log for each session that ended, with what the event says of it.
+// Package sessionlogger is the builtin session-logger: it logs a line to the worker's log for each
+// session that ended, with the statistics in the event.
 //
 //	hooks:
 //	  - id: session-logger

@@ -14,14 +14,15 @@ import (
 // Options of the builtin: there are none.
 type Options struct{}
 
-// maxReason is how much of a reason is logged, in characters.
+// maxReason limits the logged reason and session id, in characters.
 const maxReason = 100
 
 // Builtin is session-logger.
 var Builtin = builtin.Of("Logs how each session went.",
 	chain.Registration{Events: []string{events.SessionEnd}, Priority: 100, Mode: chain.Observe, ReplaySafe: true}, New)
 
-// stats are what an event may say of its session; agents leave out what they do not count.
+// stats are the statistics that an event may have of its session. Agents omit what they do not
+// count.
 type stats struct {
 	Reason     string   `json:"reason"`
 	DurationMS *float64 `json:"duration_ms"`

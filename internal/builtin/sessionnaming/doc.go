@@ -1,5 +1,5 @@
 // Package sessionnaming is the builtin session-naming: it gives each session a name and a
-// description, made of what the user asked for.
+// description derived from the user's prompts.
 //
 //	hooks:
 //	  - id: session-naming
@@ -7,26 +7,29 @@
 //	      session-naming:
 //	        max_name_length: 40
 //
-// # How a name is found
+// # Choosing a name
 //
-// The first prompt that says something names the session: its first sentence without
-// greetings, courtesies, code and addresses, cut between words. "hi" and "yes, go on" say
-// nothing. Known forms of secrets are masked.
+// The first meaningful prompt names the session. The name is its first sentence without greetings,
+// courtesies, code and URLs, cut between words. Prompts such as "hi" and "yes, go on" are skipped.
+// Known forms of secrets are masked.
 //
-// A command may do better, by asking a model:
+// A command can choose a better name, for example by asking a model:
 //
 //	session-naming:
 //	  command:
 //	    command: [./name-session.py]
 //
-// It reads the event as an exec hook does, with the member naming in its data: the name
-// that was found, and the prompts so far, cut. It prints a result whose data has name
-// and description: {"action":"modify","data":{"name":"Fix the login","description":"…"}}. Where it fails, or
-// leaves one out, what was found stays.
+// It gets the event as an exec hook does. The member naming of the data has the name and the
+// description so far, the number of turns, and some of the prompts, cut. It prints a result whose
+// data has name and description:
+//
+//	{"action":"modify","data":{"name":"Fix the login","description":"…"}}
+//
+// If it fails or omits one of them, the previous one stays.
 //
 // # Cost
 //
-// The hook registers in mode observe: no prompt waits for it.
+// The hook registers in mode observe, so prompts do not wait for it.
 //
-// It gives the names of all sessions to the channel session.metadata.
+// The hook contributes the names of all sessions to the channel session.metadata.
 package sessionnaming

@@ -16,15 +16,15 @@ var (
 	longPath = regexp.MustCompile(`(?:[~.\w-]*/){2,}([\w.-]+)`)
 	sentence = regexp.MustCompile(`[.!?:;](\s|$)|\n`)
 
-	// courtesies begin a prompt and say nothing of what it is about.
+	// courtesies matches words at the start of a prompt that do not describe the task.
 	courtesies = regexp.MustCompile(`(?i)^(?:hi|hello|hey|hallo|ok|okay|yes|no|sure|thanks|thank you|great|now|so|well|then|and|also|please|kindly|just|` +
 		`can you|could you|would you|will you|can we|could we|i want you to|i want to|i would like you to|i would like to|i'd like you to|i'd like to|` +
 		`i need you to|i need to|you should|let's|lets|let us|help me to|help me with|help me|we need to|we should|there|again|claude|codex|gemini|copilot)\b[\s,.!-]*`)
-	// nothing is what is left of prompts that name no work.
+	// nothing matches the rest of prompts that do not describe a task.
 	nothing = regexp.MustCompile(`(?i)^(?:go on|go ahead|continue|proceed|do it|do that|go|start|stop|next|retry|try|fine|good|perfect|you|it|that|this)$`)
 )
 
-// nameOf makes a name of a prompt; empty where it says nothing.
+// nameOf returns a name made from a prompt; empty if no sentence of it describes a task.
 func nameOf(prompt string, limit int) string {
 	if len(prompt) > 16<<10 {
 		prompt = strings.ToValidUTF8(prompt[:16<<10], "")
@@ -46,7 +46,7 @@ func nameOf(prompt string, limit int) string {
 	return ""
 }
 
-// clean takes the courtesies off a sentence; empty where nothing is left.
+// clean returns a sentence without courtesies, cut to limit; empty if nothing is left.
 func clean(text string, limit int) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	text = strings.Trim(text, " \t#*-_>`\"'.,!?:;")
@@ -64,7 +64,7 @@ func clean(text string, limit int) string {
 	return cutWords(string(unicode.ToUpper(first))+text[size:], limit)
 }
 
-// cutWords cuts a text between words.
+// cutWords cuts a text to limit characters, between words if possible.
 func cutWords(text string, limit int) string {
 	runes := []rune(text)
 	if len(runes) <= limit {
@@ -77,7 +77,7 @@ func cutWords(text string, limit int) string {
 	return strings.TrimRight(short, " ,.-")
 }
 
-// rules mask what names must not tell.
+// rules mask secrets in prompts and names.
 var rules = redact.Default()
 
 func masked(text string) string {

@@ -16,15 +16,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Defaults of [Options], and what bounds a session's state.
+// Defaults of [Options], and limits of a session's state.
 const (
 	DefaultMaxNameLength        = 50
 	DefaultMaxDescriptionLength = 200
 	DefaultUpdateInterval       = 5
 
 	maxLength  = 1000
-	maxPrompts = 5   // that are kept for a command: the first, and the last ones
-	maxPrompt  = 500 // characters of one
+	maxPrompts = 5   // prompts that are stored for a command: the first, and the last ones
+	maxPrompt  = 500 // characters of a prompt
 )
 
 // Options of the builtin. The zero Options are its defaults.
@@ -49,7 +49,7 @@ var Builtin = builtin.Of("Names sessions by what the user asked for.",
 		Events: []string{events.PromptSubmit, events.SessionEnd}, Priority: 50, Mode: chain.Observe, TimeoutMS: 30_000, ReplaySafe: true,
 	}, New)
 
-// Session is what is remembered of a session.
+// Session is the state of a session.
 type Session struct {
 	Session     string   `json:"session_id"`
 	Name        string   `json:"name"`
@@ -58,7 +58,7 @@ type Session struct {
 	Prompts     []string `json:"prompts"` // some of them, cut
 }
 
-// hook is a session-naming as it was configured.
+// hook is a configured session-naming hook.
 type hook struct {
 	Options
 	states  hookstate.Sessions[Session]
@@ -82,7 +82,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 		if h.command, err = exechook.New(*o.Command); err != nil {
 			return kind.Hook{}, kind.Within("/command", err)
 		}
-		if s.Registration != nil && !s.Given("replay_safe") { // it is without the command
+		if s.Registration != nil && !s.Given("replay_safe") { // the default, true, is only for hooks without a command
 			s.Registration.ReplaySafe = false
 		}
 	}
@@ -121,7 +121,7 @@ func (h hook) handle(ctx context.Context, ev events.Event) (chain.Result, error)
 	return chain.Result{}, h.ask(ctx, ev, now)
 }
 
-// take learns of a prompt, and reports whether it is time to ask a command.
+// take adds a prompt to the state, and reports whether a command is due.
 func (s *Session) take(o Options, session, prompt string) (due bool) {
 	s.Session = session
 	s.Turns++
@@ -142,7 +142,7 @@ func (s *Session) take(o Options, session, prompt string) (due bool) {
 	return due
 }
 
-// ask has the command name the session.
+// ask runs the command and stores the name that it returns.
 func (h hook) ask(ctx context.Context, ev events.Event, s Session) error {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -172,7 +172,7 @@ func (h hook) ask(ctx context.Context, ev events.Event, s Session) error {
 	}
 	return h.states.Update(ctx, builtin.Owner(ev), func(now *Session) bool {
 		if now.Session == "" {
-			return false // it ended meanwhile
+			return false // the session ended meanwhile
 		}
 		now.Name, now.Description = cmp.Or(name, now.Name), cmp.Or(description, now.Description)
 		return true

@@ -53,13 +53,13 @@ var Builtin = builtin.Of("Stops an agent that makes the same calls again and aga
 		Events: []string{events.PromptSubmit, events.ToolPre, events.PromptComplete, events.SessionEnd}, Priority: -10, OnFailure: chain.FailClosed,
 	}, New)
 
-// state is what is remembered of a session since its last prompt.
+// state is the state of a session since its last prompt.
 type state struct {
 	Calls []string `json:"calls,omitempty"` // digests, the newest last
 	Stops int      `json:"stops,omitempty"`
 }
 
-// guard is a stop-loop as it was configured.
+// guard is a configured stop-loop hook.
 type guard struct {
 	Options
 	states hookstate.Sessions[state]
@@ -92,7 +92,7 @@ func (g guard) handle(ctx context.Context, ev events.Event) (chain.Result, error
 	case ev.Name == events.PromptComplete:
 		return g.stop(ctx, ev)
 	}
-	builtin.Forget(ctx, g.states, g.log, ev) // the user has spoken, or the session ended
+	builtin.Forget(ctx, g.states, g.log, ev) // the user sent a prompt, or the session ended
 	return chain.Result{}, nil
 }
 
@@ -131,8 +131,8 @@ func (g guard) call(ctx context.Context, ev events.Event) (chain.Result, error) 
 	return chain.Result{}, nil
 }
 
-// loop returns how many times in a row the last calls were made, and how many calls
-// that are: of all loops the one that was gone round most often.
+// loop returns how many times in a row the last period calls were made. If several periods match,
+// it returns the one with the most repetitions.
 func loop(calls []string, maxPeriod int) (times, period int) {
 	for p := 1; p <= maxPeriod; p++ {
 		same := 0
@@ -146,7 +146,8 @@ func loop(calls []string, maxPeriod int) (times, period int) {
 	return times, period
 }
 
-// stop counts that the agent wants to stop. It never fails: see the package.
+// stop counts the attempts of the agent to stop. It does not fail if the state is unavailable: see
+// the package documentation.
 func (g guard) stop(ctx context.Context, ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil || g.Stops < 0 {
@@ -156,7 +157,7 @@ func (g guard) stop(ctx context.Context, ev events.Event) (chain.Result, error) 
 	stops := 0
 	if err := g.states.Update(ctx, builtin.Owner(ev), func(s *state) bool {
 		if s.Stops++; known && active.Kind() == 'f' {
-			s.Stops = 1 // the agent says that nothing kept it
+			s.Stops = 1 // the agent reports that no hook denied a stop
 		}
 		stops = s.Stops
 		return true
@@ -177,18 +178,18 @@ func (g guard) stop(ctx context.Context, ev events.Event) (chain.Result, error) 
 	return result, err
 }
 
-// mayRepeat: some tools are for asking again.
+// mayRepeat reports whether the tool is meant to be called repeatedly.
 func mayRepeat(t events.Tool) bool {
 	return t.Class == events.ClassTodo || t.Class == events.ClassShell && t.Known && !t.Partial && t.Command == ""
 }
 
-// digestOf is the same for calls that are the same.
+// digestOf returns a digest that is equal for equal calls.
 func digestOf(t events.Tool, data events.Object) string {
 	call := []string{string(t.Class), t.Command, t.Cwd}
 	if t.Class != events.ClassShell || t.Partial || t.Command == "" {
 		object, text := data.ToolInput()
 		raw := jsontext.Value(object.Bytes()).Clone()
-		_ = raw.Canonicalize() // of what is no JSON the bytes count
+		_ = raw.Canonicalize() // input that is not JSON is compared by its bytes
 		call = []string{t.Name, string(raw), text}
 	}
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%q", call)))

@@ -1,5 +1,5 @@
-// Package suggesttool is the builtin suggest-tool: it recommends a tool to an orchestrator
-// that collects suggestions before it decides, by words in what the user asked for.
+// Package suggesttool is the builtin suggest-tool: it recommends a tool, by words in the user's
+// query, to an orchestrator that collects suggestions before it chooses a tool.
 //
 //	hooks:
 //	  - id: suggest-tool

@@ -55,11 +55,11 @@ func New(_ kind.Section, o Options) (kind.Hook, error) {
 	}}, nil
 }
 
-// tool is the name of a tool: in the data a text, or the name of an object. Anything else has
-// none.
+// tool is the name of a tool: in the data a string, or the member name of an object. For anything
+// else it is empty.
 type tool string
 
-// UnmarshalJSON reads any value.
+// UnmarshalJSON accepts any JSON value.
 func (t *tool) UnmarshalJSON(text []byte) error {
 	var object struct {
 		Name string `json:"name"`
@@ -70,7 +70,8 @@ func (t *tool) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// suggest is the tool that most words speak for, the first of several; empty for none.
+// suggest returns the tool with the most matching words in the query, the first one on a tie; empty
+// if no word matches.
 func (o Options) suggest(tools []tool, query []string) (best string) {
 	most := 0
 	for _, one := range tools {
@@ -89,7 +90,7 @@ func (o Options) suggest(tools []tool, query []string) (best string) {
 	return best
 }
 
-// wordsOf are the words of a text.
+// wordsOf returns the words of a text.
 func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -20,7 +20,7 @@ type Mode string
 const (
 	Auto      Mode = "auto"      // full for short lists, condensed for others
 	Full      Mode = "full"      // each task on a line of its own
-	Condensed Mode = "condensed" // one line: how many are done, and the one that is worked on
+	Condensed Mode = "condensed" // one line: how many are done, and the task in progress
 	None      Mode = "none"      // not at all
 )
 
@@ -50,7 +50,7 @@ type Options struct {
 var Builtin = builtin.Of("Shows the agent's list of tasks to its user, and to the agent with each prompt.",
 	chain.Registration{Events: []string{events.PromptSubmit, events.ToolPost, events.SessionEnd}, Priority: 20, ReplaySafe: true}, New)
 
-// Todos is what is remembered, and contributed, of a session.
+// Todos is the state of a session, which is also contributed.
 type Todos struct {
 	Session string     `json:"session_id"`
 	List    todos.List `json:"todos"`
@@ -86,7 +86,7 @@ func public(t Todos) any {
 	return t
 }
 
-// learn takes the list that the agent gave to its tool, and shows it.
+// learn stores the list after a call of a todo tool, and shows it to the user.
 func (o Options) learn(ctx context.Context, states hookstate.Sessions[Todos], ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -109,7 +109,7 @@ func (o Options) learn(ctx context.Context, states hookstate.Sessions[Todos], ev
 	return chain.Result{UserMessage: o.show(list), SuppressOutput: true}, nil
 }
 
-// remind tells the agent what is open.
+// remind adds the list to the prompt if tasks are open.
 func (o Options) remind(ctx context.Context, states hookstate.Sessions[Todos], ev events.Event) (chain.Result, error) {
 	if o.NoContext || ev.Session == "" {
 		return chain.Result{}, nil
@@ -123,7 +123,7 @@ func (o Options) remind(ctx context.Context, states hookstate.Sessions[Todos], e
 	return result, nil
 }
 
-// show is the list for people.
+// show returns the list as shown to the user.
 func (o Options) show(list todos.List) string {
 	if o.Mode == Condensed || o.Mode == Auto && len(list) > o.CompactThreshold {
 		return o.Title + " " + list.Summary()

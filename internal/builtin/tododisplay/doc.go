@@ -1,5 +1,5 @@
-// Package tododisplay is the builtin todo-display: it shows the user the agent's list
-// of tasks whenever the agent changes it, and reminds the agent of it with each prompt.
+// Package tododisplay is the builtin todo-display: it shows the user the agent's todo list whenever
+// the agent changes it, and adds the list to each prompt.
 //
 //	hooks:
 //	  - id: todo-display
@@ -7,6 +7,6 @@
 //	      todo-display:
 //	        mode: condensed
 //
-// It knows the todo tools of the agents that [events.Tool] knows. It gives the lists of
+// It supports the todo tools of the agents that [events.Tool] supports. It contributes the lists of
 // all sessions to the channel session.todos.
 package tododisplay

@@ -1,5 +1,5 @@
-// Package todoreminder is the builtin todo-reminder: it reminds the agent of its open
-// tasks when it has used tools for a while without a look at its list.
+// Package todoreminder is the builtin todo-reminder: it reminds the agent of its open tasks after a
+// number of tool calls without a call of its todo tool.
 //
 //	hooks:
 //	  - id: todo-reminder
@@ -7,6 +7,6 @@
 //	      todo-reminder:
 //	        every: 5
 //
-// The list is the one that the agent last gave to its todo tool. The reminder is for the
+// The list is the one after the agent's last call of its todo tool. The reminder applies to the
 // next model call only.
 package todoreminder

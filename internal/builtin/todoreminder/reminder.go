@@ -32,7 +32,7 @@ type Options struct {
 var Builtin = builtin.Of("Reminds the agent of its open tasks when it has not looked at its list for a while.",
 	chain.Registration{Events: []string{events.ToolPost, events.SessionEnd}, Priority: 20}, New)
 
-// state is what is remembered of a session.
+// state is the state of a session.
 type state struct {
 	List  todos.List `json:"todos"`
 	Tools int        `json:"tools"` // since the list was used, or the agent reminded
@@ -53,7 +53,7 @@ func New(s kind.Section, o Options) (kind.Hook, error) {
 	})}, nil
 }
 
-// after counts a tool that ran, and reminds where that is due.
+// after counts a tool call, and returns a reminder when one is due.
 func (o Options) after(ctx context.Context, states hookstate.Sessions[state], ev events.Event) (chain.Result, error) {
 	data, err := events.ParseObject(ev.Data)
 	if err != nil {
@@ -73,7 +73,7 @@ func (o Options) after(ctx context.Context, states hookstate.Sessions[state], ev
 			s.List, s.Tools = list, 0
 			return changed
 		case len(list.Open()) == 0:
-			return false // nobody is reminded, so nothing is counted
+			return false // no open tasks: no reminder to count for
 		}
 		if s.Tools++; s.Tools >= o.Every {
 			s.Tools, open = 0, s.List.Open()

@@ -10,10 +10,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
-// consider takes a bundle over, or refuses it.
+// consider applies a bundle, or refuses it.
 func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (taken bool) {
 	b, err := f.open(use, raw)
-	if b == nil && err == nil { // it runs already, or is outdated
+	if b == nil && err == nil { // it is already running, or outdated
 		f.withdrawn(ctx, use)
 		return true
 	}
@@ -41,7 +41,7 @@ func (f *Follower) consider(ctx context.Context, use bundle.Use, raw []byte) (ta
 	return false
 }
 
-// refuse notes a refusal and reports a new one.
+// refuse records a refusal, and reports it if it is new.
 func (f *Follower) refuse(ctx context.Context, use bundle.Use, r Refusal) {
 	f.mu.Lock()
 	known := f.refused[use] == r
@@ -56,7 +56,7 @@ func (f *Follower) refuse(ctx context.Context, use bundle.Use, r Refusal) {
 	}
 }
 
-// withdrawn notes that the refused version is not stored any more.
+// withdrawn records that the refused version is no longer stored.
 func (f *Follower) withdrawn(ctx context.Context, use bundle.Use) {
 	f.mu.Lock()
 	_, refused := f.refused[use]
@@ -68,16 +68,16 @@ func (f *Follower) withdrawn(ctx context.Context, use bundle.Use) {
 	}
 }
 
-// maxWhy bounds the reason of a refusal, in bytes.
+// maxWhy limits the reason of a refusal, in bytes.
 const maxWhy = 400
 
-// clip cuts a text so that it fits in a line of a table.
+// clip returns the first line of a text, cut to maxWhy.
 func clip(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return shorten.Bytes(line, maxWhy, " …")
 }
 
-// verify opens a bundle that one of the keys signed.
+// verify opens a bundle with the configured keys.
 func (f *Follower) verify(raw []byte) (*bundle.Bundle, error) {
 	keys, err := f.Keys()
 	if err != nil {
@@ -86,8 +86,8 @@ func (f *Follower) verify(raw []byte) (*bundle.Bundle, error) {
 	return bundle.Open(raw, keys...)
 }
 
-// open checks who signed a bundle, and that it is newer than the one that runs. It returns nil
-// without an error for the one that runs, and for a shadow that is not newer than what is enforced.
+// open verifies a bundle, and checks that it is newer than the running one. It returns nil without
+// an error for the running bundle, and for a shadow bundle that is not newer than the enforced one.
 func (f *Follower) open(use bundle.Use, raw []byte) (*bundle.Bundle, error) {
 	b, err := f.verify(raw)
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *Follower) open(use bundle.Use, raw []byte) (*bundle.Bundle, error) {
 	case b.Digest != newest.Digest:
 		return b, fmt.Errorf("it has the serial of what was taken over, and other files: somebody signed two bundles with the serial %d", b.Serial)
 	case now == nil || now.Serial != b.Serial:
-		return b, nil // it could not run before
+		return b, nil // it failed to run before
 	}
 	return nil, nil
 }

@@ -1,16 +1,15 @@
-// Package follow keeps a worker at the newest signed policy of a name.
+// Package follow keeps a worker on the newest signed policy of a name.
 //
-// A [Follower] asks routers for the bundles of the policy, the one to be enforced and the one
-// to be tried in shadow. It takes one over only where a configured key signed it, its serial
-// is newer than any that it has taken, its hooks do only what the worker lets policies do,
-// and its tests pass. What it takes it keeps on disk, for its owner only, and checks again
-// when it starts: so it starts without routers too, and a store that was emptied, or holds
-// an old bundle, changes nothing.
+// A [Follower] polls routers for the bundles of the policy, one to enforce and one to run in
+// shadow. It applies a bundle only if a configured key signed it, its serial is newer than all that
+// were applied, its hooks do only what the worker permits policies, and its tests pass. It stores
+// applied bundles on disk, readable by the owner only, and verifies them again when it starts. So
+// it can start without routers, and a store that is empty or has an old bundle changes nothing.
 //
-// The hooks of a bundle in shadow are registered beside the others, with [ShadowSuffix] behind
-// their ids, in mode shadow; what they remember is theirs alone. A bundle that is enforced
-// ends those in shadow with lower serials.
+// The hooks of a shadow bundle are registered in addition to the enforced ones, in mode shadow,
+// with ids that end in [ShadowSuffix]. They have their own state. An enforced bundle ends a shadow
+// bundle with the same or a lower serial.
 //
-// [serve.Run] asks for the hooks with [Follower.Read], and reports with [Follower.Applying]
-// whether routers took them: a bundle whose hooks are refused is refused.
+// [serve.Run] gets the hooks from [Follower.Read], and reports through [Follower.Applying] whether
+// routers accepted them. A bundle whose hooks are refused is refused.
 package follow

@@ -15,8 +15,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/bundle"
 )
 
-// write puts the files of a bundle in their directory, all at once, unless they are there as
-// they were signed: other workers may share the directory of policies, and load from it meanwhile.
+// write writes the files of a bundle to their directory atomically, unless they are already there
+// unchanged. Other workers may share the directory of policies and load from it at the same time.
 func (f *Follower) write(b *bundle.Bundle) error {
 	dir := f.files(b)
 	if intact(b, dir) {
@@ -27,7 +27,7 @@ func (f *Follower) write(b *bundle.Bundle) error {
 	if err != nil {
 		return fmt.Errorf("write its files: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(made) }() // a no-op once it was renamed
+	defer func() { _ = os.RemoveAll(made) }() // no-op after the rename
 	if _, err := b.Write(made); err != nil {
 		return fmt.Errorf("write its files: %w", err)
 	}
@@ -43,7 +43,7 @@ func (f *Follower) write(b *bundle.Bundle) error {
 	return nil
 }
 
-// intact reports whether a directory holds the files of a bundle and nothing else.
+// intact reports whether a directory contains the files of a bundle and no others.
 func intact(b *bundle.Bundle, dir string) bool {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return false
@@ -58,7 +58,7 @@ func intact(b *bundle.Bundle, dir string) bool {
 		if err != nil || i < 0 || !entry.Type().IsRegular() {
 			return errChanged
 		}
-		if text, err := os.ReadFile(path); err != nil || string(text) != b.Files[i].Text { //nolint:gosec // below a directory of this worker
+		if text, err := os.ReadFile(path); err != nil || string(text) != b.Files[i].Text { //nolint:gosec // below the directory of policies
 			return errChanged
 		}
 		found++
@@ -69,18 +69,18 @@ func intact(b *bundle.Bundle, dir string) bool {
 
 var errChanged = errors.New("it is not what was signed")
 
-// files is the directory of a bundle's files.
+// files returns the directory of a bundle's files.
 func (f *Follower) files(b *bundle.Bundle) string {
 	return filepath.Join(f.Dir, fmt.Sprintf("%s.%s.%d.files", f.Name, b.Use, b.Serial))
 }
 
-// unused is how long no worker used files before they are removed.
+// unused is how long files must be unused by all workers before they are removed.
 const unused = time.Hour
 
-func touch(dir string) { _ = os.Chtimes(dir, time.Time{}, time.Now()) } // if it is gone, it is written again
+func touch(dir string) { _ = os.Chtimes(dir, time.Time{}, time.Now()) } // if it was removed, build writes it again
 
-// touchRunning keeps the files of the bundles that run from being removed by a worker that shares the
-// directory.
+// touchRunning touches the files of the running bundles, so that a worker that shares the directory
+// does not remove them.
 func (f *Follower) touchRunning() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,12 +100,13 @@ func (f *Follower) sweep() {
 			continue
 		}
 		if info, err := os.Lstat(dir); err == nil && time.Since(info.ModTime()) > unused {
-			_ = os.RemoveAll(dir) // else it stays
+			_ = os.RemoveAll(dir) // after an error the files stay
 		}
 	}
 }
 
-// own reports whether files are of this policy: the names of others may begin with its name.
+// own reports whether a directory of files belongs to this policy. The names of other policies may
+// start with its name.
 func (f *Follower) own(dir string) bool {
 	rest, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), f.Name+"."), ".files")
 	use, serial, _ := strings.Cut(rest, ".")

@@ -29,54 +29,55 @@ type Options struct {
 	// Keys returns the keys that verify the signature of a bundle. It is called for each bundle, so that
 	// keys can be replaced while the worker runs.
 	Keys func() ([]note.Verifier, error)
-	// Acts lets hooks of the policy run commands, call endpoints and write files.
+	// Acts permits hooks of the policy to run commands, call endpoints and write files.
 	Acts bool
-	// Dir is where the last good bundles are kept.
+	// Dir is the directory for the applied bundles and their files.
 	Dir string
 	// Conn connects to the routers.
 	Conn *natsx.Conn
-	// Host is the worker of the hooks.
+	// Host is the worker in which the hooks are built.
 	Host kind.Worker
-	// Poll is how often routers are asked; 0 means once a second.
+	// Poll is the polling interval; 0 means one second.
 	Poll time.Duration
-	// Refused is called once for each refusal, and with the zero Refusal when the last refused
-	// version is withdrawn. It must not block for long. Nil for none.
+	// Refused is called once for each refusal, and with the zero Refusal when the last refused version
+	// is withdrawn. It must not block for long. It may be nil.
 	Refused func(ctx context.Context, r Refusal)
-	// Log gets the policies that are taken over or refused, and why.
+	// Log gets a line for each policy that is applied or refused.
 	Log *slog.Logger
 }
 
-// retryAfter is the pause before a refused bundle is tried again: the reason may be gone.
+// retryAfter is the delay before a refused bundle is tried again, since the reason may no longer
+// apply.
 const retryAfter = 30 * time.Second
 
-// Follower follows one policy. Run it. It is safe for concurrent use.
+// Follower follows one policy. Call [Follower.Run]. It is safe for concurrent use.
 type Follower struct {
 	Options
-	changed chan struct{} // Read returns other hooks now
+	changed chan struct{} // signals that Read returns other hooks
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	running map[bundle.Use]*bundle.Bundle
-	newest  map[bundle.Use]*bundle.Bundle // taken, or kept by an earlier run; older ones are refused
-	next    *bundle.Bundle                // that is being taken over; nil for none
-	settled chan error                    // gets the outcome
+	newest  map[bundle.Use]*bundle.Bundle // applied, or stored by an earlier run; older ones are refused
+	next    *bundle.Bundle                // being applied; nil for none
+	settled chan error                    // receives the outcome of next
 	refused map[bundle.Use]Refusal
 
 	composed *bundle.Bundle // the offered one, as Read saw it; used by package serve only
 
 	// Used by Run only.
-	seen    map[bundle.Use]uint64    // the last revision that was considered
-	retryAt map[bundle.Use]time.Time // when a refused one is tried again
-	lost    error                    // why routers could not be asked the last time
-	none    bool                     // it was logged that nothing is stored
+	seen    map[bundle.Use]uint64    // last revision that was considered
+	retryAt map[bundle.Use]time.Time // when a refused bundle is tried again
+	lost    error                    // error of the last poll; nil if it succeeded
+	none    bool                     // whether it was logged that no version is stored
 }
 
-// Refusal is a bundle that was not taken over.
+// Refusal describes a bundle that was not applied.
 type Refusal struct {
 	Version string `json:"version,omitempty"` // empty if nobody known signed it
 	Why     string `json:"why"`
 }
 
-// Status is what a worker runs, and what it refused last.
+// Status describes the policy versions that a worker runs, and a refused one.
 type Status struct {
 	Name    string   `json:"name"`
 	Policy  string   `json:"policy,omitempty"` // the version that is enforced
@@ -84,10 +85,10 @@ type Status struct {
 	Refused *Refusal `json:"refused,omitempty"`
 }
 
-// uses are the uses that a worker follows, in this order.
+// uses are the uses that a follower handles, in this order.
 var uses = [...]bundle.Use{bundle.Enforce, bundle.Shadow}
 
-// New makes a follower, and its directory.
+// New returns a follower, and creates its directory.
 func New(o Options) (*Follower, error) {
 	o.Poll = cmp.Or(o.Poll, time.Second)
 	dir, err := filepath.Abs(o.Dir)
@@ -137,13 +138,13 @@ func (f *Follower) Metadata() map[string]string {
 	return m
 }
 
-// Run takes over the bundles on disk, and then those of the routers, until ctx ends.
+// Run applies the bundles on disk, and then polls routers until ctx ends.
 func (f *Follower) Run(ctx context.Context) {
 	for _, use := range uses {
 		switch raw, err := os.ReadFile(f.kept(use)); {
 		case err == nil:
 			if b, err := f.verify(raw); err == nil && b.Name == f.Name && b.Use == use {
-				f.newest[use] = b // even if it can't run any more
+				f.newest[use] = b // even if it can no longer run
 			}
 			f.consider(ctx, use, raw)
 		case !errors.Is(err, os.ErrNotExist):
@@ -176,7 +177,7 @@ func (f *Follower) ask(ctx context.Context, use bundle.Use) {
 			f.Log.Warn("policy not asked for; keeping the previous hooks", "policy", f.Name, "error", err)
 		}
 		f.lost = err
-		clear(f.seen) // routers may come back with another store, whose revisions mean nothing here
+		clear(f.seen) // routers may return with another store, with other revisions
 		return
 	}
 	f.lost = nil

@@ -23,11 +23,11 @@ import (
 // ShadowSuffix is the suffix of the id of a hook in shadow.
 const ShadowSuffix = "-shadow"
 
-// testsWithin bounds the tests of a bundle.
+// testsWithin limits the time of a bundle's tests.
 const testsWithin = time.Minute
 
-// load builds the hooks of a bundle whose files are in a directory. acts lets them run commands, call
-// endpoints and write files. The caller must close the file.
+// load builds the hooks of a bundle whose files are in a directory. acts permits them to run
+// commands, call endpoints and write files. The caller must close the file.
 func load(b *bundle.Bundle, dir string, acts bool, host kind.Worker) (*workerfile.File, error) {
 	host.Dir = dir
 	file, err := workerfile.Parse(b.Files[0].Name, []byte(b.Files[0].Text), kinds.All(host))
@@ -47,7 +47,7 @@ func load(b *bundle.Bundle, dir string, acts bool, host kind.Worker) (*workerfil
 	return file, nil
 }
 
-// check refuses a policy that exceeds what the worker permits.
+// check returns an error for a policy that does more than the worker permits.
 func check(file *workerfile.File, dir string, acts bool) error {
 	if file.NATS != (workerfile.NATS{}) {
 		return errors.New("it has a section nats: the worker says itself where NATS is")
@@ -65,7 +65,7 @@ func check(file *workerfile.File, dir string, acts bool) error {
 	return nil
 }
 
-// Test runs the tests of a bundle, without effect. The error is the first that fails.
+// Test runs the tests of a bundle without side effects. The error describes the first failed test.
 func Test(ctx context.Context, b *bundle.Bundle, dir string, acts bool) error {
 	ctx, cancel := context.WithTimeout(ctx, testsWithin)
 	defer cancel()
@@ -103,7 +103,7 @@ func (f *Follower) try(ctx context.Context, b *bundle.Bundle) error {
 	return Test(ctx, b, f.files(b), f.Acts)
 }
 
-// build builds the hooks of a bundle from files as they were signed.
+// build builds the hooks of a bundle from its signed files.
 func (f *Follower) build(b *bundle.Bundle, host kind.Worker) (*workerfile.File, error) {
 	if err := f.write(b); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (f *Follower) build(b *bundle.Bundle, host kind.Worker) (*workerfile.File, 
 	return load(b, f.files(b), f.Acts, host)
 }
 
-// compose returns the hooks of the running bundles and of the one that is being taken over.
+// compose returns the hooks of the running bundles and of the bundle that is being applied.
 func (f *Follower) compose() (*workerfile.File, error) {
 	f.mu.Lock()
 	of := map[bundle.Use]*bundle.Bundle{bundle.Enforce: f.running[bundle.Enforce], bundle.Shadow: f.running[bundle.Shadow]}
@@ -130,7 +130,7 @@ func (f *Follower) compose() (*workerfile.File, error) {
 	}
 	if shadow != nil && (enforced == nil || shadow.Serial > enforced.Serial) {
 		host := f.Host
-		host.States = &hookstate.Memory{} // it must not share the state of the enforced hooks
+		host.States = &hookstate.Memory{} // shadow hooks must not share the state of the enforced hooks
 		file, err := f.build(shadow, host)
 		if err != nil {
 			all.Close()
@@ -156,7 +156,7 @@ func named(hooks []workerfile.Hook, b *bundle.Bundle) []workerfile.Hook {
 	return hooks
 }
 
-// inShadow returns a hook whose answers are only recorded.
+// inShadow returns the hook with a registration in mode shadow.
 func inShadow(h workerfile.Hook) workerfile.Hook {
 	no := false
 	h.Registration.ID += ShadowSuffix

@@ -10,7 +10,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/workerfile"
 )
 
-// offer makes package serve take over the hooks of a bundle, and returns the outcome.
+// offer makes package serve apply the hooks of a bundle, and returns the outcome.
 func (f *Follower) offer(ctx context.Context, b *bundle.Bundle) error {
 	f.mu.Lock()
 	f.next = b
@@ -34,7 +34,7 @@ func (f *Follower) offer(ctx context.Context, b *bundle.Bundle) error {
 	}
 }
 
-// Read returns the hooks of the bundles that run, and of the one that is being taken over.
+// Read returns the hooks of the running bundles and of the bundle that is being applied.
 func (f *Follower) Read() (*workerfile.File, error) {
 	file, err := f.compose()
 	if err != nil {
@@ -55,8 +55,8 @@ func (f *Follower) Applying(*workerfile.File) func(error) {
 	}
 }
 
-// take marks a bundle as running if it is the offered one, and keeps it on disk, unless a worker
-// that shares the directory kept a newer one. If that fails, it runs nevertheless.
+// take marks a bundle as running if it is the offered one, and stores it on disk unless a worker
+// that shares the directory stored a newer one. The bundle runs even if it can't be stored.
 func (f *Follower) take(b *bundle.Bundle) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,12 +71,12 @@ func (f *Follower) take(b *bundle.Bundle) {
 	}
 	if shadow := f.running[bundle.Shadow]; b.Use == bundle.Enforce && shadow != nil && shadow.Serial <= b.Serial {
 		delete(f.running, bundle.Shadow)
-		_ = os.Remove(f.kept(bundle.Shadow)) // it is not taken over again: its serial is too low
+		_ = os.Remove(f.kept(bundle.Shadow)) // its serial is too low to be applied again
 	}
 	f.sweep()
 }
 
-// newer reports whether a kept bundle is a later version than one.
+// newer reports whether a stored bundle is a later version than the other.
 func (f *Follower) newer(raw []byte, than *bundle.Bundle) bool {
 	b, err := f.verify(raw)
 	return err == nil && b.Name == f.Name && b.Use == than.Use && b.Serial > than.Serial
@@ -91,11 +91,11 @@ func (f *Follower) settle(of *bundle.Bundle, err error) {
 	}
 	select {
 	case f.settled <- err:
-	default: // it has one
+	default: // the outcome was already sent
 	}
 }
 
-// kept returns the path of the last good bundle of a use.
+// kept returns the path of the last applied bundle of a use.
 func (f *Follower) kept(use bundle.Use) string {
 	return filepath.Join(f.Dir, f.Name+"."+string(use)+".bundle")
 }

@@ -1,8 +1,8 @@
-// Package store keeps signed policies where routers keep their state: the newest of each
-// name and use, and the last [Kept] that were to be enforced, for a rollback.
+// Package store stores signed policies in a bucket next to the state of routers: the newest of each
+// name and use, and the last [Kept] enforced ones for rollbacks.
 //
-// It checks no signature and knows no key; workers do. A writer without the key can only keep a new
-// policy from them.
+// It does not verify signatures and has no keys; workers verify. An attacker who can write to the
+// store but has no key can only withhold new policies.
 package store
 
 import (
@@ -15,27 +15,28 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Kept is how many bundles of a policy are kept besides the newest.
+// Kept is the number of enforced bundles of a policy that are kept, including the newest.
 const Kept = 32
 
-// Bucket is the configuration of the bucket of policies.
+// Bucket returns the configuration of the bucket of policies.
 func Bucket(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{Name: prefix + "_policies", Description: "signed policies for workers", Replicas: replicas, LeaderReads: true}
 }
 
-// Store is the policies of one bus. It is safe for concurrent use.
+// Store is the store of policies. It is safe for concurrent use.
 type Store struct{ bucket *natsx.Bucket }
 
-// New makes a store on its bucket.
+// New returns a store on a bucket.
 func New(bucket *natsx.Bucket) *Store { return &Store{bucket} }
 
-// Entry is a stored bundle; the zero Entry says that there is none.
+// Entry is a stored bundle. The zero Entry means that there is none.
 type Entry struct {
 	Raw      []byte
 	Revision uint64 // of its key; a replacement must name it
 }
 
-// Get reads the newest bundle of a name and a use, or the enforced one with a serial.
+// Get returns the newest bundle of a name and a use, or the enforced bundle with a serial if serial
+// is not 0.
 func (s *Store) Get(ctx context.Context, name string, use bundle.Use, serial uint64) (Entry, error) {
 	key := newest(name, use)
 	if serial > 0 {
@@ -48,8 +49,8 @@ func (s *Store) Get(ctx context.Context, name string, use bundle.Use, serial uin
 	return Entry{e.Value, e.Revision}, err
 }
 
-// Put replaces the bundle at a revision, 0 for none. The error has code 409 if another was stored
-// meanwhile.
+// Put replaces the bundle at a revision; 0 means that there is none. The error has code 409 if
+// another bundle was stored meanwhile.
 func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint64) (revision uint64, err error) {
 	if err := s.complete(ctx, b.Name, b.Use, at); err != nil {
 		return 0, err
@@ -67,13 +68,14 @@ func (s *Store) Put(ctx context.Context, b bundle.Statement, raw []byte, at uint
 	if b.Serial > Kept {
 		old := archived(b.Name, b.Serial-Kept)
 		if e, err := s.bucket.Get(ctx, old); err == nil {
-			_ = s.bucket.Remove(ctx, old, e.Revision) // on failure it stays
+			_ = s.bucket.Remove(ctx, old, e.Revision) // after an error it stays
 		}
 	}
 	return revision, nil
 }
 
-// complete archives the bundle at a revision, in case the router that stored it died before it did.
+// complete archives the bundle at a revision, in case the router that stored it died before it
+// archived it.
 func (s *Store) complete(ctx context.Context, name string, use bundle.Use, at uint64) error {
 	if use != bundle.Enforce || at == 0 {
 		return nil

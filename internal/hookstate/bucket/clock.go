@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// askAgain is the interval after which the server is asked for the time again.
+// askAgain is the interval between requests for the server's time.
 const askAgain = 10 * time.Second
 
 // Now implements [hookstate.Store] with the time of the server.

@@ -1,3 +1,3 @@
-// Package bucket keeps the state of hooks in a bucket of NATS, which all replicas of a
+// Package bucket stores the state of hooks in a NATS key-value bucket, which all replicas of a
 // worker share.
 package bucket

@@ -13,16 +13,16 @@ import (
 
 // Limits of a [Store]; [hookstate.MaxValue] is another.
 const (
-	// maxAge is how long a value is kept after it was last written: a session that
-	// never said that it ended is forgotten then.
+	// maxAge is the time after the last write at which a value expires. It removes sessions that never
+	// reported their end.
 	maxAge = 24 * time.Hour
 
-	patience = 2 * time.Second // of one call: less than a hook's timeout, so that its failure is reported in time
-	tries    = 50              // how often a write is retried because another process wrote meanwhile
+	patience = 2 * time.Second // timeout of one call: less than a hook's timeout, so that the hook can report the failure
+	tries    = 50              // attempts of a write that conflicts with writes of other processes
 )
 
-// Options say how the bucket of states is made. replicas 0 means three on a cluster
-// that has them, else one.
+// Options returns the configuration of the bucket. 0 replicas means three on a cluster with at
+// least three servers, otherwise one.
 func Options(prefix string, replicas int) natsx.BucketOptions {
 	return natsx.BucketOptions{
 		Name: prefix + "_hookstate", Description: "what hooks of hook-worker remember of sessions", Replicas: replicas,
@@ -31,17 +31,16 @@ func Options(prefix string, replicas int) natsx.BucketOptions {
 	}
 }
 
-// Store is a store that all replicas of a worker share: a bucket of NATS. It is opened
-// when it is first used, and made where it is missing and the connection may do so; a
-// worker whose hooks remember nothing needs no right to it. Close it.
+// Store is a store in a NATS bucket, which all replicas of a worker share. It opens the bucket at
+// the first use, and creates it if it is missing and the connection has the permission. A worker
+// whose hooks have no state needs no permission for the bucket. Call [Store.Close].
 //
-// A read returns every write that ended before it, of any process. An update that fails may
-// have been stored all the same. Each call takes some two seconds at most, besides what NATS
-// takes to connect.
+// A read returns all writes of any process that completed before it. A failed update may still have
+// been stored. Each call takes at most about two seconds, plus the time to connect to NATS.
 type Store struct {
 	connect func() (*natsx.Conn, error)
 	opened  atomic.Pointer[openBucket]
-	opening chan struct{} // holds an element during an open or a close
+	opening chan struct{} // has an element during an open or a close
 	writer  writer
 	clock   natsx.Clock
 }
@@ -51,13 +50,14 @@ type openBucket struct {
 	bucket *natsx.Bucket
 }
 
-// New makes a store of the bucket on a bus. connect is called when it is first
-// used, and again where that failed; the bus is the Store's to close.
+// New returns a store. It calls connect at the first use, and again if that failed. The Store
+// closes the connection.
 func New(connect func() (*natsx.Conn, error)) *Store {
 	return &Store{connect: connect, opening: make(chan struct{}, 1), writer: writer{timeout: patience}}
 }
 
-// Close disconnects. Nothing is called any more, then or afterwards.
+// Close waits for writes in progress and disconnects. No [hookstate.Change] is called after it
+// returns, unless the Store is used again.
 func (b *Store) Close() {
 	b.opening <- struct{}{}
 	defer func() { <-b.opening }()
@@ -93,7 +93,7 @@ func (b *Store) Update(ctx context.Context, key string, change hookstate.Change)
 	return b.writer.update(ctx, bucket, key, change)
 }
 
-// Under implements [hookstate.Store]. It asks for one value after the other.
+// Under implements [hookstate.Store]. It reads the values one by one.
 func (b *Store) Under(ctx context.Context, prefix string, yield func(key string, value []byte) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, b.writer.timeout)
 	defer cancel()

@@ -14,25 +14,24 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 )
 
-// writer writes the changes of one process. Those of one key that meet are written
-// together, so that a process contends for a key with others only, and once for all.
-// The zero writer is ready.
+// writer writes the changes of one process. It combines concurrent changes of a key into one write,
+// so that the process competes for the key only with other processes. The zero writer is ready for
+// use.
 type writer struct {
-	timeout time.Duration // of one write
+	timeout time.Duration // timeout of one write
 
 	mu      sync.Mutex              // guards waiting
-	waiting map[string][]*oneChange // by key, which is there while it is written
+	waiting map[string][]*oneChange // by key; the key is present while a goroutine writes it
 	writing sync.WaitGroup
 }
 
-// oneChange is a change that waits, and where its outcome goes.
+// oneChange is a pending change.
 type oneChange struct {
 	change hookstate.Change
-	done   chan error // takes one without anybody waiting
+	done   chan error // receives the outcome; capacity 1
 }
 
-// update has a change written, together with others. When it returns, the change is
-// not called any more.
+// update writes a change, possibly together with others. The change is not called after it returns.
 func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, change hookstate.Change) error {
 	c := &oneChange{change, make(chan error, 1)}
 	w.mu.Lock()
@@ -42,7 +41,7 @@ func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, c
 	}
 	w.waiting[key] = append(waiting, c)
 	if !busy {
-		w.writing.Go(func() { w.run(bucket, key) }) //nolint:contextcheck // one write serves several callers: it has a timeout of its own
+		w.writing.Go(func() { w.run(bucket, key) }) //nolint:contextcheck // a write for several callers has its own timeout
 	}
 	w.mu.Unlock()
 	select {
@@ -53,7 +52,7 @@ func (w *writer) update(ctx context.Context, bucket *natsx.Bucket, key string, c
 	if w.withdraw(key, c) {
 		return unavailable(ctx.Err())
 	}
-	return <-c.done // it is being written, for at most the timeout
+	return <-c.done // the write is in progress, for at most the timeout
 }
 
 func (w *writer) withdraw(key string, c *oneChange) (withdrawn bool) {
@@ -66,7 +65,7 @@ func (w *writer) withdraw(key string, c *oneChange) (withdrawn bool) {
 	return false
 }
 
-// run writes what waits for a key, until nothing does.
+// run writes the pending changes of a key until there are none.
 func (w *writer) run(bucket *natsx.Bucket, key string) {
 	for {
 		w.mu.Lock()
@@ -84,7 +83,7 @@ func (w *writer) run(bucket *natsx.Bucket, key string) {
 	}
 }
 
-// write returns what became of each change.
+// write writes a batch and returns the outcome of each change.
 func write(bucket *natsx.Bucket, key string, batch []*oneChange, timeout time.Duration) []error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
@@ -106,8 +105,9 @@ func write(bucket *natsx.Bucket, key string, batch []*oneChange, timeout time.Du
 	return slices.Repeat([]error{unavailable(failed)}, len(batch))
 }
 
-// writeOnce returns what the changes say, and why it can't be known whether they were
-// stored: [natsx.ErrRevision] where another process was faster, and they were not.
+// writeOnce makes one attempt to write a batch. It returns the errors of the changes, and the error
+// of the write, after which the changes may or may not be stored. After [natsx.ErrRevision] they
+// are not: another process wrote first.
 func writeOnce(ctx context.Context, bucket *natsx.Bucket, key string, batch []*oneChange) (outcomes []error, failed error) {
 	e, err := bucket.Get(ctx, key)
 	if err != nil && !errors.Is(err, natsx.ErrNoKey) {

@@ -21,7 +21,7 @@ type reply struct {
 	Others map[string]jsontext.Value `json:",embed"`
 }
 
-// hear takes a line of the output.
+// hear handles a line of the output.
 func (t *talk) hear(text []byte) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return
@@ -39,7 +39,7 @@ func (t *talk) hear(text []byte) {
 	q.answer <- answer{r.Result, r.wrong()}
 }
 
-// wrong says why an answer has no result.
+// wrong returns the error of a reply without a valid result; nil if it has one.
 func (r reply) wrong() error {
 	switch {
 	case len(r.Others) > 0:

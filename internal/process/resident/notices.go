@@ -11,17 +11,17 @@ import (
 	"github.com/hookrouter/hookrouter/internal/process"
 )
 
-// What a program may say in the log: some lines at once, and a line a second on average.
+// Limits of a program's log lines.
 const (
 	noticeBurst = 20
 	noticeEvery = time.Second
-	maxHeld     = 4 << 10 // bytes of a line of standard error; the rest of it is dropped
+	maxHeld     = 4 << 10 // bytes of a line of standard error; the rest of the line is dropped
 )
 
-// notices are what is logged of a program, which may talk as much as it likes.
+// notices logs messages about a program with a rate limit.
 type notices struct {
 	log     *slog.Logger
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	limit   *rate.Limiter
 	dropped int
 }
@@ -55,11 +55,11 @@ func (n *notices) tell(log func(string, ...any), what string, attrs []any) {
 	log(what, attrs...)
 }
 
-// lastLine logs the lines of a standard error, and keeps the last. One goroutine writes;
-// it is read when that one is done.
+// lastLine logs the lines of a standard error, and keeps the last one. One goroutine writes to it;
+// line must be read only after that goroutine is done.
 type lastLine struct {
 	notices *notices
-	held    []byte // the beginning of a line that is not at its end
+	held    []byte // the start of an incomplete line
 	line    string
 }
 
@@ -80,5 +80,5 @@ func (l *lastLine) Write(p []byte) (int, error) {
 	}
 }
 
-// end is the end of the last line.
+// end completes the last line.
 func (l *lastLine) end() { _, _ = l.Write([]byte("\n")) }

@@ -16,45 +16,44 @@ import (
 
 // Limits of a [Process].
 const (
-	MaxPause   = 10 * time.Second       // before a program that never answered is started again
-	firstPause = 100 * time.Millisecond // the shortest such pause
+	MaxPause   = 10 * time.Second       // maximum delay before a program that never answered is restarted
+	firstPause = 100 * time.Millisecond // minimum delay
 	maxLine    = process.DefaultMaxOutput
 )
 
-// Options say what runs and how much it may be asked. The zero Options can't run.
+// Options configure a [Process]. The zero Options can't run.
 type Options struct {
-	// Program is what runs; its Input, Stdin, Stdout, Stderr and Signals are not used.
+	// Program is the program; its Input, Stdin, Stdout, Stderr and Signals are ignored.
 	Program process.Program
-	// InFlight is how many questions may be open at once; 0 means one.
+	// InFlight is the maximum number of open questions; 0 means one.
 	InFlight int
-	// MaxLine bounds a line of the program's output, in bytes; 0 means
-	// [process.DefaultMaxOutput].
+	// MaxLine limits a line of the program's output, in bytes; 0 means [process.DefaultMaxOutput].
 	MaxLine int
-	// Timeout is what a question may take; 0 means five seconds.
+	// Timeout is the time after which an open question counts as overdue; 0 means five seconds.
 	Timeout time.Duration
-	// Startup is what the first answer of a program may take, from its start; 0 means
-	// ten seconds.
+	// Startup is the time from the start of a program in which no question counts as overdue before
+	// the first answer; 0 means ten seconds.
 	Startup time.Duration
-	// Ready says why the program can't be started now; nil where nothing is looked at.
+	// Ready returns an error if the program can't be started now. It may be nil.
 	Ready func() error
-	// Log gets what the program says and when it ends; nil discards it.
+	// Log gets the program's standard error and its exits; nil discards them.
 	Log *slog.Logger
 }
 
-// Process is a program that is kept running. Close it.
+// Process is a program that is kept running. Call [Process.Close].
 type Process struct {
 	Options
 	starting sync.Once
 	stop     chan struct{} // closed by Close
 	stopping sync.Once
-	done     chan struct{} // closed when nothing runs any more
+	done     chan struct{} // closed when nothing runs anymore
 	notices  *notices
 
-	mu      sync.Mutex    // guards what follows
+	mu      sync.Mutex    // guards the fields below
 	talk    *talk         // nil while no program runs
 	changed chan struct{} // closed when talk is set
-	next    time.Time     // when the next program starts, where talk is nil
-	last    error         // why the last one ended
+	next    time.Time     // when the program starts again, if talk is nil
+	last    error         // why the last run ended
 }
 
 // New returns a process that is not started.
@@ -67,21 +66,21 @@ func New(o Options) *Process {
 	return &Process{Options: o, stop: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{}), notices: newNotices(o.Log)}
 }
 
-// Start starts the program, and has it started again when it ends. It does not wait.
+// Start starts the program, and restarts it when it exits. It does not wait.
 func (p *Process) Start() { p.starting.Do(func() { go p.keep() }) }
 
-// Close ends the program and waits for that: its standard input ends; if it goes on,
-// it gets SIGTERM, and then it is killed. Questions that are open fail.
+// Close ends the program and waits for it. It closes the program's standard input, then sends
+// SIGTERM, and then kills the program. Open questions fail.
 func (p *Process) Close() {
 	p.stopping.Do(func() { close(p.stop) })
-	p.starting.Do(func() { close(p.done) }) // it never ran
+	p.starting.Do(func() { close(p.done) }) // if it never ran
 	<-p.done
 }
 
 var errClosed = errors.New("it was stopped")
 
-// Ask asks a question, a JSON object with a member or more, and returns the result of the answer. An error
-// means that there is none.
+// Ask asks a question, a JSON object with at least one member, and returns the result in the
+// answer.
 func (p *Process) Ask(ctx context.Context, question []byte) (jsontext.Value, error) {
 	p.Start()
 	for {
@@ -91,7 +90,7 @@ func (p *Process) Ask(ctx context.Context, question []byte) (jsontext.Value, err
 		}
 		select {
 		case t.slots <- struct{}{}:
-		case <-t.over: // nothing was asked: the next one may be
+		case <-t.over: // not asked yet: try the next run of the program
 			continue
 		case <-ctx.Done():
 			return nil, fmt.Errorf("it is busy with %d other calls, as many as it may have: %w", p.InFlight, context.Cause(ctx))
@@ -102,7 +101,7 @@ func (p *Process) Ask(ctx context.Context, question []byte) (jsontext.Value, err
 	}
 }
 
-// running is the conversation with the program that runs, when there is one.
+// running waits until the program runs, and returns the conversation with it.
 func (p *Process) running(ctx context.Context) (*talk, error) {
 	for {
 		p.mu.Lock()
@@ -151,7 +150,7 @@ func (p *Process) keep() {
 	}
 }
 
-// set says what runs now.
+// set sets the conversation, or, if t is nil, why the last run ended and when the next one starts.
 func (p *Process) set(t *talk, last error, next time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,46 +15,46 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// How long a program may take to end: when its standard input has ended, and after
-// SIGTERM. Tests shorten these.
+// Timeouts for a program to exit, after the end of its standard input and after SIGTERM. Tests
+// shorten them.
 var (
 	endWithin  = 3 * time.Second
 	termWithin = 2 * time.Second
 )
 
-// pipeSize is what certainly fits into a pipe, in bytes.
+// pipeSize is a number of bytes that always fits into a pipe.
 const pipeSize = 32 << 10
 
-// readWithin is how long what is left in the output of a program that ended is read.
+// readWithin limits the time to read the remaining output of a program that exited.
 const readWithin = 100 * time.Millisecond
 
 // talk is the conversation with one run of the program.
 type talk struct {
 	*Process
-	slots chan struct{} // one element for each open question
-	input chan *os.File // the program's input, while nobody writes to it
-	over  chan struct{} // closed when nothing is answered any more
+	slots chan struct{} // one element per open question
+	input chan *os.File // the program's input; taken while a goroutine writes to it
+	over  chan struct{} // closed when no more answers arrive
 	since time.Time
 	stop  context.CancelCauseFunc // kills the program
 	ctx   context.Context
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	open    map[string]*question
-	overdue int   // open questions that are
-	unread  int   // bytes of open questions, at least those that the program has not read
-	heard   bool  // whether it has answered anything
-	why     error // why it is over; nil while it is not
+	overdue int   // number of overdue open questions
+	unread  int   // bytes of open questions: an upper bound of what the program has not read
+	heard   bool  // whether the program has answered anything
+	why     error // why the conversation ended; nil while it lasts
 }
 
-// question is one that is open.
+// question is an open question.
 type question struct {
-	answer  chan answer // has room for it
+	answer  chan answer // capacity 1
 	bytes   int
 	due     time.Time
 	overdue bool
 }
 
-// answer is what became of a question.
+// answer is the outcome of a question.
 type answer struct {
 	result jsontext.Value
 	err    error
@@ -74,8 +74,8 @@ func newTalk(p *Process) *talk {
 	return t
 }
 
-// ask puts a question, for which the caller has taken a slot; the slot is free when the
-// question is open no more, whoever still waits.
+// ask asks a question. The caller has taken a slot, which is freed when the question is answered,
+// even if ask has returned.
 func (t *talk) ask(ctx context.Context, text []byte) (jsontext.Value, error) {
 	id := rand.Text()
 	text = line(id, text)
@@ -102,8 +102,8 @@ func (t *talk) ask(ctx context.Context, text []byte) (jsontext.Value, error) {
 	}
 }
 
-// line is a question with its id, on one line: a line break in JSON stands only where a
-// blank may.
+// line returns a question with its id on one line. It replaces line breaks with spaces: in JSON,
+// unescaped line breaks occur only as whitespace.
 func line(id string, text []byte) []byte {
 	buf := make([]byte, 0, len(text)+len(id)+16)
 	buf = append(append(append(buf, `{"id":"`...), id...), `",`...)
@@ -116,8 +116,8 @@ func line(id string, text []byte) []byte {
 	return append(buf, '\n')
 }
 
-// write writes a line as a whole. A program that does not read it in the time that a question may take
-// hangs: half a line can't be taken back. What fits into the pipe needs no such limit.
+// write writes a complete line. If the program does not read it in time, it is killed, since a
+// partially written line can't be undone. A line that fits into the pipe needs no deadline.
 func (t *talk) write(ctx context.Context, text []byte, due time.Time, fits bool) error {
 	select {
 	case input := <-t.input:
@@ -129,21 +129,21 @@ func (t *talk) write(ctx context.Context, text []byte, due time.Time, fits bool)
 			t.stop(errHangs)
 		}
 		t.input <- input
-		return nil // a program that reads nothing does not answer
-	case <-t.over: // which the answer says
+		return nil // an error is reported by the missing answer
+	case <-t.over: // the answer has the reason
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// leave is the end of waiting for an answer, which may come nonetheless.
+// leave is called when ask stops waiting for an answer, which may still arrive.
 func (t *talk) leave(id string, q *question) {
 	time.AfterFunc(time.Until(q.due), func() { t.expire(id) })
 }
 
-// expire looks at a question that nobody waits for any more. The program hangs when all that
-// it may be asked at once is overdue.
+// expire marks an unanswered question as overdue. When InFlight questions are overdue, the program
+// hangs and is killed.
 func (t *talk) expire(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,7 +161,7 @@ func (t *talk) expire(id string) {
 	}
 }
 
-// take closes a question that is answered; nil for one that is not open.
+// take removes an answered question and frees its slot. It returns nil if the question is not open.
 func (t *talk) take(id string) *question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -186,7 +186,7 @@ func (t *talk) answered() bool {
 	return t.heard
 }
 
-// run runs the program to its end, and says how it ended.
+// run runs the program until it exits, and returns how it ended.
 func (t *talk) run() (err error) {
 	defer func() { t.end(err) }()
 	defer t.stop(nil)
@@ -215,9 +215,9 @@ func (t *talk) run() (err error) {
 	end, err := program.Run(t.ctx)
 	said.end()
 	t.stop(nil)
-	_ = questions.Close() // who writes may hang in it
+	_ = questions.Close() // unblocks a writer
 	_ = out.Close()
-	_ = answers.SetReadDeadline(time.Now().Add(readWithin)) // a child may live on that has it open
+	_ = answers.SetReadDeadline(time.Now().Add(readWithin)) // a surviving child may keep the pipe open
 	others.Wait()
 	_ = answers.Close()
 	switch {
@@ -231,7 +231,7 @@ func (t *talk) run() (err error) {
 	return err
 }
 
-// end fails what is open.
+// end fails all open questions.
 func (t *talk) end(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
-// AuditFixture is an audit log that the test writes, as routers do, and hookctl on it.
+// AuditFixture is an audit log that the test writes as routers do, and hookctl to read it.
 type AuditFixture struct {
 	*clitest.Fixture
 	Bus      *natsx.Conn
@@ -29,18 +29,18 @@ type AuditFixture struct {
 	log      *audit.Log
 	previous tlog.Hash
 	revision uint64 // of the last checkpoint of the live segment
-	Signed   []byte // it
+	Signed   []byte // the last checkpoint
 	wseq     int64
 	Last     uint64 // sequence of the writer's last message
 }
 
-// NoteKey signs, and its text verifies.
+// NoteKey is a signing key, with the verifier key as text.
 type NoteKey struct {
 	signednote.Signer
 	Text string
 }
 
-// NewKey makes a key that is the same in every run.
+// NewKey returns a key that is the same in every run.
 func NewKey(t *testing.T, seed byte, name string) NoteKey {
 	t.Helper()
 	private, public, err := signednote.GenerateKey(rand.NewChaCha8([32]byte{seed}), name)
@@ -89,7 +89,7 @@ func (f *AuditFixture) Write(records ...audit.Record) {
 	f.grow()
 }
 
-// grow takes what was written last.
+// grow adds the last message to the local copy of the log.
 func (f *AuditFixture) grow() {
 	f.T.Helper()
 	rec, err := f.Trail.Live().Newest(f.T.Context(), ">")
@@ -127,7 +127,7 @@ func (f *AuditFixture) Sign() {
 	}
 }
 
-// Cosign has a witness sign the last checkpoint.
+// Cosign appends the cosignature of a witness for the last checkpoint.
 func (f *AuditFixture) Cosign(witness NoteKey) {
 	f.T.Helper()
 	verifier, err := signednote.NewVerifier(f.Keys.Text)
@@ -148,7 +148,7 @@ func (f *AuditFixture) Cosign(witness NoteKey) {
 	}
 }
 
-// Turn closes the segment and begins the next.
+// Turn seals the segment and starts the next one.
 func (f *AuditFixture) Turn() {
 	f.T.Helper()
 	if _, err := f.Trail.Seal(f.T.Context()); err != nil {
@@ -157,7 +157,7 @@ func (f *AuditFixture) Turn() {
 	f.log, f.revision, f.wseq, f.Last = &audit.Log{}, 0, 0, 0
 }
 
-// Announce serves what a router tells of itself.
+// Announce registers the service that a router announces, with an audit key.
 func (f *AuditFixture) Announce(key string) {
 	f.T.Helper()
 	announced, err := service.Start(f.Bus, "hook-router", "0.1.0", map[string]string{"audit": "strict", "audit_key": key})
@@ -165,16 +165,16 @@ func (f *AuditFixture) Announce(key string) {
 		f.T.Fatal(err)
 	}
 	f.T.Cleanup(func() { _ = announced.Stop(context.Background()) })
-	if err := f.Bus.Conn().Flush(); err != nil { // the server knows of it
+	if err := f.Bus.Conn().Flush(); err != nil { // the server has the subscriptions
 		f.T.Fatal(err)
 	}
 }
 
-// Began is when the first event was emitted.
+// Began is the time of the first event.
 var Began = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// ChainOf is a chain as a router records it: a hook that modifies, one that fails open, one
-// that is skipped, one that denies, and the result.
+// ChainOf returns the records of a chain as a router writes them: a hook that modifies, one that
+// fails open, one that is skipped, one that denies, a dropped injection, and the result.
 func ChainOf(id, session string, at time.Time) []audit.Record {
 	base := audit.Record{Time: at, ChainID: id, Session: session, Event: "tool:pre", EventID: "event-" + id}
 	of := func(kind audit.Kind, hook, action string, d audit.Detail) audit.Record {
@@ -199,7 +199,7 @@ func ChainOf(id, session string, at time.Time) []audit.Record {
 	}
 }
 
-// Fill writes some chains and signs now and then, the last time over all.
+// Fill writes n chains, and signs after every third one and after the last one.
 func (f *AuditFixture) Fill(n int) {
 	f.T.Helper()
 	for i := range n {
@@ -210,7 +210,7 @@ func (f *AuditFixture) Fill(n int) {
 	}
 }
 
-// Places are the places and kinds of the records that a command showed as JSON lines.
+// Places returns the places, kinds and hooks of the records that a command printed as JSON lines.
 func Places(t *testing.T, stdout string) (list []string) {
 	t.Helper()
 	for line := range strings.Lines(stdout) {

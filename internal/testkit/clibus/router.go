@@ -9,7 +9,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/routertest"
 )
 
-// New starts a server and a router. Output is JSON unless a command says --text.
+// New starts a server and a router. Output is JSON unless a command has --text.
 func New(t *testing.T, hookctl clitest.Hookctl) *clitest.Fixture {
 	t.Helper()
 	s := natstest.Listening(t)

@@ -10,18 +10,18 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
-// Still is settled, without the name of who runs the test.
+// Still is like [Settled], and also replaces the name of the user who runs the test.
 func Still(text string) string { return Settled(strings.ReplaceAll(text, cli.OSUser(), "ME")) }
 
-// Asking serves a hook that asks, and starts an execution that is asked for. It
-// returns the approval request's id.
+// Asking serves a hook that asks a person, and starts an execution for which it asks. It returns
+// the id of the approval request.
 func (f *Fixture) Asking(result chain.Result, args ...string) (*Background, string) {
 	f.T.Helper()
 	f.Hook(chain.Registration{ID: "ask", Name: "deploy-guard", Events: []string{"tool:pre"}}, Answering(result))
 	return f.asked(args...)
 }
 
-// asked starts one more execution of what is asked.
+// asked starts an execution for which a hook asks.
 func (f *Fixture) asked(args ...string) (*Background, string) {
 	f.T.Helper()
 	b := f.Start(cli.Process{}, append([]string{"execute", "tool:pre", "--session", "s1"}, args...)...)
@@ -33,7 +33,7 @@ func (f *Fixture) asked(args ...string) (*Background, string) {
 	return b, id
 }
 
-// See compares an outcome after still; blanks at the ends do not matter.
+// See compares an outcome after [Still], ignoring surrounding blanks.
 func (o Outcome) See(t *testing.T, code int, stdout string) {
 	t.Helper()
 	if o.Code != code {

@@ -1,3 +1,3 @@
-// Package clitest runs hookctl inside a test, on the bus that its caller has, or on none. Only
-// tests import it.
+// Package clitest runs hookctl in a test, with or without a NATS server of the caller. Only tests
+// import it.
 package clitest

@@ -20,10 +20,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
-// Hookctl is hookctl with the commands that a test runs: [cli.Run] with them.
+// Hookctl runs hookctl with the commands that a test needs: [cli.Run] with these commands.
 type Hookctl func(ctx context.Context, args []string, p cli.Process) int
 
-// Fixture is hookctl, with its environment, and a connection for hooks beside it.
+// Fixture is hookctl with its environment, and a connection for hooks.
 type Fixture struct {
 	T       *testing.T
 	Hookctl Hookctl
@@ -31,7 +31,7 @@ type Fixture struct {
 	NC      *nats.Conn
 }
 
-// Outcome is how a run of hookctl ended.
+// Outcome is the outcome of a run of hookctl.
 type Outcome struct {
 	Code           int
 	Stdout, Stderr string
@@ -40,13 +40,13 @@ type Outcome struct {
 // Run runs hookctl with empty input.
 func (f *Fixture) Run(args ...string) Outcome { return f.With(cli.Process{}, args...) }
 
-// With runs hookctl in a process that differs in what p says.
+// With runs hookctl in process p. It sets the streams and the environment; Stdin defaults to empty.
 func (f *Fixture) With(p cli.Process, args ...string) Outcome {
 	f.T.Helper()
 	return f.RunIn(f.T.Context(), p, args...)
 }
 
-// RunIn is with, until ctx ends.
+// RunIn is like [Fixture.With], until ctx ends.
 func (f *Fixture) RunIn(ctx context.Context, p cli.Process, args ...string) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -61,7 +61,7 @@ func (f *Fixture) RunIn(ctx context.Context, p cli.Process, args ...string) Outc
 	return Outcome{code, stdout.String(), stderr.String()}
 }
 
-// Diagnostics is a standard error: as those of a process, its writes do not meet.
+// Diagnostics is a standard error that is safe for concurrent writes.
 type Diagnostics struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -97,7 +97,7 @@ func (f *Fixture) Hook(reg chain.Registration, handler worker.Handler) {
 	}
 }
 
-// Answering is a handler that always answers the same.
+// Answering returns a handler that always returns r.
 func Answering(r chain.Result) worker.Handler {
 	return func(context.Context, worker.Event) (worker.Result, error) { return r, nil }
 }
@@ -123,7 +123,7 @@ func (f *Fixture) Start(p cli.Process, args ...string) *Background {
 	return b
 }
 
-// lineWriter sends whole lines to a channel; every write is one here.
+// lineWriter sends lines to a channel. It expects whole lines in each write.
 type lineWriter chan string
 
 func (w lineWriter) Write(b []byte) (int, error) {
@@ -155,7 +155,7 @@ func (b *Background) Line() string {
 	return ""
 }
 
-// Rest is what an ended hookctl printed and nobody read.
+// Rest returns the unread output of an ended hookctl.
 func (b *Background) Rest() string {
 	var rest []string
 	for {
@@ -168,7 +168,7 @@ func (b *Background) Rest() string {
 	}
 }
 
-// End interrupts and waits for the exit code.
+// End interrupts hookctl and returns its exit code.
 func (b *Background) End() int {
 	b.t.Helper()
 	b.interrupt()

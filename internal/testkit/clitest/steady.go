@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Want waits for these lines, one after the other.
+// Want waits for lines in this order.
 func (b *Background) Want(lines ...string) {
 	b.t.Helper()
 	for _, want := range lines {
@@ -18,13 +18,13 @@ func (b *Background) Want(lines ...string) {
 	}
 }
 
-// Settled is steady, without what differs in reports and approval requests, and without
-// the blanks at the ends of lines, which a page does not show.
+// Settled is like [Steady], and also replaces varying parts of reports and approval requests, and
+// removes trailing blanks of lines.
 func Settled(text string) string {
 	text = ApprovalID.ReplaceAllString(text, "QUESTION")
 	text = digestPattern.ReplaceAllString(text, "DIGEST")
 	text = spanPattern.ReplaceAllString(text, "SPAN")
-	text = tookPattern.ReplaceAllString(text, "in TIME") // first: steady knows only some of them
+	text = tookPattern.ReplaceAllString(text, "in TIME") // before Steady, which replaces only some of them
 	lines := strings.Split(strings.TrimSpace(Steady(text)), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
@@ -32,7 +32,7 @@ func Settled(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// SteadyLines is [Steady] for each line.
+// SteadyLines applies [Steady] to each line.
 func SteadyLines(lines []string) []string {
 	list := make([]string, len(lines))
 	for i, line := range lines {
@@ -41,7 +41,7 @@ func SteadyLines(lines []string) []string {
 	return list
 }
 
-// Steady replaces what differs from run to run.
+// Steady replaces text that differs between runs.
 func Steady(text string) string {
 	text = idPattern.ReplaceAllString(text, "ID")
 	text = timePattern.ReplaceAllString(text, "TIME")
@@ -51,7 +51,7 @@ func Steady(text string) string {
 	return urlPattern.ReplaceAllString(text, "ADDR")
 }
 
-// Want compares an outcome; blanks at the ends of the texts do not matter.
+// Want compares an outcome after [Steady], ignoring surrounding blanks.
 func (o Outcome) Want(t *testing.T, code int, stdout, stderr string) {
 	t.Helper()
 	if o.Code != code {
@@ -65,7 +65,7 @@ func (o Outcome) Want(t *testing.T, code int, stdout, stderr string) {
 	}
 }
 
-// What differs from run to run.
+// Text that differs between runs.
 var (
 	idPattern    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timePattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z`)
@@ -76,9 +76,9 @@ var (
 )
 
 var (
-	// ApprovalID is the id of an approval request.
+	// ApprovalID matches the id of an approval request.
 	ApprovalID    = regexp.MustCompile(`\b[a-z2-7]{26}\b`)
 	digestPattern = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4](\.\d)?s|[1-9]00ms)\b`) // of an approval request that was just made
+	spanPattern   = regexp.MustCompile(`\b(4m5\ds|[0-4](\.\d)?s|[1-9]00ms)\b`) // remaining or elapsed time of a new approval request
 	tookPattern   = regexp.MustCompile(`in [0-9][0-9.hmnµ]*s\b`)
 )

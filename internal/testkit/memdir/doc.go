@@ -1,4 +1,4 @@
-// Package memdir names a directory in memory, for the stores of NATS servers in tests:
-// most of the time that such a server takes goes into creating and removing small files.
-// What a test says about disks belongs in a directory of its own.
+// Package memdir finds a directory in memory for the stores of NATS servers in tests, which spend
+// most of their time on creating and removing small files. Tests about disks must use another
+// directory.
 package memdir

@@ -7,8 +7,8 @@ import (
 	"testing/fstest"
 )
 
-// Made returns the files that fill writes into an empty directory, for tests that start from
-// copies of them ([os.CopyFS]). Only the owner may read the copies.
+// Made returns the files that fill writes into an empty directory, for tests that start with copies
+// of them ([os.CopyFS]). Only the owner can read the copies.
 func Made(fill func(dir string) error) (fs.FS, error) {
 	dir, err := os.MkdirTemp(Parent(), "made-")
 	if err != nil {

@@ -8,13 +8,12 @@ import (
 const (
 	shm   = "/dev/shm"
 	tmpfs = 0x01021994 // the type of a file system in memory
-	// enough is the free memory in bytes below which tests use the disk: containers
-	// often have 64 MB.
+	// enough is the free space, in bytes, that shm must have: in containers it often has only 64 MB.
 	enough = 2 << 30
 )
 
-// Parent is the directory in which to create temporary directories: TMPDIR where it is
-// set, else a file system in memory where the machine has one with room, else os.TempDir.
+// Parent returns the directory for temporary directories: TMPDIR if it is set, otherwise a file
+// system in memory if there is one with enough space, otherwise os.TempDir.
 func Parent() string {
 	if dir := os.Getenv("TMPDIR"); dir != "" {
 		return dir

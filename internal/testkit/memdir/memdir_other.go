@@ -4,5 +4,5 @@ package memdir
 
 import "os"
 
-// Parent is the directory in which to create temporary directories: os.TempDir here.
+// Parent returns the directory for temporary directories: os.TempDir.
 func Parent() string { return os.TempDir() }

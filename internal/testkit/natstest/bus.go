@@ -20,8 +20,8 @@ func Server(t testing.TB) *embedded.Server {
 	return s
 }
 
-// Listening starts a NATS server that listens on a free port of the loopback, for
-// what connects by URL: see its ClientURL.
+// Listening starts a NATS server that listens on a free loopback port, for clients that connect by
+// URL: see its ClientURL.
 func Listening(t testing.TB) *embedded.Server {
 	t.Helper()
 	s, err := embedded.Start(embedded.Options{Listen: "127.0.0.1:0", StoreDir: StoreDir(t), NoSync: true})
@@ -35,7 +35,7 @@ func Listening(t testing.TB) *embedded.Server {
 // Conn connects to an embedded server without a socket.
 func Conn(t testing.TB, s nats.InProcessConnProvider, options ...nats.Option) *nats.Conn {
 	t.Helper()
-	const queue = 64 << 10 // messages of a SubscribeSync, which makes room for 512 Ki by default: 4 MiB
+	const queue = 64 << 10 // messages per SubscribeSync; the default of 512 Ki allocates 4 MiB
 	options = append([]nats.Option{nats.SyncQueueLen(queue), nats.Timeout(30 * time.Second)}, options...)
 	nc, err := nats.Connect("", append(options, nats.InProcessServer(s), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))...)
 	if err != nil {

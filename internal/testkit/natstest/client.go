@@ -6,7 +6,7 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
-// Client connects a client, which is closed with the test.
+// Client connects a client, which is closed when the test ends.
 func Client(t testing.TB, o hookrouter.Options) *hookrouter.Client {
 	t.Helper()
 	client, err := hookrouter.Connect(t.Context(), o)

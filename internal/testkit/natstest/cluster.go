@@ -9,9 +9,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-// Cluster starts three NATS servers that form one cluster with JetStream, and
-// waits until every one of them can take its part in it. They listen on free
-// ports of the loopback.
+// Cluster starts three NATS servers that form a cluster with JetStream, and waits until all of them
+// are current. They listen on free loopback ports.
 func Cluster(t testing.TB) []*embedded.Server {
 	t.Helper()
 	const size = 3
@@ -39,14 +38,14 @@ func Cluster(t testing.TB) []*embedded.Server {
 	return nil
 }
 
-// formed reports whether there is a leader that knows every server as current.
+// formed reports whether all servers are current and the leader knows all of them.
 func formed(servers []*embedded.Server) bool {
 	current, peers := 0, 0
 	for _, s := range servers {
 		if s.JetStreamIsCurrent() {
 			current++
 		}
-		peers = max(peers, len(s.JetStreamClusterPeers())) // the leader's; none elsewhere
+		peers = max(peers, len(s.JetStreamClusterPeers())) // only the leader returns peers
 	}
 	return current == len(servers) && peers == len(servers)
 }

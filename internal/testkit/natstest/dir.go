@@ -7,8 +7,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit/memdir"
 )
 
-// StoreDir is an empty directory for the store of a server, in memory where the machine
-// can; it is removed when the test ends. It is for tests that say nothing about disks.
+// StoreDir returns an empty directory for the store of a server, in memory if possible. It is
+// removed when the test ends. Tests about disks must not use it.
 func StoreDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp(memdir.Parent(), "natstest-") //nolint:usetesting // t.TempDir is on the disk

@@ -1,6 +1,6 @@
-// Package natstest starts real NATS servers in the process of a test.
+// Package natstest starts real NATS servers in the test process.
 //
-// [Server], [Listening] and [Cluster] start servers, and [Conn] and [Client] connect to
-// them. Each call is a bus of its own, so that tests can run in parallel. Everything ends
-// with the test. [Stall] holds messages back, as a consumer that stands still would.
+// [Server], [Listening] and [Cluster] start servers, and [Conn] and [Client] connect to them. Each
+// call starts separate servers, so tests can run in parallel. Everything is stopped when the test
+// ends. [Stall] holds messages back, to simulate a stalled consumer.
 package natstest

@@ -8,8 +8,8 @@ import (
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
-// Respond answers a request as a router does: with what binds the reply to it. header
-// may be nil. An error is that the requester is gone, and is ignored.
+// Respond answers a request as a router does, with the headers that bind the reply to the request.
+// header may be nil. It ignores an error, which means that the requester is gone.
 func Respond(m *nats.Msg, header wire.Header, body []byte) {
 	reply := wire.Echo(m.Header)
 	if reply == nil {

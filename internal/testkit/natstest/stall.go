@@ -12,22 +12,22 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Stall dials connections on which messages of some subjects can be held back,
-// as a consumer that stands still would: everything else goes on arriving. It is
-// an option of a client of a listening server, or see [Stall.InProcess].
+// Stall dials connections on which messages of some subjects can be held back, to simulate a
+// stalled consumer. All other messages still arrive. Use [Stall.Option] for a client of a listening
+// server, or [Stall.InProcess].
 type Stall struct {
-	// Subject is what the subjects to hold back begin with.
+	// Subject is the prefix of the subjects to hold back.
 	Subject string
 	stopped atomic.Bool
 }
 
-// Option makes a client use the stall.
+// Option returns the option that makes a client use the stall.
 func (s *Stall) Option() nats.Option { return nats.SetCustomDialer(s) }
 
-// Stop holds the messages back that arrive from now on.
+// Stop holds back messages that arrive from now on.
 func (s *Stall) Stop() { s.stopped.Store(true) }
 
-// Go lets them go on, in their order, before whatever arrives next.
+// Go releases the held messages in order, before the next message that arrives.
 func (s *Stall) Go() { s.stopped.Store(false) }
 
 // Dial connects, for [nats.SetCustomDialer].
@@ -39,8 +39,8 @@ func (s *Stall) Dial(network, address string) (net.Conn, error) {
 	return s.on(conn), nil
 }
 
-// InProcess makes the clients that connect to a server in process use the stall, as in a
-// [Bubble].
+// InProcess returns a provider whose in-process connections to a server use the stall, for example
+// in a [Bubble].
 func (s *Stall) InProcess(server nats.InProcessConnProvider) nats.InProcessConnProvider {
 	return &stalledServer{server, s}
 }
@@ -49,7 +49,7 @@ func (s *Stall) on(conn net.Conn) net.Conn {
 	return &stalled{Conn: conn, stall: s, in: bufio.NewReaderSize(conn, 64<<10)}
 }
 
-// stalledServer is a server whose connections in process use a stall.
+// stalledServer is a server whose in-process connections use a stall.
 type stalledServer struct {
 	server nats.InProcessConnProvider
 	stall  *Stall
@@ -64,7 +64,7 @@ func (s *stalledServer) InProcessConn() (net.Conn, error) {
 	return s.stall.on(conn), nil
 }
 
-// stalled reads the server's protocol frame by frame. One goroutine reads.
+// stalled reads the server's protocol frame by frame. Only one goroutine may read.
 type stalled struct {
 	net.Conn
 	stall     *Stall
@@ -72,7 +72,7 @@ type stalled struct {
 	out, held bytes.Buffer
 }
 
-// Read gives what may pass.
+// Read returns the bytes that are not held back.
 func (c *stalled) Read(b []byte) (int, error) {
 	for c.out.Len() == 0 {
 		frame, subject, err := c.frame()
@@ -91,7 +91,7 @@ func (c *stalled) Read(b []byte) (int, error) {
 	return c.out.Read(b)
 }
 
-// frame reads one protocol frame, with its payload where it is a message.
+// frame reads one protocol frame, including the payload of a message.
 func (c *stalled) frame() (frame, subject []byte, err error) {
 	line, err := c.in.ReadBytes('\n')
 	if err != nil {

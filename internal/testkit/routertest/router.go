@@ -1,5 +1,5 @@
-// Package routertest starts a router in a test. It is a package of its own because it
-// links what a router does: CEL, telemetry, the audit log.
+// Package routertest starts a router in a test. It is a separate package because it links the
+// dependencies of a router: CEL, telemetry, the audit log.
 package routertest
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/hookrouter/hookrouter/internal/testkit"
 )
 
-// Start starts a router on a server and waits until it serves. It logs to
-// stderr where HOOKROUTER_TEST_LOG is set. Its answers wait 10 s for their records unless the
-// options say otherwise, so that none is refused because the machine is busy, and it signs its
-// log without much delay. stop drains it; the test's end does so too.
+// Start starts a router on a server and waits until it serves. It logs to stderr if
+// HOOKROUTER_TEST_LOG is set. By default, answers wait up to 10 s for their records, so that a busy
+// machine does not cause refusals, and the log is signed with little delay. stop drains the router,
+// as does the end of the test.
 func Start(t testing.TB, s nats.InProcessConnProvider, o router.Options, options ...natsx.Options) (r *router.Router, stop func()) {
 	t.Helper()
 	var bo natsx.Options

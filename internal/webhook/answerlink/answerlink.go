@@ -13,7 +13,8 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/approval"
 )
 
-// Who is the name that is recorded for answers through links. It is unproven who used the link.
+// Who is the name that is recorded for answers through links. The person who used the link is not
+// authenticated.
 const Who = "approval link"
 
 // Path is the path of the console's page for links.

@@ -1,9 +1,9 @@
-// Package drift compares what the newest versions of coding agents send their hooks with
-// the samples that hook-agent is tested with:
+// Package drift compares the hook input of the newest versions of coding agents with the samples
+// that hook-agent is tested with:
 //
 //	AGENTS=all go test -v ./test/agents/drift
 //
-// It installs versions that nobody has tried yet, runs each once against a stub model, and
-// says which events and fields are new, gone or of another type. Without AGENTS it checks
-// only how it compares.
+// It installs versions that are not tested yet, runs each once against a stub model, and reports
+// events and fields that are new, gone or of another type. Without AGENTS, it tests only the
+// comparison.
 package drift

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// fields are the members of a JSON document with their types, as tool_input.command: string.
+// fields returns the members of a JSON document with their types, such as tool_input.command:
+// string.
 func fields(document []byte) (map[string]string, error) {
 	var v any
 	if err := json.Unmarshal(document, &v); err != nil {
@@ -52,8 +53,8 @@ func kind(v any) string {
 	return "null"
 }
 
-// compare says what differs: gone, or of another type, is what a table may rely on; added
-// is what it does not know yet.
+// compare returns the differences. gone are members that are missing or have another type, on which
+// a dialect may rely; added are new members.
 func compare(before, now map[string]string) (gone, added []string) {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		switch is, there := now[name]; {

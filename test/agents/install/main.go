@@ -1,4 +1,4 @@
-// Command install puts coding agents into the user's cache, for the tests of test/agents:
+// Command install installs coding agents into the user's cache for the tests of test/agents:
 //
 //	go run ./test/agents/install claude-code,codex
 package main

@@ -18,25 +18,25 @@ func newEvents(w http.ResponseWriter) *events {
 	return &events{w: w}
 }
 
-// send sends an event; one without a name is data only.
+// send sends an event. If name is empty, it sends only data.
 func (s *events) send(name string, data object) {
 	if name != "" {
 		fmt.Fprintf(s.w, "event: %s\n", name)
 	}
-	b, _ := json.Marshal(data) // made of texts and numbers
+	b, _ := json.Marshal(data) // always encodes
 	fmt.Fprintf(s.w, "data: %s\n\n", b)
 	_ = http.NewResponseController(s.w).Flush()
 	s.sent++
 }
 
-// with is an object with other members.
+// with returns a copy of an object with the members of another one added or replaced.
 func with(o, other object) object {
 	o = maps.Clone(o)
 	maps.Copy(o, other)
 	return o
 }
 
-// objects are the members of a list that are objects.
+// objects returns the elements of a list that are objects.
 func objects(v any) (all []object) {
 	list, _ := v.([]any)
 	for _, e := range list {

@@ -11,21 +11,20 @@ import (
 	"sync"
 )
 
-// Final is the text with which the model finishes.
+// Final is the final text of the model.
 const Final = "The stub model has finished."
 
-// maxRequest bounds what is read of a request, in bytes.
+// maxRequest limits the size of a request, in bytes.
 const maxRequest = 64 << 20
 
-// Server is the model server: an [http.Handler] for all four APIs. The zero Server has
-// agents run nothing.
+// Server is the model server: an [http.Handler] for all four APIs. The zero Server does not ask for
+// commands.
 type Server struct {
-	// Command is what the agent is to run in its shell tool.
+	// Command is the command that the agent must run in its shell tool.
 	Command string
-	// Next are the commands after that, one for each result.
+	// Next are the commands after that, one after each result.
 	Next []string
-	// Before, where not nil, is called before a request is answered that gets the call, or
-	// Final after it.
+	// Before, if not nil, is called before each request with tools is answered.
 	Before func(Request)
 
 	mu       sync.Mutex
@@ -36,7 +35,7 @@ type Server struct {
 type Request struct {
 	API   string   // responses, chat, messages or generate
 	Tools []string // names of the tools that the model may call
-	// Results is how many results of tools the conversation holds.
+	// Results is the number of tool results in the conversation.
 	Results int
 	Body    []byte
 }
@@ -44,22 +43,22 @@ type Request struct {
 // object is a JSON object.
 type object = map[string]any
 
-// turn is what the model answers: a call, or a text where tool is empty.
+// turn is an answer of the model: a call, or a text if tool is empty.
 type turn struct {
-	id    string // of this answer, different in each
-	model string // as the agent named it
+	id    string // unique for each answer
+	model string // as in the request
 	tool  string
 	args  string // a JSON object
 	text  string
 }
 
-// dialect is one API.
+// dialect implements one API.
 type dialect struct {
 	name string
 	path func(path string) bool
-	// read is the conversation in a request: the tools, and the number of results.
+	// read returns the tools and the number of tool results in a request.
 	read func(body object) (tools []string, results int)
-	// whole and stream write a turn.
+	// whole and stream return or write a turn.
 	whole  func(t turn) object
 	stream func(s *events, t turn)
 	// streamed reports whether the agent wants a stream.
@@ -68,14 +67,14 @@ type dialect struct {
 
 var dialects = []dialect{responses, chat, messages, generate}
 
-// Requests are the requests so far that were for an answer of the model.
+// Requests returns the requests for answers of the model so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Saw reports whether a request holds a text, which must need no escapes in JSON.
+// Saw reports whether a request contains a text. The text must not need escapes in JSON.
 func (s *Server) Saw(text string) bool {
 	for _, r := range s.Requests() {
 		if bytes.Contains(r.Body, []byte(text)) {
@@ -85,7 +84,7 @@ func (s *Server) Saw(text string) bool {
 	return false
 }
 
-// ServeHTTP answers an agent.
+// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := body(r)
 	if err != nil {
@@ -134,7 +133,7 @@ func (s *Server) answer(w http.ResponseWriter, path string, d dialect, raw []byt
 	d.stream(newEvents(w), t)
 }
 
-// around answers what agents ask beside the conversation.
+// around answers other requests of agents.
 func around(w http.ResponseWriter, path string) {
 	switch {
 	case strings.HasSuffix(path, "/count_tokens"):
@@ -163,5 +162,5 @@ func body(r *http.Request) ([]byte, error) {
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // an agent that is gone
+	_ = json.NewEncoder(w).Encode(v) // an error means that the agent has ended
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// shells are the names that agents give their shell tool, and what it takes.
+// shells are the names of the agents' shell tools, and their arguments.
 var shells = []struct {
 	name string
 	args func(command string) object
@@ -25,8 +25,8 @@ func described(command string) object {
 	return object{"command": command, "description": "a test"}
 }
 
-// call is the call of the first shell among the tools; without one, or without a command,
-// the tool is empty.
+// call returns a call of the first shell among the tools. tool is empty if there is no shell or no
+// command.
 func call(api string, tools []string, command string) (tool, args string) {
 	if command == "" {
 		return "", ""
@@ -36,7 +36,7 @@ func call(api string, tools []string, command string) (tool, args string) {
 			continue
 		}
 		o := s.args(command)
-		if api == "responses" && s.name == "shell" { // of an older Codex
+		if api == "responses" && s.name == "shell" { // older versions of Codex
 			o = object{"command": []string{"sh", "-c", command}}
 		}
 		b, _ := json.Marshal(o)

@@ -1,4 +1,4 @@
-// Package checkout is what the tools share that work on the checkout they run in.
+// Package checkout has helpers for tools that work on the checkout they run in.
 package checkout
 
 import (
@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// Main is the main function of a tool: it calls run with a context that SIGINT and SIGTERM
-// cancel. If run fails, it prints the error behind the tool's name and exits with status 1.
+// Main is the main function of a tool: it calls run with a context that SIGINT and SIGTERM cancel.
+// If run fails, it prints the error after the tool's name and exits with status 1.
 func Main(name string, run func(context.Context) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx)
@@ -23,8 +23,7 @@ func Main(name string, run func(context.Context) error) {
 	}
 }
 
-// Root is the top directory of the checkout that holds the working directory. Outside of a
-// checkout it fails.
+// Root returns the top directory of the checkout that contains the working directory.
 func Root(ctx context.Context) (string, error) {
 	top, err := exec.CommandContext(ctx, "git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {

@@ -1,13 +1,13 @@
-"""Hooks and agents on a hookrouter bus.
+"""Client for hookrouter: hooks and agents.
 
-A hook answers events:
+A hook handles events:
 
     hooks = HookRegistry()
 
     @hooks.on("tool:pre", id="no-force-push", on_failure="deny")
     async def guard(event, data): ...
 
-An agent sends them and obeys:
+An agent sends events and obeys the verdicts:
 
     async with connect() as client:
         verdict = await Agent(client, session="s1").execute("tool:pre", {"tool_name": "Bash"})

@@ -1,4 +1,4 @@
-"""What `nats micro ls`, `info` and `stats` show of a worker."""
+"""Service discovery of a worker, for `nats micro ls`, `info` and `stats`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(eq=False)
 class Endpoint:
-    """What a hook did since it was registered."""
+    """Statistics of a hook since it was registered."""
 
     name: str
     subject: str
@@ -32,7 +32,7 @@ class Endpoint:
     refused: Counter[str] = field(default_factory=Counter)
 
     def count(self, began: int, error: RouterError | None) -> None:
-        """Note a call that was answered; began is of time.perf_counter_ns."""
+        """Count an answered call; began is a value of time.perf_counter_ns."""
         self.requests += 1
         self.nanos += time.perf_counter_ns() - began
         if error is not None:
@@ -41,11 +41,11 @@ class Endpoint:
             self.refused[str(error.code)] += 1
 
     def about(self) -> dict[str, Any]:
-        """Say what it is."""
+        """Return the description of the endpoint."""
         return {"name": self.name, "subject": self.subject, "queue_group": self.name}
 
     def stats(self, dropped: int) -> dict[str, Any]:
-        """Say what it did."""
+        """Return the statistics of the endpoint."""
         return {
             **self.about(),
             "num_requests": self.requests,
@@ -62,7 +62,7 @@ class Discovery:
 
     def __init__(self, transport: Transport, name: str, version: str, instance: str) -> None:
         self.endpoints: list[Endpoint] = []
-        self.dropped = 0  # calls whose reply subject was no inbox of the sender
+        self.dropped = 0  # calls whose reply subject was not an inbox of the sender
         self._transport = transport
         self._listeners: list[Listener] = []
         self._started = datetime.now(UTC).isoformat().replace("+00:00", "Z")
@@ -74,7 +74,7 @@ class Discovery:
         }
 
     async def start(self) -> None:
-        """Begin to answer; a second call does nothing."""
+        """Start to answer; a second call does nothing."""
         if self._listeners:
             return
         name, service = self._identity["name"], self._identity["id"]
@@ -82,7 +82,7 @@ class Discovery:
             self._listeners.append(await self._transport.listen(subject, "", self._answer))
 
     async def stop(self) -> None:
-        """Answer no more."""
+        """Stop answering."""
         listeners, self._listeners = self._listeners, []
         for listener in listeners:
             await self._transport.silence(listener)

@@ -1,4 +1,4 @@
-"""The event of a request: its headers and its body."""
+"""The headers and the body of an event's request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .run import header
 
 MAX_SESSION = 512
 MAX_DEFAULTS = 8 << 10
-"""Bytes of JSON that default fields may have."""
+"""The maximum size of default fields, in bytes of JSON."""
 
 
 def new_id() -> str:
@@ -25,7 +25,7 @@ def new_id() -> str:
 
 
 def defaults_header(fields: Mapping[str, Any]) -> str:
-    """Write default fields for their header; empty for none."""
+    """Encode default fields for their header; empty for none."""
     if not fields:
         return ""
     text = _json.encode_ascii(dict(fields))
@@ -35,7 +35,7 @@ def defaults_header(fields: Mapping[str, Any]) -> str:
 
 
 def body_of(data: Mapping[str, Any] | bytes | None) -> tuple[bytes, str]:
-    """Write an event's data, bytes as they are; returns the session that it names too."""
+    """Encode an event's data; bytes are kept. Also return the session that the data names."""
     if data is None:
         return b"{}", ""
     if isinstance(data, bytes):
@@ -55,7 +55,7 @@ def body_of(data: Mapping[str, Any] | bytes | None) -> tuple[bytes, str]:
 
 
 def headers_of(event: str, source: str, session: str, defaults: str) -> dict[str, str]:
-    """Write the attributes of a new event as a binary-mode CloudEvent."""
+    """Return the headers of a new event as a binary-mode CloudEvent."""
     headers = {
         "ce-specversion": "1.0",
         "ce-id": new_id(),
@@ -73,7 +73,7 @@ def headers_of(event: str, source: str, session: str, defaults: str) -> dict[str
 
 
 def lineage_headers(parent: str, root: str) -> dict[str, str]:
-    """Write the sessions above that of an event; empty ones are left out."""
+    """Return the headers with the sessions above the event's session; empty ones are omitted."""
     above = {name: session for name, session in (("ce-hookparent", parent), ("ce-hookroot", root)) if session}
     for session in above.values():
         if len(session.encode()) > MAX_SESSION:
@@ -82,7 +82,7 @@ def lineage_headers(parent: str, root: str) -> dict[str, str]:
 
 
 def about(sent: Mapping[str, str]) -> Any:
-    """Accept replies to an event that name it; an error reply names none."""
+    """Accept replies that name the event. Error replies do not name an event."""
     event_id = sent["ce-id"]
 
     def accept(reply: Mapping[str, str]) -> bool:
@@ -94,6 +94,6 @@ def about(sent: Mapping[str, str]) -> Any:
 
 
 def set_timeout(headers: dict[str, str], left: float) -> None:
-    """Say how much time is left, a little less than there is, so that the answer still arrives."""
+    """Set the remaining time, slightly reduced so that the answer still arrives in time."""
     left -= min(left / 10, 0.1)
     headers["Hook-Timeout-Ms"] = str(max(int(left * 1000), 1))

@@ -1,4 +1,4 @@
-"""How a program finds its NATS credentials, and what those say about the router."""
+"""Finds a program's NATS credentials and their claims about the router."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ DEFAULT_URL = "nats://127.0.0.1:4222"
 
 @dataclass(frozen=True)
 class Identity:
-    """Who a connection is: a credentials file, and what its claims say."""
+    """The identity of a connection: a credentials file and its claims."""
 
     creds: str = ""
     inbox: str = "_INBOX"
-    """What reply subjects begin with."""
+    """The prefix of reply subjects."""
     router: str = ""
-    """The public key of the router that made the credentials; empty where they name none."""
+    """The public key of the router that issued the credentials; empty if they name none."""
 
 
 def default_url() -> str:
-    """Return the address of the servers where none is given."""
+    """Return the default address of the servers."""
     return os.environ.get("NATS_URL") or DEFAULT_URL
 
 
 def find(url: str, role: str, creds: str | None = None) -> Identity:
-    """Find the credentials for a role: those given, NATS_CREDS, or what a router left for its user.
+    """Find the credentials for a role: the given ones, NATS_CREDS, or those that a router wrote for
+    its user.
 
-    A URL that holds a user says who that is; a router's context is not looked for then.
+    A user in the URL takes the place of a router's credentials.
     """
     path = creds or ("" if "@" in url else os.environ.get("NATS_CREDS", "") or _context(url, role))
     if not path:
@@ -44,7 +45,7 @@ def find(url: str, role: str, creds: str | None = None) -> Identity:
 
 
 def context_name(server: str, role: str) -> str:
-    """Name the context that a router writes for a role; empty where the URL names no host."""
+    """Return the name of the context that a router writes for a role; empty if the URL has no host."""
     try:
         parts = urlsplit(server if "://" in server else f"nats://{server}")
         host, port = (parts.hostname or "").lower(), parts.port or 4222
@@ -82,7 +83,7 @@ def _context(url: str, role: str) -> str:
 
 
 def _claims(path: str) -> dict[str, Any]:
-    """Read the NATS claims of a credentials file; {} where that fails: connecting says why."""
+    """Return the NATS claims of a credentials file; {} after an error, which connecting reports."""
     try:
         text = Path(path).read_text("utf-8").partition("-----BEGIN NATS USER JWT-----")[2]
         payload = text.strip().split(".")[1]
@@ -109,7 +110,7 @@ def _router(claims: dict[str, Any]) -> str:
 
 
 def proven(public: str, challenge: str, signature: bytes) -> bool:
-    """Report whether a signature of a challenge is that of the router with this public key."""
+    """Report whether the router with a public key signed a challenge."""
     from nacl.exceptions import CryptoError
     from nacl.signing import VerifyKey
 

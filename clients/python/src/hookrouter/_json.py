@@ -1,4 +1,4 @@
-"""JSON as the wire protocol has it: exact where Python is, loud where it is not."""
+"""JSON for the wire protocol: values are exact, and values that Python can't represent are errors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import sys
 from typing import Any
 
 MAX_DEPTH = 200
-"""How deep a value with a BeyondFloat may nest: deeper than the protocol allows."""
+"""The maximum nesting of a value with a BeyondFloat: more than the protocol allows."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class BeyondFloat(float):
-    """A number that no float holds: infinite where it is compared, and written with the digits that were read."""
+    """A number beyond the range of floats. It compares as infinite, and is encoded with its
+    original digits."""
 
     text: str
 
@@ -50,7 +51,8 @@ def _any_int(text: str) -> int | float:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its members. A name that is there twice is refused: two readers could find different values."""
+    """Make an object of its members. Duplicate names are an error, since parsers could choose
+    different values."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -67,7 +69,8 @@ _ascii = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", "
 
 
 def decode(text: bytes | str) -> Any:
-    """Read one JSON document; ValueError if it is not one. A number that Python can't hold is a BeyondFloat."""
+    """Parse a JSON document; ValueError if it is invalid. A number beyond the range of floats
+    becomes a BeyondFloat."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
@@ -80,9 +83,9 @@ def decode(text: bytes | str) -> Any:
 
 
 def encode(value: Any, errors: str = "strict") -> bytes:
-    """Write a value; ValueError where JSON can't hold it.
+    """Encode a value; ValueError if JSON can't represent it.
 
-    With errors="backslashreplace", half a surrogate pair is written as its escape.
+    With errors="backslashreplace", a lone surrogate is encoded as its escape.
     """
     try:
         try:
@@ -95,7 +98,7 @@ def encode(value: Any, errors: str = "strict") -> bytes:
 
 
 def _written(value: Any, depth: int = 0) -> str:
-    """Write a value that may hold a BeyondFloat."""
+    """Encode a value that may contain a BeyondFloat."""
     if isinstance(value, BeyondFloat):
         return value.text
     if depth > MAX_DEPTH:
@@ -109,7 +112,7 @@ def _written(value: Any, depth: int = 0) -> str:
 
 
 def encode_ascii(value: Any) -> str:
-    """Write a value for a header."""
+    """Encode a value for a header."""
     try:
         return _ascii.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -117,7 +120,7 @@ def encode_ascii(value: Any) -> str:
 
 
 def members(body: bytes) -> dict[str, tuple[Any, str]]:
-    """Read one JSON object: its members, each with its value and the text of that."""
+    """Parse a JSON object: its members, each with its value and the text of the value."""
     try:
         return _members(body.decode("utf-8"))
     except RecursionError:

@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run a program as asyncio.run does, in uvloop where that is installed: it takes a third off each call."""
+    """Run a program as asyncio.run does, with uvloop if it is installed, which makes calls a third
+    faster."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop if uvloop is not None else None) as runner:
         return runner.run(main)

@@ -1,4 +1,4 @@
-"""What a hook prints while it is called: kept until its result says whether it is shown."""
+"""Captures the output of a hook's call until its result says whether to show it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 
 class _Stream:
-    """Stands in for sys.stdout or sys.stderr, and knows who prints."""
+    """A replacement for sys.stdout or sys.stderr that separates the output of calls."""
 
     def __init__(self, real: TextIO) -> None:
         self.real = real
@@ -25,7 +25,7 @@ class _Stream:
 
 
 class Output:
-    """What was printed in one call."""
+    """The output of one call."""
 
     def __init__(self) -> None:
         self.text = io.StringIO()
@@ -40,9 +40,9 @@ _calls = 0
 
 @contextlib.contextmanager
 def captured(on: bool) -> Iterator[Output]:
-    """Keep what this task prints until the end; then show it, unless it is suppressed.
+    """Capture the output of this task; at the end, show it unless it is suppressed.
 
-    Only with on; a program that replaces sys.stdout meanwhile keeps its own.
+    Does nothing unless on is set. If the program replaces sys.stdout meanwhile, its own stays.
     """
     global _calls
     output = _ignored

@@ -1,4 +1,4 @@
-"""The programs of the project that the wheel carries."""
+"""The programs of the project that the wheel contains."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ COMMANDS = {
     "doctor": ("hookctl", "check what is gated"),
     "why": ("hookctl", "why an event was denied"),
 }
-"""Commands of other programs that `hookrouter` passes on, with all that follows."""
+"""Commands that `hookrouter` forwards to other programs with all arguments."""
 
 
 def find_binary(name: str = "hook-router") -> str:
-    """Find a program of the project: in HOOKROUTER_BIN, beside this Python (the wheel puts it there), or on PATH.
+    """Find a program of the project: in HOOKROUTER_BIN, next to this Python, where the wheel
+    installs it, or in PATH.
 
     HOOKROUTER_BIN names the directory of the programs.
     """
@@ -40,7 +41,7 @@ def find_binary(name: str = "hook-router") -> str:
 
 
 def run(command: str, arguments: Sequence[str]) -> int:
-    """Run a command of another program in the place of this one."""
+    """Replace this program with a command of another program."""
     program = find_binary(COMMANDS[command][0])
     line = [program, command, *arguments]
     if os.name != "nt":  # Windows has no exec that a shell would wait for

@@ -1,4 +1,4 @@
-"""The replies to the requests of one client, each handed to whoever waits for it."""
+"""The pending replies to the requests of one client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import RouterError
 from .run import header
 
 Accept = Callable[[Mapping[str, str]], bool]
-"""Says whether a reply is one to a request."""
+"""Reports whether a reply is for a request."""
 
 
 @dataclass(eq=False)
@@ -24,13 +24,13 @@ class _Waiter:
 
 
 class Replies:
-    """The replies that are waited for."""
+    """The pending replies."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, _Waiter] = {}
 
     async def wait(self, subject: str, accept: Accept, send: Callable[[str, str], Awaitable[None]]) -> Msg:
-        """Send a request under a token and with a nonce that nobody can guess, and wait for an accepted reply."""
+        """Send a request with a random token and nonce, and wait for an accepted reply."""
         nonce, token = _names.token(), _names.token()
         waiter = _Waiter(subject, lambda h: header(h, "Hook-Nonce") == nonce and accept(h))
         self._waiting[token] = waiter
@@ -41,25 +41,25 @@ class Replies:
             self._waiting.pop(token, None)
 
     def receive(self, token: str, message: Msg) -> None:
-        """Take a reply. What is not accepted is dropped; the right one may still come."""
+        """Handle a reply. Drop it if it is not accepted: the right one may still arrive."""
         waiter = self._waiting.get(token)
         if waiter and not waiter.arrived.done() and (no_responders(message) or waiter.accept(message.headers or {})):
             waiter.arrived.set_result(message)
 
     def fail(self, error: Callable[[], Exception], on: Callable[[str], bool] = lambda _: True) -> None:
-        """End the waits for replies to requests on some subjects, each with an error of its own."""
+        """Fail the waits for replies to requests on some subjects, each with a new error."""
         for waiter in self._waiting.values():
             if on(waiter.subject) and not waiter.arrived.done():
                 waiter.arrived.set_exception(error())
 
 
 def no_responders(message: Msg) -> bool:
-    """Report whether the server answered in the place of a subscriber."""
+    """Report whether the server answered because there is no subscriber."""
     return not message.data and header(message.headers, "Status") == "503"
 
 
 def read_error(headers: Mapping[str, str] | None) -> RouterError | None:
-    """Read the error that a reply carries."""
+    """Return the error in a reply."""
     if not any(name.lower().startswith("nats-service-error") for name in headers or ()):
         return None
     code, text = header(headers, "Nats-Service-Error-Code"), header(headers, "Nats-Service-Error")

@@ -1,4 +1,4 @@
-"""Answers one call of a hook. Whatever happens in the handler, the router hears of it."""
+"""Answers calls of hooks. The router gets an answer whatever happens in the handler."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ async def serve(
     hide: bool,
     limit: asyncio.Semaphore,
 ) -> RouterError | None:
-    """Call the handler and reply, with an error where there is no result; return that error.
+    """Call the handler and reply, with an error if there is no result; return that error.
 
-    The wait for limit is part of the call's time: nobody hears what a handler answers after it.
+    The wait for limit is part of the call's timeout: a later answer is not used.
     """
     task = asyncio.current_task()
     stopping: BaseException | None = None
@@ -58,7 +58,7 @@ async def serve(
     except Exception as failed:
         transport.log.exception("hook %s failed", reg.id)
         error = RouterError(Code.INTERNAL, f"{type(failed).__name__}: {failed}")
-    except BaseException as failed:  # SystemExit, KeyboardInterrupt: the router hears first
+    except BaseException as failed:  # SystemExit, KeyboardInterrupt: reply to the router first
         error, stopping = RouterError(Code.INTERNAL, f"the hook ended its process: {failed!r}"), failed
     await _reply(transport, reg, message, body, rule, error)
     if stopping is not None:
@@ -103,7 +103,7 @@ async def _answer(
 
 
 def _call(reg: Registration, headers: Mapping[str, str]) -> Call:
-    """Read the headers of a call, their names in lower case."""
+    """Return the headers of a call, with names in lower case."""
     text = headers.get("hook-timeout-ms", "")
     if text and not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) > 0):
         raise RouterError(Code.MALFORMED, f"Hook-Timeout-Ms is {text[:80]!r}: a whole number from 1 is needed")
@@ -147,7 +147,7 @@ def _contribution(value: object) -> bytes:
 async def _reply(
     transport: Transport, reg: Registration, message: Msg, body: bytes, rule: str, error: RouterError | None
 ) -> None:
-    """Reply, repeating what binds a reply to its request."""
+    """Reply, with the headers that bind a reply to its request."""
     if not message.reply:
         return
     echo = {
@@ -164,7 +164,7 @@ async def _reply(
     try:
         try:
             await transport.publish(message.reply, body, headers)
-        except RouterError as large:  # more than the server takes: say that instead
+        except RouterError as large:  # the reply exceeds the server's limit: report that instead
             transport.log.warning("hook %s: no result: %s", reg.id, large)
             await transport.publish(message.reply, b"", {**echo, **_error(large)})
     except Disconnected as lost:

@@ -1,4 +1,4 @@
-"""W3C trace context: spans where opentelemetry is installed, and the headers passed on where it is not."""
+"""W3C trace context: spans if opentelemetry is installed; otherwise the headers are only passed on."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _caller: ContextVar[dict[str, str]] = ContextVar("hookrouter_trace", default={})
 
 
 class Span:
-    """A span, or nothing where nobody traces."""
+    """A span; does nothing if tracing is off."""
 
     def __init__(self, span: Any = None) -> None:
         self._span = span
 
     def answered(self, action: str, run: Run | None) -> None:
-        """Say what was answered. A denial is not an error."""
+        """Record the answer. A denial is not an error."""
         if self._span is None:
             return
         self._span.set_attribute("hookrouter.action", action)
@@ -40,7 +40,7 @@ class Span:
 
 @contextlib.contextmanager
 def request(verb: str, name: str, session: str, headers: dict[str, str]) -> Iterator[Span]:
-    """Trace a request, and put its trace context into the headers."""
+    """Trace a request, and add its trace context to the headers."""
     if otel is None:
         headers.update(_caller.get())
         yield Span()
@@ -62,7 +62,7 @@ def request(verb: str, name: str, session: str, headers: dict[str, str]) -> Iter
             yield Span(span)
         except Exception as error:
             refused = isinstance(error, RouterError)
-            span.set_status(otel.StatusCode.ERROR, "refused" if refused else "no answer")  # the text may hold data
+            span.set_status(otel.StatusCode.ERROR, "refused" if refused else "no answer")  # the text may contain data
             if isinstance(error, RouterError):
                 span.set_attribute("hookrouter.refused", error.code)
             raise
@@ -99,7 +99,7 @@ def call(hook: str, event: str, headers: Mapping[str, str]) -> Iterator[Span]:
             try:
                 yield Span(span)
             except Exception:
-                span.set_status(otel.StatusCode.ERROR, "failed")  # the text of the exception may hold data
+                span.set_status(otel.StatusCode.ERROR, "failed")  # the text of the exception may contain data
                 raise
     finally:
         _caller.reset(token)

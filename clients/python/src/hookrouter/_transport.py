@@ -1,7 +1,8 @@
-"""A NATS connection that comes back, whose replies prove that the router has seen the request.
+"""A NATS connection that reconnects, and whose replies prove that the router has seen the request.
 
-The client library's own reconnecting gives up for ever on some errors of the server, and its inboxes can be
-guessed by who has seen some of them. So each of its connections serves once here, and a new one takes its place.
+The client library stops reconnecting after some errors of the server, and its inboxes can be
+predicted from earlier ones. So each of its connections is used once here, and replaced by a new one
+when it is lost.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from .errors import (
 
 Handler = Callable[[Msg], Awaitable[None]]
 
-_FORBIDDEN = re.compile(r'permissions violation for publish to "(.*)"')  # the client library makes it lower case
+_FORBIDDEN = re.compile(r'permissions violation for publish to "(.*)"')  # the client library converts it to lower case
 
 
 @dataclass(eq=False)
@@ -113,7 +114,7 @@ class Transport:
             raise Unreachable(f"connect to NATS at {shown}: {error or 'no answer'}: {hint}") from None
 
     def usable(self) -> None:
-        """Raise where this is another process or another event loop than that of the connection."""
+        """Raise if this is not the process and the event loop of the connection."""
         if os.getpid() != self._pid:
             raise WrongProcess("this hookrouter client was made before a fork: connect anew in the child")
         if asyncio.get_running_loop() is not self._loop:
@@ -125,7 +126,7 @@ class Transport:
         return lambda: self._reconnected.remove(do) if do in self._reconnected else None
 
     async def listen(self, subject: str, queue: str, handle: Handler) -> Listener:
-        """Subscribe; the server knows when this returns."""
+        """Subscribe, and wait until the server has the subscription."""
         self.usable()
         listener = Listener(subject, queue, handle)
         self._listeners.append(listener)
@@ -135,7 +136,7 @@ class Transport:
         return listener
 
     async def silence(self, listener: Listener) -> None:
-        """Unsubscribe, and wait until what had arrived is with its handler."""
+        """Unsubscribe, and wait until all received messages were passed to their handler."""
         if listener in self._listeners:
             self._listeners.remove(listener)
         current, listener.current = listener.current, None
@@ -145,20 +146,20 @@ class Transport:
                     await current.drain()  # type: ignore[no-untyped-call]
 
     async def flush(self) -> None:
-        """Wait until the server has everything that was sent, for a moment."""
+        """Wait, for a limited time, until the server has everything that was sent."""
         if self._nats is not None and self.connected:
             with contextlib.suppress(nats.errors.Error, asyncio.TimeoutError):
                 await self._nats.flush(timeout=5)
 
     async def publish(self, subject: str, body: bytes, headers: Mapping[str, str], reply: str = "") -> None:
-        """Send one message; nothing is buffered while there is no connection."""
+        """Send one message. Messages are not buffered while there is no connection."""
         nc = self._nats
         if nc is None or not nc.is_connected:
             raise Disconnected("NATS is not connected: reconnecting")
         size = len(body) + 32_768  # for headers, at most
         if size > nc.max_payload:
             size = len(body) + sum(len(k) + len(v.encode()) + 4 for k, v in headers.items()) + 12
-        if size > nc.max_payload:  # the server would end the connection
+        if size > nc.max_payload:  # the server would close the connection
             raise RouterError(
                 413, f"the message has {size} bytes, more than the server's max_payload of {nc.max_payload}: send less"
             )
@@ -168,7 +169,7 @@ class Transport:
             raise Disconnected("NATS is not connected: reconnecting") from None
 
     async def request(self, subject: str, body: bytes, headers: Mapping[str, str], accept: Accept) -> Msg:
-        """Send one request to the router that the credentials name, and wait for an accepted reply."""
+        """Send a request to the router that the credentials name, and wait for an accepted reply."""
         self.usable()
         await self._check()
         reply = await self._exchange(subject, body, headers, accept)
@@ -202,7 +203,7 @@ class Transport:
         return not self._identity.router or self._proven == self.generation
 
     async def _check(self) -> None:
-        """Ask for proof where this connection has not had it since it was made."""
+        """Verify the router's identity unless that was already done on this connection."""
         if self._checked():
             return
         async with self._proving:
@@ -242,7 +243,7 @@ class Transport:
         self.generation += 1
 
     def _failed(self, error: Exception) -> None:
-        """End the wait for the reply to a request that is not permitted: the server sends no reply to it."""
+        """Fail the wait for a request that is not permitted, since the server sends no reply to it."""
         self.log.debug("NATS client error: %s", error)
         if found := _FORBIDDEN.search(str(error)):
             self._replies.fail(
@@ -251,7 +252,7 @@ class Transport:
             )
 
     def _lost(self, nc: Nats) -> None:
-        """End every wait: no reply will come."""
+        """Fail all waits, since no replies will arrive."""
         if nc is not self._nats:
             return
         self._nats = None
@@ -284,7 +285,7 @@ class Transport:
             return
 
     async def close(self) -> None:
-        """Flush what was sent and disconnect; a second call does nothing."""
+        """Flush pending messages and disconnect; a second call does nothing."""
         if os.getpid() != self._pid:
             return
         self._closed = True
@@ -298,7 +299,7 @@ class Transport:
             await hang_up(nc)
 
     def abandon(self) -> None:
-        """In a child of a fork: let go of the parent's socket, whose bytes are the parent's to read."""
+        """In a forked child: release the parent's socket without reading from it."""
         self._closed = True
         transport = getattr(self._nats, "_transport", None)
         writer = getattr(transport, "_bare_io_writer", None)

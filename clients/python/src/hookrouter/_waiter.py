@@ -1,6 +1,7 @@
-"""One event on its way to a verdict, over lost connections and while a person thinks.
+"""Sends one event and waits for its verdict, across lost connections and while a person decides.
 
-Every try carries the same id and the same bytes, so whoever answers, and however often, it is one decision.
+All attempts have the same id and the same bytes, so there is only one decision, whichever router
+answers.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from .run import Run
 from .verdict import Approval, Execution
 
 REJOIN_TIMEOUT = 4.0
-"""Bounds the answer to an event that joins an approval request: how late a dead router is noticed at worst."""
+"""The timeout of an attempt that joins an approval request. It limits how late a dead router is
+noticed."""
 REJOIN_WAIT_MS = "3000"
 GRACE = 60.0
-"""How long after an approval request expired its decision is asked for."""
+"""How long after its expiry the decision of an approval request is still requested."""
 
 
 class Waiter:
@@ -44,7 +46,8 @@ class Waiter:
     async def decide(self) -> Execution:
         """Return the verdict, continue or deny.
 
-        The first tries do not wait for a person, so that an approval request is known as soon as there is one.
+        The first attempts do not wait for a person, so that an approval request is known as soon as
+        there is one.
         """
         self._request.headers["Hook-Wait-Ms"] = "1"
         while True:
@@ -62,7 +65,7 @@ class Waiter:
                         raise
                     raise PendingError(self._pending, error) from error
                 cause = error
-            if self._loop.time() - began > 1.0:  # the router waited: that is pause enough
+            if self._loop.time() - began > 1.0:  # the router waited, so no further pause is needed
                 self._backoff.reset()
             await self._pause(cause)
             self._request.headers["Hook-Retry"] = "1"
@@ -80,7 +83,7 @@ class Waiter:
         return Execution.parse(reply.data, Run.read(reply.headers or {}))
 
     def _join(self, approval: Approval) -> None:
-        """Wait for the decision of an approval request from now on."""
+        """Start to wait for the decision of an approval request."""
         new = self._pending is None or self._pending.id != approval.id
         self._pending = approval
         self._request.headers["Hook-Wait-Ms"] = REJOIN_WAIT_MS
@@ -94,7 +97,7 @@ class Waiter:
             self._on_pending(approval)
 
     async def _pause(self, cause: HookRouterError | None) -> None:
-        """Wait before the next try, or raise why there is none."""
+        """Wait before the next attempt, or raise the reason why there is none."""
         if self._backoff.until is None:
             self._backoff.until = self._loop.time() + self._client.patience
         pause = self._backoff.next()
@@ -114,8 +117,8 @@ class Waiter:
     def _temporary(self, error: HookRouterError) -> bool:
         """Report whether to send the event again.
 
-        Where an approval request is known its decision will be too, so nothing but a refusal of the event itself
-        ends that.
+        If an approval request is known, its decision can still be obtained, so only a refusal of
+        the event itself ends the attempts.
         """
         if isinstance(error, RouterError):
             if self._pending is not None:

@@ -1,4 +1,4 @@
-"""The agent side: events go out, and what comes back must be obeyed."""
+"""Agents: send events and obey the answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .verdict import Approval, Execution
 
 T = TypeVar("T")
 Data = Mapping[str, Any] | bytes | None
-"""An event's data: a dict, or bytes of a JSON object, which are sent as they are."""
+"""An event's data: a dict, or the bytes of a JSON object, which are sent unchanged."""
 
 
 class Collection(list[Any]):
-    """What many hooks or contributors gave, in order."""
+    """The values of hooks or contributors, in order."""
 
     def __init__(self, values: Iterable[Any], sources: tuple[str, ...], missing: tuple[str, ...]) -> None:
         super().__init__(values)
@@ -33,7 +33,7 @@ class Collection(list[Any]):
 class Agent:
     """Sends the events of one agent.
 
-    An exception means that nothing was decided: whoever guards something must not go on then.
+    An exception means that nothing was decided, so a gated operation must not continue.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class Agent:
         parent: str = "",
         root: str = "",
     ) -> None:
-        """Make an agent. Its events belong to session, unless their data names another; without one, to the default
-        field session_id.
+        """Create an agent. Its events belong to session unless their data names another one.
+        Without session, they belong to the default field session_id.
 
-        With name_session, session is a default field too: hooks find it in the data as session_id.
-        on_pending is called with each approval request that execute waits for, once, before it waits.
-        A sub-agent names the session that spawned it as parent, of whatever vendor, and the one at the root of the
-        tree as root: routers take their labels over.
+        With name_session, session is also the default field session_id in the data that hooks get.
+        on_pending is called once with each approval request that execute waits for, before the
+        wait. A sub-agent passes its parent session, of any vendor, as parent, and the root of the
+        session tree as root; routers apply their labels.
         """
         self.client = client
         self._session = session
@@ -67,20 +67,20 @@ class Agent:
 
     @property
     def session(self) -> str:
-        """The session that events belong to; empty for none."""
+        """The session of the events; empty for none."""
         named = self._defaults.get("session_id")
         return self._session or (named if isinstance(named, str) else "")
 
     def set_default_fields(self, **fields: Any) -> None:
-        """Set the fields that are merged below the data of every event; replaces the earlier ones.
+        """Set the default members of the data of every event; replaces the earlier ones.
 
-        session_id is one of them; that of the agent is there unless another is given.
+        The agent's session_id is one of them unless another one is given.
         """
         every = {**self._named, **fields}
         self._header, self._defaults = defaults_header(every), every
 
     async def emit(self, event: str, data: Data = None, *, timeout: float | None = None) -> HookResult:
-        """Run the hooks of an event and return what they decided: acting on it is the caller's."""
+        """Run the hooks of an event and return their decision, which the caller must act on."""
         request = self._request("emit", event, data)
         wait = MAX_WAIT if timeout is None else timeout
         if timeout is not None:
@@ -92,10 +92,10 @@ class Agent:
             return result
 
     async def execute(self, event: str, data: Data = None, *, timeout: float | None = None) -> Execution:
-        """Run the hooks of an event, have the router act on what they say, and return its verdict.
+        """Run the hooks of an event, let the router act on their results, and return its verdict.
 
-        The verdict's permitted is the only permission. Where a hook asks a person this waits until that is
-        decided, over restarts of routers and servers; with a timeout, PendingError ends the wait.
+        The verdict's permitted is the only permission. If a hook asks a person, this waits for the
+        decision, across restarts of routers and servers; after timeout, it raises PendingError.
         """
         request = self._request("execute", event, data)
         request.retry = Retry.NEVER
@@ -105,45 +105,48 @@ class Agent:
             return execution
 
     async def emit_and_collect(self, event: str, data: Data = None, timeout: float | None = None) -> Collection:
-        """Call all hooks of an event at the same time and return the data they gave, in their order.
+        """Call all hooks of an event concurrently and return their data in hook order.
 
-        timeout bounds each; without it that is the router's, a second.
+        timeout limits each call; the router's default is a second.
         """
         request = self._request("collect", event, data)
         request.headers.pop("Hook-Defaults", None)
         return await self._collect("collect", event, request, timeout)
 
     async def collect_contributions(self, channel: str, timeout: float | None = None) -> Collection:
-        """Ask all contributors of a channel at the same time and return what they gave, in their order."""
+        """Call all contributors of a channel concurrently and return their values in order."""
         subject = self.client.transport.subject("contributions", _names.check_channel(channel))
         return await self._collect("contributions", channel, Request(subject), timeout)
 
     async def run_tool(
         self, call: tools.ToolCall | Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[T] | T]
     ) -> T | Any:
-        """Run a tool behind its hooks; see tools.run_tool."""
+        """Run a tool with its hooks; see tools.run_tool."""
         return await tools.run_tool(self.execute, call, fn)
 
     async def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
-        """List hook names by the pattern they registered, in their order; with event, exactly that pattern."""
+        """List hook names by registered pattern, in execution order; with event, only for exactly
+        that pattern."""
         return await self._ask("handlers", _names.check_pattern(event) if event else "", dict)
 
     async def registry(self) -> list[dict[str, Any]]:
-        """List every registration in full, in the order of execution."""
+        """List all registrations in full, in execution order."""
         return await self._ask("registry", "", list)
 
     async def explain(self, event: str, data: Data = None) -> list[dict[str, Any]]:
-        """Tell which hooks would run for an event, in order, and call none."""
+        """Return the hooks that would run for an event, in order, without calling them."""
         reply, _ = await self.client.request_json(self._request("explain", event, data))
         hooks = reply.get("hooks") if isinstance(reply, dict) else None
         return hooks if isinstance(hooks, list) else []
 
     async def new_turn(self) -> None:
-        """Begin a new turn of the session, for an agent that sends no prompt:submit: its budget is zero again."""
+        """Start a new turn of the session, which resets its budget, for an agent that sends no
+        prompt:submit."""
         await self._tell("turn")
 
     async def end_session(self) -> None:
-        """End the session, for an agent that sends no session:end: its budget and its grants are forgotten."""
+        """End the session, which deletes its budget and its grants, for an agent that sends no
+        session:end."""
         await self._tell("end")
 
     def _request(self, verb: str, event: str, data: Data) -> Request:

@@ -1,4 +1,4 @@
-"""Answers approval requests: for a program in which a person decides."""
+"""Answers approval requests, for a program in which a person decides."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ _ID = re.compile("[a-z2-7]{26}")
 
 
 class Approver:
-    """Puts approval requests to an approval system, and sends its answers to the router.
+    """Passes approval requests to an approval system, and sends its answers to the router.
 
-    The client needs the identity of a person, or admin: connect(role="admin"). Do not give that to an agent, which
-    would answer itself.
+    The client needs the identity of a person, or admin: connect(role="admin"). Do not give it to an
+    agent, which could answer its own requests.
     """
 
     def __init__(
         self, client: Client, system: ApprovalSystem | None = None, *, session: str = "", by: str = ""
     ) -> None:
-        """Make an approver, of one session or of all; by is who answers, as it claims."""
+        """Create an approver for one session or all; by is the claimed name of the person who
+        answers."""
         self.client, self.system, self._session, self._by = client, system, session, by
         self._seen: set[str] = set()
         self._asking: set[asyncio.Task[None]] = set()
         self._again = asyncio.Event()  # the list is to be read
 
     async def open(self) -> list[dict[str, Any]]:
-        """List the open approval requests, the oldest first."""
+        """List the open approval requests, oldest first."""
         subject = self.client.transport.subject("approvals")
         found, _ = await self.client.request_json(
             Request(subject), {"session_id": self._session} if self._session else None
@@ -45,7 +46,7 @@ class Approver:
         return found
 
     async def show(self, approval: str) -> dict[str, Any]:
-        """Return one approval request with what it is about, and its decision."""
+        """Return one approval request with its data and its decision."""
         found, _ = await self.client.request_json(Request(self.client.transport.subject("approval", approval)))
         if not isinstance(found, dict):
             raise InvalidReply("the answer to approval is not an object")
@@ -54,24 +55,25 @@ class Approver:
     async def answer(
         self, approval: str, option: str, *, data_sha256: str = "", note: str = "", free_text: bool = False
     ) -> str:
-        """Answer an approval request and return the option that decided. Its digest says what was seen."""
+        """Answer an approval request and return the option that decided. The digest identifies the
+        data that was seen."""
         body: dict[str, Any] = {"option": option, "by": self._by, "note": note, "data_sha256": data_sha256}
         body = {name: value for name, value in body.items() if value or name == "option"}
         return await self._approve(approval, body | ({"free_text": True} if free_text else {}))
 
     async def pass_on(self, approval: str, note: str = "") -> None:
-        """Leave the decision to others. The router takes that from people and models that it knows."""
+        """Leave the decision to others. The router accepts this from known people and models."""
         body = {"pass": True, "note": note, "by": self._by}
         await self._approve(approval, {k: v for k, v in body.items() if v})
 
     async def fail(self, approval: str, error: str) -> None:
-        """Say that the approval system failed: the approval request's default decides."""
+        """Report that the approval system failed, so that the request's default decides."""
         await self._approve(approval, {"error": error or "it failed", "by": self._by} if self._by else {"error": error})
 
     async def run(self) -> None:
-        """Put every approval request to the system, open ones too, until this is cancelled.
+        """Pass all approval requests, including those already open, to the system until cancelled.
 
-        It raises where the first list is refused, as without the right to answer.
+        It raises if the first list is refused, for example without the permission to answer.
         """
         if self.system is None:
             raise ValueError("the approver has no approval system")
@@ -103,7 +105,8 @@ class Approver:
             await asyncio.gather(*self._asking, return_exceptions=True)
 
     async def _announced(self, message: Msg) -> None:
-        """Look at the list: an agent may send an event of this name too, and it proves nothing."""
+        """Read the list again. An announcement proves nothing, since an agent may send an event of
+        this name too."""
         with contextlib.suppress(ValueError, HookRouterError):
             told = _json.decode(message.data)
             approval = told.get("id") if isinstance(told, dict) else None

@@ -1,4 +1,4 @@
-"""The connection of a program: agents and workers are made from one Client."""
+"""The connection of a program, which its agents and workers share."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from .errors import (
 IdentityRole = Literal["agent", "worker", "admin", "state", "keeper"]
 
 MAX_WAIT = 35.0
-"""Seconds that an answer is waited for where the caller names no time: longer than a router may take."""
+"""The default timeout of an answer in seconds: longer than a router may take."""
 
 
 class Retry(Enum):
-    """Which failures of a request lead to another try."""
+    """Determines which failures of a request are retried."""
 
     IF_UNSERVED = "while it is certain that nothing happened, for the client's patience"
     IDEMPOTENT = "until the time is over, also where an earlier try may have taken effect"
@@ -42,7 +42,7 @@ class Retry(Enum):
 
 
 def unserved(error: BaseException) -> bool:
-    """Report whether a request had no effect and may have one if it is sent again."""
+    """Report whether a request certainly had no effect, and may succeed if sent again."""
     return isinstance(error, NoRouter | Disconnected) or (
         isinstance(error, RouterError) and error.code == Code.UNAVAILABLE
     )
@@ -60,21 +60,21 @@ def _again(retry: Retry, error: HookRouterError) -> bool:
 
 @dataclass
 class Backoff:
-    """Spaces tries: the pause doubles from 50 ms to a second."""
+    """Delays retries: the pause doubles from 50 ms to a second."""
 
     until: float | None = None
-    """No try begins later, in the loop's time."""
+    """No attempt starts later, on the loop's clock."""
     pause: float = 0.0
 
     def next(self) -> float | None:
-        """Return how long to wait before the next try; None where it would begin too late."""
+        """Return the pause before the next attempt; None if that would start too late."""
         self.pause = min(max(2 * self.pause, 0.05), 1.0)
         if self.until is not None and asyncio.get_running_loop().time() + self.pause > self.until:
             return None
         return self.pause * (0.5 + random.random() / 2)  # noqa: S311  jitter, no secret
 
     def reset(self) -> None:
-        """Make the next pause the shortest one."""
+        """Reset the pause to the shortest one."""
         self.pause = 0.0
 
 
@@ -87,13 +87,13 @@ class Request:
     headers: dict[str, str] = field(default_factory=dict)
     retry: Retry = Retry.IF_UNSERVED
     before: Callable[[dict[str, str]], None] | None = None
-    """Called before each try; may change the headers."""
+    """Called before each attempt; may change the headers."""
     accept: Callable[[Mapping[str, str]], bool] = lambda _: True
-    """Whether a reply is one to this request, besides repeating its nonce."""
+    """Reports whether a reply with the right nonce is for this request."""
 
 
 class Client:
-    """A connection to the hook routers of one prefix. Make it with connect()."""
+    """A connection to the hook routers of one prefix. Create it with connect()."""
 
     def __init__(self, transport: Transport, name: str, patience: float) -> None:
         self.transport = transport
@@ -103,21 +103,21 @@ class Client:
 
     @property
     def prefix(self) -> str:
-        """The first token of every subject of the routers."""
+        """The first token of the routers' subjects."""
         return self.transport.prefix
 
     @property
     def url(self) -> str:
-        """The address of NATS that it was given; it may hold credentials."""
+        """The given address of NATS; it may contain credentials."""
         return self.transport.url
 
     @property
     def connected(self) -> bool:
-        """Whether NATS is connected now. Where it is not, the client is reconnecting."""
+        """Whether NATS is connected now. Otherwise, the client is reconnecting."""
         return self.transport.connected
 
     async def request(self, request: Request, timeout: float = MAX_WAIT) -> Msg:
-        """Send a request, again where its retry says so, and return the reply."""
+        """Send a request, with retries according to its retry, and return the reply."""
         loop = asyncio.get_running_loop()
         backoff = Backoff(None if request.retry is Retry.IDEMPOTENT else loop.time() + self.patience)
         last: HookRouterError | None = None
@@ -142,7 +142,7 @@ class Client:
             raise DeadlineExceeded(f"no answer came within {timeout:.3g} s" + (f": {last}" if last else "")) from last
 
     async def request_json(self, request: Request, body: Any = None, timeout: float = MAX_WAIT) -> tuple[Any, Msg]:
-        """Send a body as JSON, None for nothing, and read the reply."""
+        """Send a body as JSON, None for no body, and decode the reply."""
         if body is not None:
             request.body = _json.encode(body)
         reply = await self.request(request, timeout)
@@ -152,7 +152,7 @@ class Client:
             raise InvalidReply(f"the reply to {request.subject} can't be read: {error}") from None
 
     async def close(self) -> None:
-        """Disconnect. Close what was made from the client first; a second call does nothing."""
+        """Disconnect. Close its agents and workers first; a second call does nothing."""
         await self.transport.close()
 
     async def __aenter__(self) -> Client:
@@ -165,7 +165,7 @@ class Client:
 
 
 class Connecting:
-    """What connect() returns: await it, or use it in `async with`."""
+    """The result of connect(): await it, or use it in `async with`."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options
@@ -199,10 +199,11 @@ def connect(
 ) -> Connecting:
     """Connect to NATS: `client = await connect()`, or `async with connect() as client`.
 
-    The address is url, else NATS_URL, else nats://127.0.0.1:4222; several are separated by commas. Credentials
-    are creds, a user in the URL, NATS_CREDS, or those that a router with its own server left for its user: of the
-    identity that role names. patience is how long a request is sent again while no router can serve it.
-    It raises Unreachable where no server answers within timeout; once connected, it reconnects for ever.
+    The address is url, else NATS_URL, else nats://127.0.0.1:4222; several are separated by commas.
+    Credentials are creds, a user in the URL, NATS_CREDS, or those for role that a router with an
+    embedded server wrote for its user. patience is how long a request is retried while no router
+    can serve it. It raises Unreachable if no server answers within timeout; once connected, it
+    always reconnects.
     """
     return Connecting(
         url=url, role=role, prefix=prefix, name=name, creds=creds, tls=tls, patience=patience, timeout=timeout, log=log

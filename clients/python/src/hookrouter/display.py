@@ -10,22 +10,23 @@ from typing import Literal, TextIO
 class TerminalDisplay:
     r"""Shows messages as lines of text: `[warning] hook:path-guard: this file is generated`.
 
-    The text is foreign: what acts on a terminal, turns the direction of text or can't be seen is written out, as
-    \x1b, and further lines are indented, so that no message passes for another one's line.
+    The text is untrusted: control characters, bidirectional controls and invisible characters are
+    escaped, such as \x1b, and further lines are indented, so that they can't imitate another
+    message.
     """
 
     def __init__(self, out: TextIO | None = None) -> None:
         self._out = out
 
     def show_message(self, message: str, level: Literal["info", "warning", "error"], source: str = "hook") -> None:
-        """Write one message, in one go."""
+        """Write one message with a single write."""
         out = self._out or sys.stderr
         out.write(f"[{visible(level, ' ')}] {visible(source, ' ')}: {visible(message)}\n")
         out.flush()
 
 
 def visible(text: str, newline: str = "\n    ") -> str:
-    """Write characters out that would act on a terminal or hide in the text."""
+    """Escape characters that a terminal would interpret or not show."""
     text = text.rstrip("\r\n").replace("\r\n", "\n")
     return "".join(_visible(c, newline) for c in text)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class HookRouterError(Exception):
-    """Any error of this package: nothing was permitted."""
+    """The base of all errors of this package: nothing was permitted."""
 
 
 class Unreachable(HookRouterError, ConnectionError):
@@ -18,35 +18,35 @@ class Unreachable(HookRouterError, ConnectionError):
 
 
 class NoRouter(HookRouterError):
-    """NATS is there, but nobody answers on the routers' subjects."""
+    """NATS is connected, but no router answers on the routers' subjects."""
 
 
 class Disconnected(HookRouterError, ConnectionError):
-    """NATS is not connected: nothing was sent. The client reconnects by itself."""
+    """NATS is not connected, so nothing was sent. The client reconnects automatically."""
 
 
 class ConnectionLost(HookRouterError, ConnectionError):
-    """The connection was lost while a reply was awaited: the request may have taken effect."""
+    """The connection was lost before the reply arrived. The request may have had an effect."""
 
 
 class Impostor(HookRouterError):
-    """The program that answers is not the router that issued the credentials. Its answer is dropped."""
+    """The responder is not the router that issued the credentials. Its answer is dropped."""
 
 
 class NotPermitted(HookRouterError):
-    """NATS does not let these credentials send the request."""
+    """The credentials have no permission for the request."""
 
 
 class DeadlineExceeded(HookRouterError, TimeoutError):
-    """The time was over before the router answered."""
+    """The router did not answer in time."""
 
 
 class InvalidReply(HookRouterError, ValueError):
-    """A reply that is not what the protocol says. It permits nothing."""
+    """A reply that violates the protocol. It permits nothing."""
 
 
 class OtherData(InvalidReply):
-    """The data to go on with is not what was approved."""
+    """The data to continue with differs from the approved data."""
 
 
 class WrongLoop(HookRouterError, RuntimeError):
@@ -54,7 +54,7 @@ class WrongLoop(HookRouterError, RuntimeError):
 
 
 class WrongProcess(HookRouterError, RuntimeError):
-    """The client was made before a fork, by the parent: connect anew in the child."""
+    """The parent created the client before a fork: connect again in the child."""
 
 
 class Code(IntEnum):
@@ -74,7 +74,7 @@ class Code(IntEnum):
 
 
 class RouterError(HookRouterError):
-    """An error reply of a router, or what it would be."""
+    """An error reply of a router, or an error equal to one."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(f"{text} ({int(code)})")
@@ -83,7 +83,7 @@ class RouterError(HookRouterError):
 
 
 class PendingError(HookRouterError, TimeoutError):
-    """Nobody waits any more for an approval request that a person may still answer."""
+    """The wait for an approval request ended, and a person may still answer it."""
 
     def __init__(self, approval: Approval, cause: BaseException) -> None:
         super().__init__(

@@ -69,7 +69,7 @@ ERROR_ORCHESTRATION = "error:orchestration"
 MODULE_ON_SESSION_READY_FAILED = "module:on_session_ready_failed"
 MODULE_LOAD_FAILED = "module:load_failed"
 
-# Other spellings of events above: a hook for either one is called for both.
+# Aliases of events above: a hook for either name is called for both.
 CONTEXT_PRE_COMPACT_ALIAS = "context:pre-compact"
 EXECUTION_COMPLETE = "execution:complete"
 ERROR_TOOL = "error:tool"
@@ -78,4 +78,4 @@ ERROR_PROVIDER = "error:provider"
 ALL_EVENTS: tuple[str, ...] = tuple(
     sorted(value for name, value in list(globals().items()) if name.isupper() and isinstance(value, str))
 )
-"""Every standard event, other spellings included."""
+"""All standard events, including aliases."""

@@ -1,4 +1,4 @@
-"""HookRegistry: amplifier-core's registry, with the bus behind it."""
+"""HookRegistry: the interface of amplifier-core's registry, on the bus."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class _Entry:
 class HookRegistry:
     """Registers hooks and sends events, with the names and signatures of amplifier-core.
 
-    register and unregister return at once; what they ask for holds before the next emit, execute or ready(), in
-    their order. Those raise where a hook can't be registered: no event is sent past it. Without a client the
-    registry connects when it is first needed, as connect() does.
+    register and unregister return immediately; their effects apply, in order, before the next emit,
+    execute or ready(). These raise if a hook can't be registered, so that no event bypasses it.
+    Without a client, the registry connects at the first use, as connect() does.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class HookRegistry:
         display: DisplaySystem | None = None,
         hide_output: bool = True,
     ) -> None:
-        """Make a registry. execute delivers hooks' messages to context and display."""
+        """Create a registry. execute delivers the messages of hooks to context and display."""
         self._client, self._url, self._prefix = client, url, prefix
         self._context, self._display, self._hide = context, display, hide_output
         self._own: list[Client] = []
@@ -91,8 +91,9 @@ class HookRegistry:
     ) -> Any:
         """Register a hook and return the function that removes it; without a handler, a decorator.
 
-        options are members of Registration. Without an id the hook is this registry's alone, and goes with its
-        process. A hook with on_failure="deny" needs an id: it stays registered while no process answers for it.
+        options are members of Registration. Without an id, the hook belongs to this registry only,
+        and is removed with its process. A hook with on_failure="deny" needs an id, since it stays
+        registered while no process serves it.
         """
         if handler is None:
 
@@ -113,14 +114,15 @@ class HookRegistry:
     on = register
 
     def unregister(self, name: str) -> None:
-        """Remove the hooks of this registry that have a name."""
+        """Remove this registry's hooks with a name."""
         for entry in self._entries:
             if entry.reg.name == name:
                 entry.wanted = False
         self._soon()
 
     def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
-        """List this registry's own hooks by their patterns, in their order. Agent.list_handlers asks the bus."""
+        """List this registry's own hooks by pattern, in order. Agent.list_handlers lists those on
+        the bus."""
         found: dict[str, list[str]] = {}
         for entry in sorted(self._entries, key=lambda e: e.reg.priority):
             for pattern in entry.reg.events if entry.wanted else ():
@@ -131,7 +133,7 @@ class HookRegistry:
     def register_contributor(
         self, channel: str, name: str | Contributor, callback: Contributor | None = None
     ) -> Callable[[], None]:
-        """Contribute to a channel what callback() returns; the name may be left out."""
+        """Contribute the result of callback() to a channel; the name may be omitted."""
         if callback is None:
             if not callable(name):
                 raise TypeError("a contributor must be a function")
@@ -157,38 +159,39 @@ class HookRegistry:
     # -- events
 
     def set_default_fields(self, **fields: Any) -> None:
-        """Set the fields that are merged below the data of every event; session_id is the events' session."""
+        """Set the default members of the data of every event; session_id is the events' session."""
         defaults_header(fields)
         self._defaults = dict(fields)
         if self._session is not None:
             self._session.agent.set_default_fields(**fields)
 
     async def emit(self, event: str, data: Data = None) -> HookResult:
-        """Run the hooks of an event and return what they decided: acting on it is the caller's."""
+        """Run the hooks of an event and return their decision, which the caller must act on."""
         return await (await self._ready()).emit(event, data)
 
     async def emit_and_collect(self, event: str, data: Data = None, timeout: float | None = 1.0) -> Collection:
-        """Call all hooks of an event at the same time and return the data they gave, in their order."""
+        """Call all hooks of an event concurrently and return their data in hook order."""
         return await (await self._ready()).emit_and_collect(event, data, timeout)
 
     async def execute(self, event: str, data: Data = None, *, timeout: float | None = None) -> Execution:
-        """Run the hooks, let the router act on what they say, and return the verdict; see Session.execute."""
+        """Run the hooks, let the router act on their results, and return the verdict; see
+        Session.execute."""
         return await (await self._ready()).execute(event, data, timeout=timeout)
 
     async def run_tool(
         self, call: tools.ToolCall | Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[T] | T]
     ) -> T | Any:
-        """Run a tool behind its hooks; see tools.run_tool."""
+        """Run a tool with its hooks; see tools.run_tool."""
         return await (await self._ready()).run_tool(call, fn)
 
     async def collect_contributions(self, channel: str, timeout: float | None = None) -> Collection:
-        """Ask all contributors of a channel and return what they gave, in their order."""
+        """Call all contributors of a channel and return their values in order."""
         return await (await self._ready()).agent.collect_contributions(channel, timeout)
 
     # -- life
 
     async def ready(self) -> None:
-        """Wait until what was asked for holds on the bus; raise where it can't."""
+        """Wait until all requested changes are in force on the bus; raise if one fails."""
         if self._closed:
             raise RuntimeError("the registry is closed")
         async with self._settling:
@@ -203,7 +206,8 @@ class HookRegistry:
                     entry.remove = await start(entry.reg, entry.handler)
 
     async def serve(self, ready: Callable[[], None] | None = None) -> None:
-        """Register the hooks and answer for them until this is cancelled; ready is called once they are registered."""
+        """Register the hooks and serve them until cancelled; ready is called once they are
+        registered."""
         try:
             await self.ready()
             if ready is not None:
@@ -213,7 +217,8 @@ class HookRegistry:
             await self.close()
 
     def run(self) -> None:
-        """Serve in an event loop of its own until SIGTERM or SIGINT; says on stderr what it serves, and where."""
+        """Serve in a new event loop until SIGTERM or SIGINT; reports on stderr what it serves, and
+        where."""
 
         async def main() -> None:
             task, loop = asyncio.ensure_future(self.serve(self._announce)), asyncio.get_running_loop()
@@ -231,7 +236,8 @@ class HookRegistry:
         print(f"hookrouter: serving {', '.join(served) or 'no hooks'} at {where}; Ctrl-C stops", file=sys.stderr)
 
     async def close(self) -> None:
-        """Remove the hooks, answer what has come, and disconnect what the registry has connected."""
+        """Remove the hooks, answer the calls that have arrived, and close the registry's own
+        connections."""
         self._closed = True
         if self._background is not None:
             self._background.cancel()
@@ -251,7 +257,7 @@ class HookRegistry:
         await self.close()
 
     def _soon(self) -> None:
-        """Settle in the background where an event loop runs; what fails is raised by the next ready()."""
+        """Apply changes in the background if an event loop runs; the next ready() raises errors."""
         with contextlib.suppress(RuntimeError):
             loop = asyncio.get_running_loop()
             if not self._closed and (self._background is None or self._background.done()):
@@ -275,7 +281,8 @@ class HookRegistry:
         return self._worker
 
     async def _connected(self, role: Any) -> Client:
-        """Return the given client, or one with the identity of a role; one connection where they are the same."""
+        """Return the given client, or one with the identity of a role. Roles with the same identity
+        share a connection."""
         if self._client is not None:
             return self._client
         url = self._url or _identity.default_url()

@@ -1,6 +1,7 @@
-"""What an agent brings along: where hooks' messages go, and who answers what hooks ask.
+"""Interfaces that an agent implements: for the messages of hooks and the answers to their
+questions.
 
-The methods are amplifier-core's. Each may be a coroutine function or a plain one.
+The methods are those of amplifier-core. Each may be a coroutine function or a plain function.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ class ContextManager(Protocol):
     """Keeps the conversation that a model sees."""
 
     def add_message(self, message: dict[str, Any]) -> Awaitable[None] | None:
-        """Append a message: role, content, and metadata that says which hook it is from."""
+        """Append a message with role, content, and metadata about its hook."""
 
     def get_messages(self) -> Awaitable[list[dict[str, Any]]] | list[dict[str, Any]]:
-        """Return all messages, the oldest first."""
+        """Return all messages, oldest first."""
 
 
 @runtime_checkable
 class DisplaySystem(Protocol):
-    """Shows the agent's user what hooks have to say."""
+    """Shows messages of hooks to the agent's user."""
 
     def show_message(
         self, message: str, level: Literal["info", "warning", "error"], source: str
     ) -> Awaitable[None] | None:
-        """Show one message. Its text is foreign: see TerminalDisplay."""
+        """Show one message. Its text is untrusted: see TerminalDisplay."""
 
 
 @runtime_checkable
@@ -40,18 +41,19 @@ class ApprovalSystem(Protocol):
     def request_approval(
         self, prompt: str, options: list[str], timeout: float, default: Literal["allow", "deny"]
     ) -> Awaitable[str] | str:
-        """Return the option that was chosen. TimeoutError: nobody chose in time. PassOn: others are to choose."""
+        """Return the chosen option. Raise TimeoutError if nobody chose in time, PassOn to leave the
+        choice to others."""
 
 
 class PassOn(Exception):
-    """Raised by an approval system to leave the decision to others, who are shown its text.
+    """Raised by an approval system to leave the decision to others, who see its text.
 
-    A model that reviews denies or passes on: the router never counts what it allows.
+    A reviewing model can only deny or pass on: the router never counts its approval.
     """
 
 
 async def settled(value: Awaitable[T] | T) -> T:
-    """Await what a plain or an async function returned."""
+    """Await the result of a plain or an async function."""
     if inspect.isawaitable(value):
         return await value
     return value

@@ -1,4 +1,4 @@
-"""HookResult: what a hook answers, and what a chain adds up to."""
+"""HookResult: the result of a hook, and of a chain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Level = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True)
 class ContextInjection:
-    """What one hook of a chain adds to the agent's context, as that hook wants it."""
+    """Context that one hook of a chain adds, with its role and lifetime."""
 
     content: str
     role: Role = "system"
@@ -31,7 +31,7 @@ class ContextInjection:
 
     @classmethod
     def of(cls, value: object) -> ContextInjection:
-        """Take over a mapping, or one of pydantic's (amplifier-core's). Unknown members mean nothing."""
+        """Convert a mapping or a pydantic model (amplifier-core's). Unknown members are ignored."""
         if isinstance(value, ContextInjection):
             return value
         dump = getattr(value, "model_dump", None)
@@ -48,10 +48,10 @@ class ContextInjection:
 
 @dataclass
 class HookResult:
-    """What a hook answers; without arguments, continue.
+    """The result of a hook; without arguments, continue.
 
-    The fields and their defaults are the specification's. Nothing is converted: a value of another type is
-    a ValueError, here rather than on the bus.
+    The fields and their defaults are those of the specification. Types are not converted: a value
+    of another type is a ValueError, here rather than on the bus.
     """
 
     action: Action = "continue"
@@ -68,18 +68,19 @@ class HookResult:
     user_message: str | None = None
     user_message_level: Level = "info"
     user_message_source: str | None = None
-    """What the hook calls the place that user_message is from; it is shown beside the hook's name."""
+    """The source that the hook claims for user_message; it is shown next to the hook's name."""
     append_to_last_tool_result: bool = False
     context_injections: list[ContextInjection] | None = field(default=None, kw_only=True)
-    """In the result of an emit: the injections one by one. Of a hook's result it means nothing."""
+    """In the result of an emit: the individual injections. It is ignored in a hook's result."""
     labels: list[str] | None = field(default=None, kw_only=True)
-    """Labels that the event's session gets: what it has seen."""
+    """Labels to add to the event's session: what it has seen."""
     approval_key: str | None = field(default=None, kw_only=True)
-    """What an "Allow always" is for, in the place of the tool's input; at most 1024 bytes."""
+    """The scope of an "Allow always", instead of the tool's input; at most 1024 bytes."""
     unlabel: list[str] | None = field(default=None, kw_only=True)
-    """Labels that the session loses where a person allows what ask_user asks."""
+    """Labels to remove from the session if a person allows what ask_user asks."""
     rule: str | None = field(default=None, kw_only=True)
-    """Names the rule that decided, for the router's records and no agent: file and line, and what it is called."""
+    """The rule that decided, with file, line and name, for the router's records. Agents do not get
+    it."""
     run: Run | None = field(default=None, repr=False, compare=False, kw_only=True)
     """How the hooks were run, in the result of an emit."""
 
@@ -87,7 +88,7 @@ class HookResult:
         self.check()
 
     def check(self) -> None:
-        """Raise ValueError where a field has a value that it can't have."""
+        """Raise ValueError if a field has an invalid value."""
         for name, value in vars(self).items():
             if value is not _WIRE.get(name, value):  # the very default fits
                 fits, must = _CHECKS[name]
@@ -98,10 +99,11 @@ class HookResult:
 
     @classmethod
     def of(cls, value: object) -> HookResult:
-        """Take over what a hook returned: a HookResult, a mapping, or one of pydantic's (amplifier-core's).
+        """Convert what a hook returned: a HookResult, a mapping, or a pydantic model
+        (amplifier-core's).
 
-        Unknown members of the last two mean nothing, but with nothing else they are no result: {"decision": "deny"}
-        must not let an event pass. Anything else is a ValueError.
+        Unknown members of the last two are ignored, but a value with only unknown members is not a
+        result: {"decision": "deny"} must not let an event pass. Anything else is a ValueError.
         """
         if isinstance(value, HookResult):
             value.check()  # it may have been changed since
@@ -118,14 +120,14 @@ class HookResult:
 
     @classmethod
     def _with(cls, fields: dict[str, Any], run: Run | None = None) -> HookResult:
-        """Make a result of members that were read."""
+        """Create a result from decoded members."""
         listed = fields.get("context_injections")
         if isinstance(listed, list):
             fields["context_injections"] = [ContextInjection.of(one) for one in listed] or None
         return cls(**fields, run=run)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what goes on the wire: the action, and what differs from its default."""
+        """Return the wire form: the action, and members that differ from their defaults."""
         changed = {n: v for n, v in vars(self).items() if n in _WIRE and v is not _WIRE[n] and v != _WIRE[n]}
         if self.context_injections:
             changed["context_injections"] = [vars(one) for one in self.context_injections]
@@ -133,7 +135,7 @@ class HookResult:
 
     @classmethod
     def parse(cls, body: bytes, run: Run | None = None) -> HookResult:
-        """Read a result from the wire; InvalidReply if it is not one."""
+        """Parse a result from the wire; InvalidReply if it is invalid."""
         try:
             fields = {name: value for name, (value, _) in _json.members(body).items() if name in _WIRE}
             return cls._with(fields, run)

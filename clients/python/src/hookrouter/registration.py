@@ -1,4 +1,4 @@
-"""What a worker tells the router of a hook."""
+"""Registrations of hooks and contributors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Effect = Literal["", "validate"]
 
 @dataclass(frozen=True)
 class ApproverGroup:
-    """So many people of a group, which the router's operator names."""
+    """A number of people of a group. The router's operator defines the groups."""
 
     group: str
     count: int = 1
@@ -25,12 +25,12 @@ class ApproverGroup:
 
 @dataclass(frozen=True)
 class ApprovalNeeds:
-    """Whose approval it takes where a hook asks."""
+    """The approval that a hook's questions need."""
 
     approvers: Sequence[ApproverGroup]
-    """The groups that must allow; who is in two counts for one of them."""
+    """The groups that must allow; a person in two groups counts for one of them."""
     exclude_requester: bool = False
-    """Nobody approves what they asked for themselves."""
+    """Whether the requester's own approval is excluded."""
 
     def body(self) -> dict[str, Any]:
         """Return what is sent."""
@@ -40,35 +40,36 @@ class ApprovalNeeds:
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """Which events a hook wants, and how it is called. Unset members mean the protocol's defaults."""
+    """The registration of a hook: its events, and how it is called. Unset members mean the
+    protocol's defaults."""
 
     id: str
     """Unique on the bus; processes that register the same id share its calls."""
     name: str = ""
-    """For people; the id where it is empty."""
+    """A name for people; the id if empty."""
     events: Sequence[str] = ()
     """Names of events, domain:* or *."""
     channels: Sequence[str] = ()
-    """Makes it a contributor instead."""
+    """The channels of a contributor; if set, this is not a hook."""
     priority: int = 0
     timeout_ms: int = 0
     on_failure: OnFailure = "continue"
-    """What it means that the hook failed: deny is for guards."""
+    """The effect of a failure; guards use deny."""
     match: str = ""
     mode: Mode = "enforce"
     session_id: str = ""
     durable: bool | None = None
-    """Stay registered without a live process; without a value, where on_failure is deny."""
+    """Whether it stays registered without a live process; by default, if on_failure is deny."""
     effect: Effect = ""
-    """validate: the hook never changes the event, and does no harm when it is called in vain. The router calls
-    neighbors of that kind at the same time."""
+    """validate: the hook never changes the event, and a discarded call does no harm. The router
+    calls adjacent hooks with this effect concurrently."""
     approval: ApprovalNeeds | None = None
-    """Whose approval it takes where the hook asks; None: that of anyone who may answer."""
+    """The approval that the hook's questions need; None means that anyone who may answer decides."""
     replay_safe: bool = False
     version: str = ""
     none_passes: bool | None = field(default=None, metadata={"local": True})
-    """Whether a hook that returns None lets the event pass. Without a value: not where on_failure is deny, since a
-    forgotten return would open a guard."""
+    """Whether a hook that returns None lets the event pass. By default, only if on_failure is not
+    deny, since a missing return would open a guard."""
 
     def __post_init__(self) -> None:
         _names.check_hook_id(self.id)
@@ -112,7 +113,7 @@ class Registration:
 
 @dataclass
 class Call:
-    """What a handler may want to know of a call besides the event and its data."""
+    """The context of a call, in addition to the event and its data."""
 
     hook: str
     event_id: str
@@ -122,15 +123,15 @@ class Call:
     call_id: str
     mode: str
     timeout: float
-    """Seconds that the router waits for the answer."""
+    """How long the router waits for the answer, in seconds."""
     extensions: dict[str, str] = field(default_factory=dict)
-    """The event's other attributes. The router says who sent it where that is proven (hookemitter, hookrole), and what
-    the session has seen (hooklabels)."""
+    """The event's other attributes. The router adds the authenticated sender (hookemitter,
+    hookrole) and the labels of the session (hooklabels)."""
 
 
 _current: ContextVar[Call | None] = ContextVar("hookrouter_call", default=None)
 
 
 def current_call() -> Call | None:
-    """Return the call that this code answers; None outside of a hook."""
+    """Return the current call; None outside of a hook."""
     return _current.get()

@@ -15,17 +15,17 @@ class Run:
     event_id: str
     chain_id: str
     hooks: int
-    """How many hooks were called."""
+    """The number of called hooks."""
     denied_by: str
-    """The id of the hook that denied; empty where none did."""
+    """The id of the hook that denied; empty for none."""
     failed_open: tuple[str, ...]
-    """Ids of hooks that failed and were passed over."""
+    """Ids of hooks that failed open."""
     audit: str
-    """How the answer was recorded: strict, async or off; empty where the router doesn't say."""
+    """How the answer was recorded: strict, async or off; empty if the router does not report it."""
 
     @classmethod
     def read(cls, headers: Mapping[str, str]) -> Run:
-        """Read the headers of a reply."""
+        """Parse the headers of a reply."""
         low = {name.lower(): value for name, value in headers.items()}
         count = low.get("hook-count", "")
         return cls(
@@ -39,7 +39,7 @@ class Run:
 
 
 def header(headers: Mapping[str, str] | None, name: str) -> str:
-    """Return a header, its name in any case; empty where it is missing."""
+    """Return a header, ignoring the case of its name; empty if it is missing."""
     if not headers:
         return ""
     if name in headers:
@@ -49,5 +49,5 @@ def header(headers: Mapping[str, str] | None, name: str) -> str:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Read a list of ids."""
+    """Parse a list of ids."""
     return tuple(text.split(",")) if text else ()

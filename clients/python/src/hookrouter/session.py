@@ -1,4 +1,4 @@
-"""A session of an agent: events are executed, and what hooks want said is delivered."""
+"""A session of an agent: executes events, and delivers the messages of hooks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .verdict import Display, Execution, Message
 
 T = TypeVar("T")
 MAX_EPHEMERAL = 256
-"""How many ephemeral messages wait for a model call."""
+"""The maximum number of ephemeral messages that wait for a model call."""
 _LEVELS = {"warning": logging.WARNING, "error": logging.ERROR}
 
 
 class Session:
-    """Executes events, and delivers the verdicts' messages before it returns."""
+    """Executes events, and delivers the messages of their verdicts."""
 
     def __init__(
         self,
@@ -31,12 +31,13 @@ class Session:
         parent: Session | None = None,
         merged: bool = False,
     ) -> None:
-        """Make a session of an agent.
+        """Create a session of an agent.
 
-        context gets messages for the model, display those for the user; without one they are logged. A sub-agent
-        names the session that it works for as its parent: that one gets what hooks inject at agent:complete.
-        merged delivers what several hooks inject into one event as one message with the settings of the first, as
-        the specification has it, and not each with its own role and lifetime, as amplifier-core 2 has it.
+        context gets messages for the model, and display those for the user; without one, they are
+        logged. A sub-agent passes the session that it works for as parent, which gets the context
+        that hooks inject at agent:complete. With merged, the injections of several hooks into one
+        event are delivered as one message with the settings of the first, as in the specification.
+        Otherwise each has its own role and lifetime, as in amplifier-core 2.
         """
         self.agent, self.context, self.display, self.parent = agent, context, display, parent
         self.merged = merged
@@ -52,7 +53,7 @@ class Session:
         return await self.agent.emit_and_collect(event, data, timeout)
 
     async def execute(self, event: str, data: Data = None, *, timeout: float | None = None) -> Execution:
-        """Execute as the agent does, and deliver. What can't be delivered is logged and changes nothing."""
+        """Execute as the agent does, and deliver the messages. Delivery errors are only logged."""
         execution = await self.agent.execute(event, data, timeout=timeout)
         for shown in execution.display:
             await self._show(shown)
@@ -66,14 +67,15 @@ class Session:
     async def run_tool(
         self, call: tools.ToolCall | Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[T] | T]
     ) -> T | Any:
-        """Run a tool behind its hooks; see tools.run_tool."""
+        """Run a tool with its hooks; see tools.run_tool."""
         return await tools.run_tool(self.execute, call, fn)
 
     async def next_call(self) -> list[dict[str, Any]]:
-        """Return the messages for the next model call: the context's, then the ephemeral ones, which this takes.
+        """Return the messages for the next model call: those of the context, then the ephemeral
+        ones, which are removed.
 
-        An ephemeral message that wants so joins a last message of role tool instead. Where the context fails,
-        nothing is taken.
+        An ephemeral message may request to be appended to a last message of role tool instead. If
+        the context fails, none are removed.
         """
         messages = [dict(m) for m in await settled(self.context.get_messages())] if self.context is not None else []
         waiting, self._ephemeral = self._ephemeral, []
@@ -86,7 +88,7 @@ class Session:
         return messages
 
     async def new_turn(self) -> None:
-        """Begin a new turn, for an agent that sends no prompt:submit."""
+        """Start a new turn, for an agent that sends no prompt:submit."""
         await self.agent.new_turn()
 
     async def end(self) -> None:

@@ -1,4 +1,4 @@
-"""A tool call behind its hooks: tool:pre, the tool, and tool:post or tool:error."""
+"""Runs a tool call with its hooks: tool:pre, the tool, and tool:post or tool:error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ToolCall:
 
     @classmethod
     def of(cls, call: ToolCall | Mapping[str, Any]) -> ToolCall:
-        """Copy a call, or take over the data of a tool:pre."""
+        """Copy a call, or create one from the data of a tool:pre."""
         if isinstance(call, ToolCall):
             return replace(call)
         rest = {name: value for name, value in call.items() if name not in ("tool_name", "tool_input")}
@@ -44,11 +44,12 @@ class ToolCall:
 async def run_tool(
     execute: Execute, call: ToolCall | Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[T] | T]
 ) -> T | Any:
-    """Run a tool behind its hooks and return its result.
+    """Run a tool with its hooks and return its result.
 
-    tool:pre decides whether fn is called, and with which input. tool:post may deny the result, or change it:
-    then what hooks made of it is returned. Denied, and any other HookRouterError, means that the tool did not run,
-    or, after it ran, that its result must not be used. Where fn raises, tool:error is sent and the error raised.
+    tool:pre decides whether fn is called, and with which input. tool:post may deny the result, or
+    change it: then the changed result is returned. Denied and any other HookRouterError mean that
+    the tool did not run, or that its result must not be used. If fn raises, tool:error is sent and
+    the error is raised.
     """
     call = ToolCall.of(call)
     call.tool_input = await before_tool(execute, call)
@@ -64,7 +65,7 @@ async def run_tool(
 
 
 async def before_tool(execute: Execute, call: ToolCall) -> dict[str, Any]:
-    """Ask whether a tool may run, and return the input to run it with; Denied where it may not."""
+    """Ask whether a tool may run, and return its input; raise Denied if it may not."""
     verdict = await execute(TOOL_PRE, call.data())
     data = verdict.require()
     given = data.get("tool_input")
@@ -74,7 +75,8 @@ async def before_tool(execute: Execute, call: ToolCall) -> dict[str, Any]:
 
 
 async def after_tool(execute: Execute, call: ToolCall, result: Any, seconds: float, *, success: bool = True) -> Any:
-    """Report what a tool returned, and return what hooks made of it. success tells whether it did what it should."""
+    """Report the result of a tool, and return it as changed by hooks. success says whether the tool
+    succeeded."""
     sent = result if isinstance(result, dict) else {"output": result}
     data = {**call.data(), "tool_result": sent, "success": success, "duration_ms": round(seconds * 1000)}
     try:
@@ -90,7 +92,7 @@ async def after_tool(execute: Execute, call: ToolCall, result: Any, seconds: flo
 
 
 async def after_error(execute: Execute, call: ToolCall, error: BaseException) -> None:
-    """Report that a tool failed. What can't be sent is logged."""
+    """Report that a tool failed. Errors of the report are only logged."""
     failure = {"type": type(error).__name__, "message": str(error)}
     try:
         await execute(TOOL_ERROR, {**call.data(), "error": failure})

@@ -1,4 +1,4 @@
-"""The router's verdict on an event, as hooks.execute answers it."""
+"""The router's verdict on an event, the answer of hooks.execute."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ class Message:
     content: str
     role: Role = "system"
     ephemeral: bool = False
-    """For the next model call only: never stored."""
+    """For the next model call only, and never stored."""
     append_to_last_tool_result: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
-    """Whose it is: source, hook_name, hook_id, event, timestamp."""
+    """The origin: source, hook_name, hook_id, event, timestamp."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the message as a context manager gets it."""
+        """Return the message in the form for a context manager."""
         return {"role": self.role, "content": self.content, "metadata": dict(self.metadata)}
 
 
 @dataclass(frozen=True)
 class Display:
-    """What a hook says to the user. The text is foreign: see TerminalDisplay."""
+    """A message of a hook to the user. The text is untrusted: see TerminalDisplay."""
 
     message: str
     level: Level = "info"
     source: str = ""
     hook_id: str = ""
     user_message_source: str = ""
-    """What the hook calls the place that the message is from: a claim."""
+    """The source that the hook claims for the message."""
 
     @property
     def shown_source(self) -> str:
-        """Who says it, for the user: the source and, in brackets, what the hook itself calls it."""
+        """The source for the user, followed by the source that the hook claims in brackets."""
         return f"{self.source} ({self.user_message_source})" if self.user_message_source else self.source
 
 
 @dataclass(frozen=True)
 class Warn:
-    """What the router did to an injection."""
+    """A warning about an injection that the router changed or dropped."""
 
     kind: str
     hook: str = ""
@@ -57,7 +57,7 @@ class Warn:
 
 @dataclass(frozen=True)
 class Approval:
-    """An approval request, and what became of it."""
+    """An approval request and its outcome."""
 
     id: str
     hook: str = ""
@@ -73,29 +73,29 @@ class Approval:
 
 @dataclass(frozen=True)
 class Execution:
-    """The verdict on an event. Only permitted is a permission; the truth of an Execution is the same."""
+    """The verdict on an event. Only permitted is a permission; bool() of an Execution is the same."""
 
     action: Literal["continue", "deny", "pending"]
     run: Run
     reason: str = ""
     data: dict[str, Any] | None = None
-    """What to go on with."""
+    """The data to continue with."""
     data_json: bytes = b""
-    """The bytes of it: those whose SHA-256 is that of an approval."""
+    """The bytes of data, whose SHA-256 is that of an approval."""
     messages: tuple[Message, ...] = ()
-    """One message of all injections, with the settings of the first; see context_messages."""
+    """All injections in one message, with the settings of the first; see context_messages."""
     context_injections: tuple[ContextInjection, ...] = field(default=(), kw_only=True)
-    """What messages is made of, each with its own role and lifetime."""
+    """The individual injections of messages, each with its own role and lifetime."""
     display: tuple[Display, ...] = ()
     suppress_output: tuple[str, ...] = ()
-    """Names of hooks whose own output is to be hidden."""
+    """Names of hooks whose own output must be hidden."""
     warnings: tuple[Warn, ...] = ()
     injected_tokens: int = 0
     approval: Approval | None = None
 
     @property
     def permitted(self) -> bool:
-        """Whether to go on, with data."""
+        """Whether to continue, with data."""
         return self.action == "continue"
 
     def __bool__(self) -> bool:
@@ -103,23 +103,24 @@ class Execution:
 
     @property
     def context_messages(self) -> tuple[Message, ...]:
-        """The messages for the model's context, one for each injection, as its hook wants it.
+        """The messages for the model's context, one for each injection, with the role and lifetime
+        that its hook requested.
 
-        They stand for messages, which has the same texts: apply either. Of a router that does not list injections
-        they are messages.
+        They have the same texts as messages: apply one or the other. For a router that does not
+        list injections, they are messages.
         """
         stamp = {k: v for m in self.messages[:1] for k, v in m.metadata.items() if k == "timestamp"}
         return tuple(_alone(one, stamp) for one in self.context_injections) or self.messages
 
     def require(self) -> dict[str, Any]:
-        """Return the data to go on with, or raise Denied."""
+        """Return the data to continue with, or raise Denied."""
         if not self.permitted:
             raise Denied(self.reason, self)
         return self.data or {}
 
     @classmethod
     def parse(cls, body: bytes, run: Run) -> Execution:
-        """Read a verdict and refuse one that can't be obeyed. Unknown members mean nothing."""
+        """Parse a verdict; raise for one that can't be obeyed. Unknown members are ignored."""
         try:
             execution = _parse(body, run)
         except (ValueError, TypeError, AttributeError) as error:

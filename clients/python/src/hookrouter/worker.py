@@ -1,4 +1,4 @@
-"""The worker side: answers for hooks, and keeps their registrations alive."""
+"""Workers: serve hooks and keep their registrations alive."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .registration import Registration
 from .run import header
 
 ANNOUNCE = 15.0
-"""Seconds that a registration may take."""
+"""The timeout of a registration, in seconds."""
 HEAD_START = 0.05
-"""How long a renewal is waited for before the next one begins beside it."""
+"""How long to wait for a renewal before the next one starts concurrently."""
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class _Hook:
     limit: asyncio.Semaphore
     endpoint: Endpoint
     listeners: list[Listener] = field(default_factory=list)
-    under_way: dict[str, asyncio.Task[None]] = field(default_factory=dict)  # by call; of a hook that only validates
+    under_way: dict[str, asyncio.Task[None]] = field(default_factory=dict)  # by call; only with effect validate
     due: float | None = None  # of the next renewal; None until the first registration was answered
     renewing: bool = False
     replaced_by: str = ""  # the registration in force that was reported last; empty: its own
@@ -43,7 +43,7 @@ class _Hook:
 
 
 class Worker:
-    """A process that answers for hooks."""
+    """A process that serves hooks."""
 
     def __init__(
         self,
@@ -56,11 +56,12 @@ class Worker:
         name: str = "hook-worker",
         version: str = "0.0.0",
     ) -> None:
-        """Make a worker.
+        """Create a worker.
 
-        max_in_flight is how many calls of one hook run at once; the next one waits, within its time. With hide_output,
-        what a handler prints is kept until its result says whether that is shown (suppress_output). on_replaced is
-        called when somebody else's registration has taken the place of a hook's. name and version are the program's,
+        max_in_flight is the maximum number of concurrent calls of one hook; further calls wait,
+        within their timeout. With hide_output, the output of a handler is captured until its result
+        says whether to show it (suppress_output). on_replaced is called when a registration of
+        another process has replaced one of this worker. name and version are those of the program,
         for `nats micro ls`.
         """
         self.client = client
@@ -76,10 +77,11 @@ class Worker:
         self._renewing: asyncio.Task[None] | None = None
 
     async def register(self, reg: Registration, handler: Handler) -> Callable[[], Any]:
-        """Answer for a hook. When this returns, every router calls it from the next event on.
+        """Serve a hook. When this returns, every router calls the hook from the next event on.
 
-        The handler is `async def handler(event: str, data: dict) -> HookResult`. The returned function is awaited
-        to remove this worker from the hook, and with the last worker the hook, unless it is durable.
+        The handler is `async def handler(event: str, data: dict) -> HookResult`. Await the returned
+        function to remove this worker from the hook. With its last worker, a hook that is not
+        durable is removed as well.
         """
         if reg.channels:
             raise ValueError(f"hook {reg.id!r}: channels are for register_contributor")
@@ -118,7 +120,7 @@ class Worker:
         return lambda: self._unregister(hook)
 
     async def _undo(self, hook: _Hook, error: BaseException) -> None:
-        """Take a hook off again whose registration failed; it may be stored all the same."""
+        """Remove a hook whose registration failed, since it may still have been stored."""
         if not isinstance(error, RouterError) or error.code >= 429:
             with contextlib.suppress(HookRouterError):
                 await asyncio.shield(self._leave(hook.reg.id, 1.0))
@@ -127,7 +129,7 @@ class Worker:
         await self._silence(hook)
 
     async def retire(self, hook_id: str) -> None:
-        """Remove a hook from the bus, with every process behind it, durable or not."""
+        """Remove a hook from the bus with all its processes, durable or not."""
         hook = self._hooks.pop(hook_id, None)
         subject = self.client.transport.subject("unregister", _names.check_hook_id(hook_id))
         try:
@@ -137,7 +139,7 @@ class Worker:
                 await self._silence(hook)
 
     async def close(self, timeout: float = MAX_TIMEOUT) -> None:
-        """Leave all hooks, and answer what has come. The client stays connected."""
+        """Leave all hooks, and answer the calls that have arrived. The client stays connected."""
         self._forget_reconnects()
         tasks = [t for t in (self._renewing, *self._renewals) if t is not None]
         for task in tasks:
@@ -146,7 +148,7 @@ class Worker:
         hooks, self._hooks = list(self._hooks.values()), {}
         failed: HookRouterError | None = None
         for hook in hooks:
-            try:  # it goes on listening until the routers know
+            try:  # it listens until the routers know
                 await self._leave(hook.reg.id, 5.0)
             except HookRouterError as error:
                 failed = error
@@ -163,14 +165,14 @@ class Worker:
             self.client.log.warning("hooks could not be unregistered; they go when they are not renewed: %s", failed)
 
     async def run(self) -> None:
-        """Answer until this is cancelled, and then close."""
+        """Serve until cancelled, and then close."""
         try:
             await asyncio.Event().wait()
         finally:
             await self.close()
 
     async def _receive(self, hook: _Hook, message: Msg) -> None:
-        """Run one call beside others; must not wait."""
+        """Start a call concurrently; must not wait."""
         reply, transport = message.reply, self.client.transport
         if reply and (not reply.startswith(("_INBOX", "_R_")) or transport.own_inbox(reply)):
             self._discovery.dropped += 1
@@ -190,12 +192,12 @@ class Worker:
         hook.endpoint.count(began, error)
 
     async def _cancel(self, hook: _Hook, message: Msg) -> None:
-        """End a call for whose answer nobody waits."""
+        """Cancel a call whose answer is no longer needed."""
         if task := hook.under_way.get(header(message.headers, "Hook-Call-Id")):
             task.cancel(IN_VAIN)
 
     async def _send(self, hook: _Hook, retry: Retry, timeout: float) -> None:
-        """Register or renew a hook, and note when it is to be renewed."""
+        """Register or renew a hook, and schedule its next renewal."""
         async with hook.talking:
             if self._hooks.get(hook.reg.id) is not hook:
                 return
@@ -212,7 +214,7 @@ class Worker:
             self._check_in_force(hook, reply.get("in_force"))
 
     def _check_in_force(self, hook: _Hook, in_force: Any) -> None:
-        """Report, once, that the routers go by another registration than this worker's."""
+        """Report once that another registration is in force."""
         text = repr(in_force) if in_force else ""
         if text == hook.replaced_by:
             return
@@ -231,7 +233,7 @@ class Worker:
         self._wake.set()
 
     async def _renew(self) -> None:
-        """Keep every registration alive; after a reconnect renew them all, in their order."""
+        """Keep all registrations alive; after a reconnect, renew all of them in order."""
         loop = asyncio.get_running_loop()
         while True:
             due = [h.due for h in self._hooks.values() if h.due is not None and not h.renewing]
@@ -285,7 +287,7 @@ class Worker:
 
 
 def _start(call: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Run a call in a task of its own, which begins at once where Python can do that."""
+    """Run a call in a new task, which starts immediately if Python supports that."""
     if sys.version_info >= (3, 12):
         return asyncio.Task(call, loop=asyncio.get_running_loop(), eager_start=True)
     return asyncio.create_task(call)

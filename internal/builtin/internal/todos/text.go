@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// barWidth is how many characters show how much is done.
+// barWidth is the width of the progress bar in characters.
 const barWidth = 20
 
-// marks are what precedes a task.
+// marks precede a task, by its status.
 var marks = map[Status]string{Pending: "○", InProgress: "▶", Completed: "✓"}
 
-// Text is the list, one task a line, each with a mark of its status.
+// Text returns the list, one task per line, each with a mark for its status.
 func (l List) Text() string {
 	lines := make([]string, len(l))
 	for i, t := range l {
@@ -20,7 +20,7 @@ func (l List) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// Bar shows how much is done: "████░░ 2/3".
+// Bar returns a progress bar: "████░░ 2/3".
 func (l List) Bar() string {
 	done := len(l) - len(l.Open())
 	filled := 0
@@ -30,7 +30,7 @@ func (l List) Bar() string {
 	return fmt.Sprintf("%s%s %d/%d", strings.Repeat("█", filled), strings.Repeat("░", barWidth-filled), done, len(l))
 }
 
-// Summary is the list in one line: the bar, and what is worked on.
+// Summary returns the list in one line: the bar, and the task in progress or a count.
 func (l List) Summary() string {
 	open := l.Open()
 	for _, t := range open {

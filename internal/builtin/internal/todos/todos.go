@@ -1,5 +1,5 @@
-// Package todos reads the lists of tasks that agents keep with tools of their own, each
-// vendor in its own form.
+// Package todos reads the todo lists that agents keep with their own tools. Each vendor has its own
+// format.
 package todos
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// Status is how far a task is.
+// Status is the status of a task.
 type Status string
 
-// The states of tasks.
+// The statuses of tasks.
 const (
 	Pending    Status = "pending"
 	InProgress Status = "in_progress"
@@ -31,21 +31,21 @@ type Todo struct {
 	Status Status `json:"status"`
 }
 
-// List is an agent's tasks, in its order.
+// List is an agent's tasks, in the order of the agent.
 type List []Todo
 
-// What a list may hold.
+// Limits of a list.
 const (
 	MaxTodos = 100
-	maxText  = 80 // characters of a task, and of its name
+	maxText  = 80 // characters of a task, and of its id
 )
 
-// Open are the tasks that are not completed.
+// Open returns the tasks that are not completed.
 func (l List) Open() List {
 	return slices.DeleteFunc(slices.Clone(l), func(t Todo) bool { return t.Status == Completed })
 }
 
-// task is a task in any vendor's words.
+// task is a task with the members of all vendors.
 type task struct {
 	ID          any    `json:"id"`
 	TaskID      any    `json:"taskId"`
@@ -57,7 +57,7 @@ type task struct {
 	Status      string `json:"status"`
 }
 
-// input is what such a tool is given: a list, as [[task]] or Markdown, or one task.
+// input is the input of a todo tool: a list, as tasks or as Markdown, or one task.
 type input struct {
 	task
 	Todos    json.RawMessage `json:"todos"`
@@ -66,8 +66,8 @@ type input struct {
 	Merge    bool            `json:"merge"` // Cursor: those that are not named stay
 }
 
-// After returns the list after a tool call. changed is false for one that only looks,
-// or that is no such call.
+// After returns the list after a tool call. changed is false if the call only reads the list or is
+// not one of a todo tool.
 func (l List) After(tool events.Tool, data events.Object) (list List, changed bool) {
 	if tool.Class != events.ClassTodo || builtin.Failed(data) {
 		return l, false
@@ -106,7 +106,8 @@ func (l List) After(tool events.Tool, data events.Object) (list List, changed bo
 	return list, true
 }
 
-// withOne is for tools that make or change one task: TaskCreate, TaskUpdate, tracker_….
+// withOne returns the list after a call that creates or updates one task: TaskCreate, TaskUpdate,
+// tracker_….
 func (l List) withOne(tool events.Tool, t task, data events.Object) (List, bool) {
 	name := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(tool.Name))
 	todo := t.todo()
@@ -128,12 +129,13 @@ func (l List) withOne(tool events.Tool, t task, data events.Object) (List, bool)
 		return l, false
 	}
 	if t.Status == "" && strings.Contains(name, "update") {
-		todo.Status = "" // as it was
+		todo.Status = "" // keep the status
 	}
 	return list.with(todo), true
 }
 
-// with adds a task if there is room for it, or changes the one of the same id.
+// with updates the task with the same id, or adds the task unless the list is full. It may change
+// l.
 func (l List) with(t Todo) List {
 	i := slices.IndexFunc(l, func(other Todo) bool { return t.ID != "" && other.ID == t.ID })
 	switch {
@@ -169,7 +171,7 @@ func statusOf(text string) Status {
 
 func gone(status string) bool { return status == "deleted" }
 
-// taskID finds what a tool that made a task calls it: {"task":{"id":"7"}}, or "Task #7".
+// taskID matches the id of a new task in the output of the tool: {"task":{"id":"7"}}, or "Task #7".
 var taskID = regexp.MustCompile(`"(?:id|taskId|task_id)"\s*:\s*"?([\w-]{1,64})|(?i:task)\s+#?([\w-]*\d[\w-]*)`)
 
 func idIn(result string) string {
@@ -180,10 +182,10 @@ func idIn(result string) string {
 	return found[1] + found[2]
 }
 
-// item is a line of a list in Markdown.
+// item matches an item of a Markdown list.
 var item = regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s+(?:\[(.)\]\s+)?(\S.*)$`)
 
-// fromMarkdown reads the lines "- [x] done" and the like.
+// fromMarkdown parses Markdown lists with items such as "- [x] done".
 func fromMarkdown(text string) List {
 	list := List{}
 	for line := range strings.Lines(text) {

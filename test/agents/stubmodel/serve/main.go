@@ -1,10 +1,10 @@
-// Command serve is the stub model as a process, for tests that are not in Go:
+// Command serve runs the stub model as a process, for tests that are not in Go:
 //
 //	go run ./test/agents/stubmodel/serve
 //
-// It writes its URL to standard output, and ends with its standard input. PUT /command says
-// what agents are to run, and forgets earlier requests; with ?before=URL, that is fetched
-// before the model asks for it. GET /requests answers with what agents sent.
+// It writes its URL to standard output, and ends with its standard input. PUT /command sets the
+// command that agents must run, and clears earlier requests; with ?before=URL, the URL is fetched
+// before the model asks for the command. GET /requests returns the requests of agents.
 package main
 
 import (
@@ -35,7 +35,7 @@ func run(stdin io.Reader, stdout io.Writer) error {
 	}
 	server := &http.Server{Handler: newHandler(), ReadHeaderTimeout: time.Minute}
 	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // until whoever started this is gone
+		_, _ = io.Copy(io.Discard, stdin) // until the parent process has ended
 		_ = server.Close()
 	}()
 	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
@@ -45,7 +45,7 @@ func run(stdin io.Reader, stdout io.Writer) error {
 	return nil
 }
 
-// handler is a model that is replaced by each command.
+// handler serves a model that each PUT /command replaces.
 type handler struct {
 	*http.ServeMux
 	mu    sync.Mutex
@@ -71,7 +71,7 @@ func newHandler() *handler {
 	return h
 }
 
-// fetch gets a URL before the model asks for the call.
+// fetch returns a function that fetches a URL before the model asks for the call.
 func fetch(url string) func(stubmodel.Request) {
 	if url == "" {
 		return nil
@@ -80,7 +80,7 @@ func fetch(url string) func(stubmodel.Request) {
 		if r.Results > 0 {
 			return
 		}
-		if reply, err := http.Get(url); err == nil { // a test that is gone
+		if reply, err := http.Get(url); err == nil { // an error means that the test has ended
 			_ = reply.Body.Close()
 		}
 	}

@@ -1,6 +1,6 @@
-"""Adapters for agent SDKs, each at the SDK's own extension point.
+"""Adapters for agent SDKs, each using the SDK's own extension point.
 
-A module is imported by its name, and needs the SDK of its extra: `pip install hookrouter[langchain]`, then
-`from hookrouter.adapters.langchain import HookMiddleware`. What each gates, and what it can't, is in
-docs/agents/sdks.md.
+A module is imported by its name, and needs the SDK of its extra: `pip install
+hookrouter[langchain]`, then `from hookrouter.adapters.langchain import HookMiddleware`.
+docs/agents/sdks.md says what each adapter can and can't gate.
 """

@@ -1,4 +1,4 @@
-"""A connection for code in any event loop, or in none: it lives in a thread of its own."""
+"""A connection in a separate thread, for code in any event loop or in none."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ class Heard(list[dict[str, Any]]):
         self.append(message)
 
     def get_messages(self) -> list[dict[str, Any]]:
-        """Return nothing: what was added stays here."""
+        """Return no messages: the added ones are read from this object."""
         return []
 
     def of(self, role: str) -> Heard:
-        """Return those with a role."""
+        """Return the messages with a role."""
         return Heard(message for message in self if message["role"] == role)
 
     @property
     def text(self) -> str:
-        """All of it as one text."""
+        """All messages as one text."""
         return "\n\n".join(message["content"] for message in self)
 
 
 class Bridge:
-    """Executes events over a connection that it opens when it is first needed.
+    """Executes events over a connection that it opens at the first use.
 
-    SDKs run agents in event loops that come and go, in several at a time, and in threads without one, whereas
-    a client belongs to one loop.
+    SDKs run agents in short-lived event loops, in several at a time, and in threads without one,
+    but a client belongs to one loop.
     """
 
     def __init__(
@@ -63,15 +63,15 @@ class Bridge:
         self._running: set[asyncio.Task[Any]] = set()
 
     async def execute(self, session: str, event: str, data: Mapping[str, Any], heard: Heard) -> Execution:
-        """Execute an event, and add what hooks want the model to know."""
+        """Execute an event, and collect the messages of hooks for the model."""
         return await asyncio.wrap_future(self._submit(self._execute(session, event, data, heard)))
 
     def execute_now(self, session: str, event: str, data: Mapping[str, Any], heard: Heard) -> Execution:
-        """Execute an event where no event loop runs."""
+        """Execute an event in code without an event loop."""
         return self._submit(self._execute(session, event, data, heard)).result()
 
     def close(self) -> None:
-        """Disconnect. What is waited for is not decided; the next event connects anew."""
+        """Disconnect. Pending events stay undecided; the next event connects again."""
         with self._lock:
             if self._owner != os.getpid():
                 return

@@ -1,4 +1,4 @@
-"""What all adapters share: they only translate between this and their SDK."""
+"""The common part of all adapters, which only translate between this and their SDK."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ._bridge import Bridge, Heard
 
 T = TypeVar("T")
 MAX_OPEN = 4096
-"""How many calls wait to be reported; SDKs may drop some."""
+"""The maximum number of unreported calls; SDKs may drop some."""
 Send = Callable[[str, Mapping[str, Any], Heard], Awaitable[Execution]]
 
 
 class ToolFailed(Exception):
-    """Raised by an adapter's tool in place of a result that the SDK made of an error: the model gets it, if hooks let
-    it pass."""
+    """Raised by an adapter's tool instead of a result that the SDK made of an error. The model gets
+    that result if hooks permit it."""
 
     def __init__(self, result: Any, message: str) -> None:
         super().__init__(message)
@@ -38,31 +38,31 @@ class ToolFailed(Exception):
 
 @dataclass
 class Outcome:
-    """What became of a tool call: before it runs, and once more after it."""
+    """The outcome of asking about a tool call, before or after it runs."""
 
     call: ToolCall
     result: Any = None
-    """What the tool returned; where hooks changed it, what they made of it, as JSON has it."""
+    """The tool's result; if hooks changed it, the changed result as JSON data."""
     changed: bool = False
     denied: str = ""
-    """What the model is told in place of a result; empty where there is one."""
+    """What the model gets instead of a result; empty if there is a result."""
     heard: Heard = field(default_factory=Heard)
     began: float = field(default_factory=time.monotonic)
 
     @property
     def text(self) -> str:
-        """What hooks want the model to know; empty for nothing."""
+        """The context that hooks add for the model; empty for none."""
         return self.heard.text
 
     @property
     def refusal(self) -> str:
-        """The denial, and what hooks want the model to know."""
+        """The denial with the context that hooks add for the model."""
         return joined(self.denied, self.text)
 
 
 @dataclass
 class Prompt:
-    """What became of a prompt that may go to the model."""
+    """The outcome of asking about a prompt that may go to the model."""
 
     text: str
     heard: Heard
@@ -71,9 +71,9 @@ class Prompt:
 class Hooks:
     """The hooks of an agent that an SDK runs.
 
-    session is the session that events belong to, where the SDK names none. on_pending is called when a person is
-    asked, display shows what hooks say to the user; connection are arguments of connect(). signals are exceptions
-    with which the SDK's tools ask for something, rather than fail.
+    session is the session of events if the SDK names none. on_pending is called when a person is
+    asked, and display shows the messages of hooks to the user. connection are arguments of
+    connect(). signals are exceptions with which the SDK's tools make a request instead of failing.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Hooks:
     async def tool(
         self, session: str, call: Mapping[str, Any], fn: Callable[[dict[str, Any]], Awaitable[Any] | Any]
     ) -> Outcome:
-        """Run a tool behind its hooks. What the tool raises is raised; nothing else is."""
+        """Run a tool with its hooks. Only the exceptions of the tool are raised."""
         return await _tool(self._sender(session), call, fn, self._signals)
 
     def tool_now(self, session: str, call: Mapping[str, Any], fn: Callable[[dict[str, Any]], Any]) -> Outcome:
-        """Run a tool behind its hooks, in code that is not async."""
+        """Run a tool with its hooks, in code that is not async."""
         return _now(_tool(self._sender(session, now=True), call, fn, self._signals))
 
     async def before(self, session: str, call: Mapping[str, Any]) -> Outcome:
@@ -108,27 +108,28 @@ class Hooks:
         return await _before(self._sender(session), call)
 
     async def after(self, session: str, outcome: Outcome, result: Any, *, success: bool = True) -> Outcome:
-        """Report what the tool returned, or what the SDK made of its failure for the model."""
+        """Report the tool's result, or what the SDK made of its failure for the model."""
         return await _after(self._sender(session), outcome, result, success)
 
     def remember(self, outcome: Outcome, *key: str) -> Outcome:
-        """Keep what became of a call until it is reported."""
+        """Keep the outcome of a call until it is reported."""
         self._open[key] = outcome
         if len(self._open) > MAX_OPEN:
             self._open.pop(next(iter(self._open)), None)  # never reported
         return outcome
 
     def recall(self, name: str, *key: str) -> Outcome:
-        """Return what was kept; the outcome of a call that nobody was asked about is a denial."""
+        """Return the kept outcome; for a call that the router was not asked about, a denial."""
         nobody = Outcome(ToolCall(name), denied=f"The result of {name} was withheld: nobody was asked about the call")
         return self._open.pop(key, nobody)
 
     async def failed(self, session: str, outcome: Outcome, error: BaseException) -> None:
-        """Report what the tool raised, or a ToolFailed. What the model gets of it is for after()."""
+        """Report the exception of a tool, or a ToolFailed. after() reports what the model gets for
+        it."""
         await _failed(self._sender(session), outcome, error)
 
     async def prompt(self, session: str, text: str) -> Prompt:
-        """Ask whether a prompt may go to the model; Denied where it may not."""
+        """Ask whether a prompt may go to the model; raise Denied if it may not."""
         return await _prompt(self._sender(session), text)
 
     def prompt_now(self, session: str, text: str) -> Prompt:
@@ -188,7 +189,7 @@ async def _before(send: Send, call: Mapping[str, Any]) -> Outcome:
     try:
         outcome.call = ToolCall.of(plain(call))
         outcome.call.tool_input = await before_tool(_hearing(send, outcome), outcome.call)
-    except Exception as error:  # some SDKs go on where an adapter raises
+    except Exception as error:  # some SDKs continue if an adapter raises
         outcome.denied = _denial(f"The call of {call['tool_name']} was denied", error)
     outcome.began = time.monotonic()
     return outcome
@@ -221,10 +222,11 @@ def _denial(what: str, error: Exception) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it, with all that an SDK may show the model: a text of it could leave something out.
+    """Return a value as JSON data with everything that an SDK may show the model. Its str() could
+    omit something.
 
-    What JSON can't hold becomes what its model dumps, its fields, its value, or its text. ValueError for keys that
-    are different in Python and the same in JSON.
+    Values that JSON can't represent become their model dump, their fields, their value, or their
+    text. ValueError for keys that differ in Python and are the same in JSON.
     """
     return _json.decode(json.dumps(value, default=_dumped))
 
@@ -239,12 +241,12 @@ def _dumped(value: Any) -> Any:
 
 
 def joined(*texts: str) -> str:
-    """Join texts that are not empty."""
+    """Join the non-empty texts."""
     return "\n\n".join(text for text in texts if text)
 
 
 def _now(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never waits, since what it calls blocks instead."""
+    """Run a coroutine that never waits, since the functions that it calls block instead."""
     try:
         work.send(None)
     except StopIteration as done:

@@ -1,4 +1,4 @@
-"""Claude Agent SDK: its hooks, each of which blocks where it fails.
+"""Claude Agent SDK: its hooks, which block on failure.
 
 options = ClaudeAgentOptions(hooks=RouterHooks().matchers())
 """
@@ -16,9 +16,10 @@ from ._hooks import Hooks, ToolFailed
 
 
 class RouterHooks:
-    """Has a router decide about prompts and tool calls; options are those of Hooks.
+    """Lets a router decide on prompts and tool calls; options are those of Hooks.
 
-    timeout is how many seconds the program waits for an answer, and so for a person; then it blocks.
+    timeout is how many seconds the program waits for an answer, including that of a person; then it
+    blocks.
     """
 
     def __init__(self, *, timeout: float = 3600.0, **options: Any) -> None:
@@ -48,7 +49,7 @@ class RouterHooks:
         return _said("UserPromptSubmit", prompt.heard.text)
 
     async def before(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
-        """Ask whether a tool may run. The program's own rules still hold: this allows nothing."""
+        """Ask whether a tool may run. The program's own rules still apply: this allows nothing."""
         session = told["session_id"]
         outcome = await self.hooks.before(session, _call(told))
         if outcome.denied:
@@ -61,7 +62,7 @@ class RouterHooks:
         return _said("PreToolUse", text, **({"updatedInput": given} if given != told["tool_input"] else {}))
 
     async def after(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
-        """Report what a tool returned."""
+        """Report the result of a tool."""
         session, result = told["session_id"], told["tool_response"]
         outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
         if not outcome.denied:
@@ -87,28 +88,29 @@ _NAMES = {"tool_name": "tool_name", "tool_input": "tool_input", "tool_call_id": 
 
 
 def _said(event: str, text: str, **more: Any) -> dict[str, Any]:
-    """Write an answer; one without a member is not an opinion."""
+    """Return an answer; without members, it has no effect."""
     said = {**({"additionalContext": text} if text else {}), **more}
     return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else {}
 
 
 _KINDS = {"type", "mode", "status", "cellType", "cell_type", "output_type", "edit_mode", "language", "service_tier"}
-"""Members whose texts are words of a schema."""
+"""Members whose values are keywords of a schema."""
 _WORD = re.compile(r"[A-Za-z][\w/.+-]{0,31}")
 _EMPTY_FILE = {"filePath": "", "content": "", "numLines": 0, "startLine": 1, "totalLines": 0}
 
 
 def _withheld(tool: str, value: Any) -> Any:
-    """Return a result without its texts. Claude Code shows the result itself if the form is not that of the tool."""
+    """Return a result without its texts. Claude Code shows the original if the form is not that of
+    the tool."""
     if tool.startswith("mcp__"):
         return [{"type": "text", "text": ""}] if isinstance(value, list) else _blank(value)
-    if tool == "Read" and isinstance(value, dict):  # of an image or a document too, whose data can't be empty
+    if tool == "Read" and isinstance(value, dict):  # also for images and documents, whose data must not be empty
         return {"type": "text", "file": _EMPTY_FILE}
     return _blank(value, _KINDS)
 
 
 def _blank(value: Any, kinds: Set[str] = frozenset()) -> Any:
-    """Take every text out of a result, but for words under the names of kinds."""
+    """Remove all texts from a result, except schema keywords."""
     if isinstance(value, str):
         return ""
     if isinstance(value, dict):

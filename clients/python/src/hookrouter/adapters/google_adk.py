@@ -2,8 +2,8 @@
 
     runner = InMemoryRunner(agent=agent, app_name="app", plugins=[HookPlugin()])
 
-Give it as the last plugin, so that no other one changes a tool's input after the hooks have seen it. Callbacks of an
-agent still run after it.
+Give it as the last plugin, so that no other one changes a tool's input after the hooks have seen
+it. An agent's callbacks still run after it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ._hooks import Hooks, joined
 
 
 class HookPlugin(BasePlugin):
-    """Has a router decide about prompts and tool calls; options are those of Hooks.
+    """Lets a router decide on prompts and tool calls; options are those of Hooks.
 
-    The session is that of the runner. A denied prompt raises before it is stored.
+    The session is the runner's. A denied prompt raises before it is stored.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -46,12 +46,13 @@ class HookPlugin(BasePlugin):
         return types.Content(role=user_message.role, parts=parts)
 
     async def before_run_callback(self, *, invocation_context: Any) -> None:
-        """Refuse run_live: its prompts go to the model as they come, and no plugin is asked."""
+        """Refuse run_live, since its prompts go to the model without a call of a plugin."""
         if invocation_context.live_request_queue is not None:
             raise Denied("run_live was denied: its prompts can't be put behind hooks; use run_async")
 
     async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
-        """Refuse an agent that runs code out of the model's text: no tool is called for it, so nobody can be asked."""
+        """Refuse an agent that runs code from the model's text, since it calls no tool that could
+        be gated."""
         executor = getattr(agent, "code_executor", None)
         if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
             raise Denied(
@@ -60,7 +61,7 @@ class HookPlugin(BasePlugin):
             )
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any) -> Any:
-        """Ask whether a tool may run; a result says that it may not."""
+        """Ask whether a tool may run; a returned result means that it may not."""
         session, key = _keys(tool_context)
         call = {"tool_name": tool.name, "tool_input": tool_args, "tool_call_id": tool_context.function_call_id}
         outcome = self.hooks.remember(await self.hooks.before(session, call), session, key)
@@ -72,7 +73,7 @@ class HookPlugin(BasePlugin):
         return None
 
     async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
-        """Report what a tool returned; a result replaces it."""
+        """Report the result of a tool; a returned result replaces it."""
         session, key = _keys(tool_context)
         outcome = self.hooks.recall(tool.name, session, key)
         if not outcome.denied:
@@ -87,7 +88,7 @@ class HookPlugin(BasePlugin):
     async def on_tool_error_callback(
         self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, error: Exception
     ) -> None:
-        """Report what a tool raised."""
+        """Report the exception of a tool."""
         session, key = _keys(tool_context)
         await self.hooks.failed(session, self.hooks.recall(tool.name, session, key), error)
 

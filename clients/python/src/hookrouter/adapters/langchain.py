@@ -23,16 +23,16 @@ from ._hooks import Hooks, Outcome, Prompt, ToolFailed, joined
 
 
 class HookState(AgentState[Any]):
-    """What hooks said at the prompt, for each model request of the turn."""
+    """The context that hooks added at the prompt, for each model request of the turn."""
 
     hookrouter_context: NotRequired[Annotated[str, PrivateStateAttr]]  # type: ignore[valid-type]
 
 
 class HookMiddleware(AgentMiddleware[HookState, Any, Any]):
-    """Has a router decide about prompts and tool calls; options are those of Hooks.
+    """Lets a router decide on prompts and tool calls; options are those of Hooks.
 
-    The session is the thread_id of the run's configuration. A denied prompt is taken out of the state, and the
-    agent ends with the reason as its answer.
+    The session is the thread_id of the run's configuration. A denied prompt is removed from the
+    state, and the agent ends with the reason as its answer.
     """
 
     state_schema = HookState
@@ -95,7 +95,7 @@ def _session() -> str:
 
 
 def _asked(state: HookState) -> list[HumanMessage]:
-    """Return what the user said last; a program may have put instructions, or the beginning of an answer, after it."""
+    """Return the last message of the user. Instructions or the start of an answer may follow it."""
     asked: list[HumanMessage] = []
     for message in reversed(state["messages"]):
         begun = isinstance(message, AIMessage) and not message.tool_calls and not asked
@@ -116,7 +116,7 @@ def _prompted(asked: list[HumanMessage], prompt: Prompt) -> dict[str, Any]:
         if len(asked) != 1 or not isinstance(asked[0].content, str):
             return _refused(asked, Denied("The prompt was denied: hooks changed it, and it is not one text"))
         messages.append(asked[0].model_copy(update={"content": prompt.text}))
-    # Models take instructions of the system before the conversation only. What has a lesser role must not become one.
+    # Models accept system instructions only before the conversation. A message with a lesser role must not become one.
     messages += [HumanMessage(m["content"]) for m in prompt.heard if m["role"] != "system"]
     return {"messages": messages, "hookrouter_context": prompt.heard.of("system").text}
 
@@ -142,7 +142,7 @@ def _call(request: ToolCallRequest) -> dict[str, Any]:
 
 
 def _message(request: ToolCallRequest, returned: Any) -> ToolMessage | None:
-    """Find the answer to the call: a tool may also return commands for the graph."""
+    """Return the message that answers the call. A tool may also return commands for the graph."""
     update = returned.update if isinstance(returned, Command) else {"messages": [returned]}
     messages = update.get("messages") if isinstance(update, dict) else None
     found = [m for m in messages or [] if isinstance(m, ToolMessage) and m.tool_call_id == request.tool_call["id"]]
@@ -150,7 +150,7 @@ def _message(request: ToolCallRequest, returned: Any) -> ToolMessage | None:
 
 
 def _alone(request: ToolCallRequest, returned: Any, message: ToolMessage) -> bool:
-    """Report whether the answer is all that a model will see: a command may put other messages beside it."""
+    """Report whether the model will see only the answer: a command may add other messages."""
     update = returned.update if isinstance(returned, Command) else None
     known = request.state.get("messages", []) if isinstance(request.state, dict) else []
     return update is None or all(m is message or m in known for m in update["messages"])

@@ -1,9 +1,10 @@
-"""OpenAI Agents SDK: function tools behind hooks, and a run configuration that asks about the prompt.
+"""OpenAI Agents SDK: function tools with hooks, and a run configuration that asks about the prompt.
 
     hooks = RouterHooks()
     result = await Runner.run(hooks.guard(agent), prompt, run_config=hooks.run_config("session-1"))
 
-The SDK's guardrails can refuse a tool's input and not change it, so the tools themselves are wrapped.
+The SDK's guardrails can refuse a tool's input but not change it, so the tools themselves are
+wrapped.
 """
 
 from __future__ import annotations
@@ -22,23 +23,24 @@ _ROLES = {"system": "developer", "user": "user", "assistant": "assistant"}
 
 
 class RouterHooks:
-    """Has a router decide about prompts and tool calls; options are those of Hooks."""
+    """Lets a router decide on prompts and tool calls; options are those of Hooks."""
 
     def __init__(self, **options: Any) -> None:
         self.hooks = Hooks("openai-agents", **options)
         self._changed: dict[tuple[str, str], str] = {}  # by session and prompt: the SDK's session keeps the original
 
     def guard(self, agent: Any) -> Any:
-        """Return the agent, and those that it hands over to, with their tools behind hooks.
+        """Return the agent, and those that it hands over to, with hooks around their tools.
 
-        ValueError where an agent has tools that this can't put behind hooks: those that run at the model's side,
-        MCP servers (hook-agent mcp-proxy stands before one), a shell, a computer, ready-made handoffs, the
+        ValueError if an agent has tools that can't be gated: hosted tools of the model's provider,
+        MCP servers (use hook-agent mcp-proxy), a shell, a computer, ready-made handoffs, the
         capabilities of a SandboxAgent.
         """
         return self._guarded(agent, {})
 
     def run_config(self, session: str = "", **options: Any) -> Any:
-        """Return the configuration of one run, which asks about its prompt; a denied one raises Denied."""
+        """Return the configuration of one run, which asks about its prompt; a denied prompt raises
+        Denied."""
         if options.get("call_model_input_filter") is not None:
             raise ValueError("run_config: call_model_input_filter is taken by the hooks")
         if options.get("nest_handoff_history"):
@@ -61,7 +63,7 @@ class RouterHooks:
         return new
 
     def tool(self, tool: Any) -> Any:
-        """Return a function tool behind hooks."""
+        """Return a function tool with hooks."""
 
         async def invoke(ctx: Any, arguments: str) -> Any:
             try:
@@ -86,14 +88,14 @@ class RouterHooks:
 
 
 class _Turn:
-    """One run: what became of its prompt."""
+    """The state of one run: the outcome for its prompt."""
 
     def __init__(self, hooks: Hooks, session: str, changed: dict[tuple[str, str], str]) -> None:
         self._hooks, self._session, self._changed = hooks, session, changed
         self._prompt: Prompt | None = None
 
     async def prepare(self, call: Any) -> Any:
-        """Put what hooks said of the prompts into a request."""
+        """Add the context that hooks added at the prompts to a request."""
         items = list(call.model_data.input)
         if last := _last(items):  # a configuration may serve several runs
             await self._ask(last)
@@ -120,7 +122,7 @@ class _Turn:
 
 
 def _last(items: list[Any]) -> list[Any]:
-    """Return what the user said last; a program may have put instructions, or the beginning of an answer, after it."""
+    """Return the last message of the user. Instructions or the start of an answer may follow it."""
     last: list[Any] = []
     for item in reversed(items):
         if item.get("role") == "user":
@@ -131,7 +133,7 @@ def _last(items: list[Any]) -> list[Any]:
 
 
 def _text(item: Any) -> str:
-    """Return the text of what a user said."""
+    """Return the text of a user's message."""
     if item.get("role") != "user":
         return ""
     content = item.get("content")

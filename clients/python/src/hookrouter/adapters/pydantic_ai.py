@@ -32,7 +32,7 @@ from ._hooks import ToolFailed as Failure
 
 
 class HookCapability(AbstractCapability[Any]):
-    """Has a router decide about prompts and tool calls; options are those of Hooks.
+    """Lets a router decide on prompts and tool calls; options are those of Hooks.
 
     The session is the conversation's id. A denied prompt raises Denied before the model is asked.
     """
@@ -56,13 +56,13 @@ class HookCapability(AbstractCapability[Any]):
             self._prompts.pop(ctx.run_id, None)
 
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
-        """Say what hooks made of the prompt, and what they added."""
+        """Apply the changed prompt and the context of hooks to the request."""
         if kept := self._prompts.pop(ctx.run_id, None):
             _rewrite(request_context.messages, *kept)
         return request_context
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
-        """Run a tool behind its hooks."""
+        """Run a tool with its hooks."""
 
         failures: list[Exception] = []
 
@@ -88,7 +88,7 @@ class HookCapability(AbstractCapability[Any]):
         return ToolReturn(result, content=more)
 
     async def wrap_output_process(self, ctx: Any, *, output_context: Any, output: Any, handler: Any) -> Any:
-        """Run an output function behind its hooks: it is a tool that ends the run."""
+        """Run an output function, a tool that ends the run, with its hooks."""
         if not output_context.has_function:
             return await handler(output)
         name, call = output_context.function_name, output_context.tool_call
@@ -122,7 +122,8 @@ class HookCapability(AbstractCapability[Any]):
 
 
 async def _caught(result: Awaitable[Any], failures: list[Exception]) -> Any:
-    """Wait for a tool. An exception whose text the SDK shows the model is kept, and is a result."""
+    """Wait for a tool. An exception whose text the SDK shows to the model is kept and counts as a
+    result."""
     try:
         return await result
     except (ToolRetryError, ToolFailedError, ModelRetry, ToolFailed) as error:
@@ -132,7 +133,7 @@ async def _caught(result: Awaitable[Any], failures: list[Exception]) -> Any:
 
 
 def _judged(outcome: Outcome, failure: Exception, kind: Callable[[str], Exception]) -> Exception:
-    """Return a failure as hooks let it pass."""
+    """Return a failure as changed by hooks."""
     if outcome.denied:
         return kind(outcome.refusal)
     if not outcome.changed and not outcome.text:
@@ -146,7 +147,8 @@ def _session(ctx: Any) -> str:
 
 
 def _seen(value: Any) -> Any:
-    """Return an input as JSON has it, with what its models hide where they are written: a tool gets that too."""
+    """Return an input as JSON data, including fields that its models hide when dumped, since a tool
+    gets them too."""
     return json.loads(json.dumps(value, default=_whole))
 
 
@@ -165,7 +167,7 @@ def _whole(value: Any) -> Any:
 
 
 def _named(output_context: Any, value: Any) -> dict[str, Any]:
-    """Return the input of an output function, whose only argument comes without its name."""
+    """Return the input of an output function, whose single argument is passed without its name."""
     if isinstance(value, dict):
         return value
     schema = output_context.tool_def.parameters_json_schema if output_context.tool_def else {}
@@ -173,7 +175,7 @@ def _named(output_context: Any, value: Any) -> dict[str, Any]:
 
 
 def _waiting(messages: list[Any]) -> Any:
-    """Return the prompt that ends a history: a run without one of its own answers it."""
+    """Return the prompt at the end of a history, which a run without its own prompt answers."""
     parts: list[Any] = []
     for message in reversed(messages):
         if not isinstance(message, ModelRequest):
@@ -187,7 +189,7 @@ def _waiting(messages: list[Any]) -> Any:
 
 
 def _rewrite(messages: list[Any], asked: Any, prompt: Prompt) -> None:
-    """Change the request in place: the history keeps it too."""
+    """Change the request in place, so that the history has the change as well."""
     more = [_part(one) for one in prompt.heard]
     for message in reversed(messages):
         if not isinstance(message, ModelRequest):
@@ -205,12 +207,12 @@ def _rewrite(messages: list[Any], asked: Any, prompt: Prompt) -> None:
 
 
 def _part(message: dict[str, Any]) -> Any:
-    # What has a lesser role must not become an instruction of the system.
+    # A message with a lesser role must not become a system instruction.
     return (SystemPromptPart if message["role"] == "system" else UserPromptPart)(message["content"])
 
 
 def _validated(ctx: Any, name: str, given: dict[str, Any]) -> Any:
-    """Read an input that hooks changed, as the SDK read the model's."""
+    """Validate an input that hooks changed, as the SDK validates the model's."""
     tool = (getattr(ctx.tool_manager, "tools", None) or {}).get(name)
     if tool is None or getattr(tool, "args_validator_func", None) is not None:
         raise ModelRetry(f"The call of {name} was denied: a hook changed its input, which can't be checked again")

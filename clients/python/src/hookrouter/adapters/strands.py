@@ -15,11 +15,11 @@ from ..errors import Denied
 from ._hooks import Hooks, ToolFailed, joined
 
 _ANSWERS = {"toolResult", "interruptResponse", "cachePoint"}
-"""Content of a user's message that is no prompt."""
+"""Kinds of content in a user's message that are not a prompt."""
 
 
 class HookHandler(InterventionHandler):
-    """Has a router decide about prompts and tool calls; options are those of Hooks.
+    """Lets a router decide on prompts and tool calls; options are those of Hooks.
 
     The session is the agent's. A denied prompt ends the invocation with the reason as its answer.
     """
@@ -66,7 +66,7 @@ class HookHandler(InterventionHandler):
         return Transform(apply=lambda event: event.tool_use.__setitem__("input", outcome.call.tool_input))
 
     async def after_tool_call(self, event: Any, **kwargs: Any) -> Any:
-        """Report what a tool returned."""
+        """Report the result of a tool."""
         if event.cancel_message is not None:  # it did not run
             return Proceed()
         session, result = event.agent.session_id, event.result

@@ -1,7 +1,8 @@
-"""Amplifier on the bus, in both directions.
+"""Integration with Amplifier, in both directions.
 
-mount is a hook module for amplifier-core: it forwards a session's events to the bus and returns what the hooks
-there decide. `hookrouter host` is the other direction: it runs Amplifier's hook modules as workers of the bus.
+mount is a hook module for amplifier-core: it forwards a session's events to the bus and returns the
+decisions of the hooks there. `hookrouter host` is the other direction: it runs Amplifier's hook
+modules as workers on the bus.
 """
 
 from ._config import Config

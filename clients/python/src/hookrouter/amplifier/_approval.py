@@ -1,4 +1,4 @@
-"""Modules that ask a person: the router asks, and remembers."""
+"""Approval requests of modules, which the router makes and stores."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from ..models import HookResult
 from ._coordinator import ongoing
 
 MAX_TIMEOUT = 7 * 24 * 3600.0
-"""The longest time to answer, in seconds; routers cut it to that too."""
+"""The longest timeout of an approval request, in seconds, which routers enforce too."""
 
 
 class Ask(BaseException):
-    """Leaves a handler that asks: no `except Exception` of it takes that for a failure."""
+    """Ends a handler that asks a person. `except Exception` does not catch it."""
 
     def __init__(self, request: Any) -> None:
         super().__init__("ask the person at the router")
         self.request = request
 
     def result(self) -> HookResult:
-        """Return what has the router ask."""
+        """Return the result that makes the router ask."""
         timeout = getattr(self.request, "timeout", None)
         result = HookResult(
             action="ask_user",
@@ -32,10 +32,11 @@ class Ask(BaseException):
 
 
 class BusApprovals:
-    """The approval provider of a host's modules. The answer is the router's, after the module has had its say."""
+    """The approval provider of a host's modules. The router asks the person after the module's
+    handler has ended."""
 
     async def request_approval(self, request: Any) -> Any:
-        """Ask."""
+        """Ask a person through the router."""
         ask = Ask(request)
         now = ongoing.get()
         if now is not None:

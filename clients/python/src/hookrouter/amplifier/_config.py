@@ -1,4 +1,4 @@
-"""What a mount plan may say of the hook module."""
+"""The configuration of the hook module in a mount plan."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from typing import Any
 from .. import _names
 
 GATED = ("prompt:submit", "provider:request", "tool:pre", "tool:post")
-"""The events that Amplifier's orchestrators obey, or whose denial this module enforces itself."""
+"""The events whose denial Amplifier's orchestrators obey or this module enforces."""
 _STREAMS = ("content_block:", "thinking:", "llm:")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """The config of hooks-hookrouter in a mount plan."""
+    """The configuration of hooks-hookrouter in a mount plan."""
 
     url: str | None = None
-    """The address of NATS; NATS_URL where it is missing."""
+    """The address of NATS; by default, NATS_URL."""
     creds: str | None = None
     prefix: str = "hooks"
     events: Sequence[str] | None = None
-    """What is forwarded. Without a value: all events of amplifier-core but those of streams."""
+    """The forwarded events. By default, all events of amplifier-core except those of streams."""
     closed: Sequence[str] = GATED
-    """The events that are denied where the bus decides nothing: patterns, as of hooks."""
+    """Patterns of events that are denied if the bus does not decide."""
     patience: float = 5.0
-    """Seconds that a gated event waits for a router."""
+    """How long a gated event waits for a router, in seconds."""
     priority: int = 1000
-    """After the session's other hooks, so that the bus judges what they have made of the data."""
+    """The priority: after the session's other hooks, so that the bus gets the data as changed by
+    them."""
     require_verdict: bool = True
-    """Whether a tool refuses an input that no verdict on a tool:pre permits."""
+    """Whether a tool refuses an input that no verdict on tool:pre permits."""
     changed_prompt: str = "deny"
-    """What happens where the bus changes a prompt: deny, since loop-basic and others send the old one all the same;
-    pass, where the orchestrator is known to take the new one."""
+    """What to do if the bus changes a prompt: deny, since loop-basic and others still send the old
+    one; pass, if the orchestrator is known to use the new one."""
 
     def __post_init__(self) -> None:
         for name in ("events", "closed"):
@@ -57,14 +58,14 @@ class Config:
 
     @classmethod
     def of(cls, config: Mapping[str, Any] | None) -> Config:
-        """Read a mount plan's config; ValueError where it has a member that means nothing."""
+        """Parse the configuration in a mount plan; ValueError for an unknown member."""
         known = {field.name for field in dataclasses.fields(cls)}
         if unknown := set(config or {}) - known:
             raise ValueError(f"{', '.join(sorted(unknown))}: no such option; there are {', '.join(sorted(known))}")
         return cls(**(config or {}))
 
     def forwarded(self) -> list[str]:
-        """List the events to register for: amplifier-core matches no patterns."""
+        """List the events to register for, since amplifier-core does not support patterns."""
         from amplifier_core.events import ALL_EVENTS
 
         if self.events is None:
@@ -74,10 +75,10 @@ class Config:
         return named + [e for e in ALL_EVENTS if e not in named and any(matches(p, e) for p in wanted)]
 
     def gated(self, event: str) -> bool:
-        """Report whether an event is denied where nothing is decided."""
+        """Report whether an event is denied without a decision."""
         return any(matches(pattern, event) for pattern in self.closed)
 
 
 def matches(pattern: str, event: str) -> bool:
-    """Report whether a pattern of the bus means an event."""
+    """Report whether a pattern of the bus matches an event."""
     return pattern in ("*", event) or (pattern.endswith(":*") and event.startswith(pattern[:-1]))

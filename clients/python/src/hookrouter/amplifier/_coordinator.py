@@ -1,4 +1,4 @@
-"""What a hosted module gets in the place of amplifier-core's coordinator."""
+"""The replacement for amplifier-core's coordinator in hosted modules."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("hookrouter.amplifier")
 ELSEWHERE = ("providers", "tools", "context", "orchestrator", "module-source-resolver")
-"""Mount points that are in the agent's process."""
+"""Mount points that exist only in the agent's process."""
 UNKNOWN = (
     "session", "loader", "cancellation", "channels", "approval_system", "injection_budget_per_turn",
     "injection_size_limit", "request_cancel", "reset_turn", "process_hook_result", "to_dict",
 )  # fmt: skip
-"""Members of amplifier-core's coordinator that mean nothing outside of the agent's process."""
+"""Members of amplifier-core's coordinator that exist only in the agent's process."""
 
 
 class Refused(HookRouterError, AttributeError):
-    """A hosted module asked for what is in the agent's process."""
+    """A hosted module accessed something that exists only in the agent's process."""
 
     def __init__(self, call: str) -> None:
         super().__init__(f"{call} is refused: that is in the agent's process, and this host is not")
@@ -36,7 +36,7 @@ class Refused(HookRouterError, AttributeError):
 
 @dataclass
 class Ongoing:
-    """What is known of the call that a handler answers."""
+    """The context of the call that a handler answers."""
 
     refused: list[Refused] = field(default_factory=list)
     asked: list[Ask] = field(default_factory=list)
@@ -47,7 +47,7 @@ ongoing: ContextVar[Ongoing | None] = ContextVar("hookrouter_amplifier_call", de
 
 
 def refuse(call: str) -> Refused:
-    """Make a refusal; a module that catches it does not pass for one that has decided."""
+    """Return a refusal. Even if the module catches it, its result does not count as a decision."""
     refused = Refused(call)
     now = ongoing.get()
     if now is not None:
@@ -66,11 +66,11 @@ class Entry:
     priority: int
     handler: Callable[..., Any]
     number: int = 0
-    """Among those of the same module, event and name."""
+    """The index among the handlers of the same module, event and name."""
 
     @property
     def key(self) -> tuple[str, str, str, int]:
-        """What is the same in every session."""
+        """The key of the entry, which is the same in all sessions."""
         return self.module, self.event, self.name, self.number
 
 
@@ -80,11 +80,11 @@ class Hooks:
     def __init__(self, host: Host, session: str) -> None:
         self._host, self.session = host, session
         self.entries: list[Entry] = []
-        self.added: list[asyncio.Task[Callable[[], Any]]] = []  # hooks on the bus of this session alone
+        self.added: list[asyncio.Task[Callable[[], Any]]] = []  # hooks on the bus for this session only
         self.module = ""  # that is mounted now
 
     def register(self, event: str, handler: Callable[..., Any], priority: int = 0, name: str | None = None) -> Any:
-        """Register a handler; the host answers for it on the bus."""
+        """Register a handler, which the host serves on the bus."""
         title = str(name or getattr(handler, "__name__", type(handler).__name__))
         same = [e for e in self.entries if (e.module, e.event, e.name) == (self.module, event, title)]
         entry = Entry(self.module, event, title, priority, handler, len(same))
@@ -100,7 +100,7 @@ class Hooks:
     on = register
 
     def unregister(self, name: str) -> None:
-        """Remove the handlers of a name."""
+        """Remove the handlers with a name."""
         self.entries = [entry for entry in self.entries if entry.name != name]
 
     async def emit(self, event: str, data: dict[str, Any]) -> Any:
@@ -108,7 +108,7 @@ class Hooks:
         return await self._host.emit(self.session, event, data)
 
     async def emit_and_collect(self, event: str, data: dict[str, Any], timeout: float | None = None) -> list[Any]:
-        """Ask all hooks of an event on the bus."""
+        """Call all hooks of an event on the bus."""
         return await self._host.collect(self.session, event, data, timeout)
 
     def list_handlers(self, event: str | None = None) -> dict[str, list[str]]:
@@ -120,12 +120,12 @@ class Hooks:
         return found
 
     def set_default_fields(self, **fields: Any) -> None:
-        """Refuse: the fields of a session's events are its agent's."""
+        """Refuse, since only the agent sets the fields of a session's events."""
         raise refuse("hooks.set_default_fields")
 
 
 class _MountPoints(dict[str, Any]):
-    """The mount points of a host, for modules that look for themselves."""
+    """The mount points of a host, for modules that access them directly."""
 
     def __missing__(self, name: str) -> Any:
         raise refuse(f"coordinator.mount_points[{name!r}]")
@@ -164,14 +164,14 @@ class Coordinator:
         raise AttributeError(f"'Coordinator' object has no attribute {name!r}", name=name, obj=self)
 
     def get(self, mount_point: str, name: str | None = None) -> Any:
-        """Return what is mounted on this host: the hooks, and providers that it was given."""
+        """Return what is mounted on this host: the hooks and the given providers."""
         if mount_point not in self.mount_points:
             raise refuse(f"coordinator.get({mount_point!r})")
         found = self.mount_points[mount_point]
         return found.get(name) if name is not None and isinstance(found, dict) else found
 
     async def mount(self, mount_point: str, module: Any, name: str | None = None) -> None:
-        """Mount a provider, or a context. Tools and orchestrators are the agent's."""
+        """Mount a provider or a context. Tools and orchestrators belong to the agent."""
         if mount_point == "providers":
             self.mount_points.setdefault("providers", {})[name or module.name] = module
         elif mount_point == "context":
@@ -180,18 +180,19 @@ class Coordinator:
             raise refuse(f"coordinator.mount({mount_point!r})")
 
     async def unmount(self, mount_point: str, name: str | None = None) -> None:
-        """Take away what was mounted."""
+        """Unmount what was mounted."""
         if name is not None and isinstance(self.mount_points.get(mount_point), dict):
             self.mount_points[mount_point].pop(name, None)
         else:
             self.mount_points.pop(mount_point, None)
 
     def register_capability(self, name: str, value: Any) -> None:
-        """Offer something to the other modules of this host."""
+        """Register a capability for the other modules of this host."""
         self._capabilities[name] = value
 
     def get_capability(self, name: str) -> Any:
-        """Return what a module of this host, or the host, offers; None for others, as amplifier-core does."""
+        """Return a capability of this host or of its modules; None if unknown, as in
+        amplifier-core."""
         if name not in self._capabilities and name not in self._missing:
             self._missing.add(name)
             log.warning("coordinator.get_capability(%r) is None: no module of this host offers it", name)
@@ -202,15 +203,15 @@ class Coordinator:
         self._host.contributes(self.session_id, channel, name, callback)
 
     async def collect_contributions(self, channel: str) -> list[Any]:
-        """Ask the contributors of a channel on the bus."""
+        """Call the contributors of a channel on the bus."""
         return await self._host.contributions(channel)
 
     def register_cleanup(self, cleanup: Callable[[], Any]) -> None:
-        """Have something called when the session is given up."""
+        """Register a function to call when the session is closed."""
         self._cleanups.append(cleanup)
 
     async def cleanup(self) -> None:
-        """Clean up, the last first."""
+        """Call the cleanup functions in reverse order."""
         while self._cleanups:
             try:
                 done = self._cleanups.pop()()

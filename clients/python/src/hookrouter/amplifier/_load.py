@@ -22,10 +22,11 @@ class Module:
     name: str
     config: dict[str, Any] = field(default_factory=dict)
     source: str | None = None
-    """The directory of the module, where it is not installed."""
+    """The directory of a module that is not installed."""
     on_failure: Literal["continue", "deny"] = "continue"
     timeout_ms: int = 25_000
-    """Amplifier has no limit; the chain's is 30 s, and a hook that fails before it is over is decided by on_failure."""
+    """Amplifier has no timeout. The chain's is 30 s, and on_failure applies only to a hook that
+    fails before that."""
     kind: str = "hooks"
 
 
@@ -73,7 +74,7 @@ def _entry(entry: Any, kind: str, on_failure: Any, path: Path) -> Module:
 
 
 def load(module: Module) -> tuple[Callable[..., Any], Callable[..., Any] | None]:
-    """Find the mount of a module, and its on_session_ready."""
+    """Return the mount function of a module, and its on_session_ready."""
     source = module.source
     if source is None and Path(module.name).is_dir():
         source = module.name
@@ -97,7 +98,7 @@ def load(module: Module) -> tuple[Callable[..., Any], Callable[..., Any] | None]
 
 
 def short_name(module: Module) -> str:
-    """Return the name of a module that was given as a directory."""
+    """Return the name of a module that is given as a directory."""
     name = Path(module.name).name if "/" in module.name or module.name == "." else module.name
     return name.removeprefix("amplifier-module-")
 

@@ -19,7 +19,7 @@ _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 async def run(handler: Callable[..., Any], event: str, data: dict[str, Any]) -> Any:
-    """Call a handler as amplifier-core does. What it prints is for the session's user."""
+    """Call a handler as amplifier-core does. Its output is for the session's user."""
     now = Ongoing()
     token = ongoing.set(now)
     value, failed = None, None
@@ -48,7 +48,8 @@ async def run(handler: Callable[..., Any], event: str, data: dict[str, Any]) -> 
 
 
 def _joined(result: HookResult) -> HookResult:
-    """Join the injections that a handler lists, as amplifier-core does: a hook on the bus has one."""
+    """Join the injections in a handler's result as amplifier-core does, since a hook on the bus has
+    only one."""
     if listed := result.context_injections:
         result.context_injections = None
         result.context_injection = "\n\n".join(one.content for one in listed)

@@ -1,8 +1,10 @@
-"""Makes tools obey: an input that no verdict permits does not run, and a withheld result is not shown.
+"""Enforces verdicts at tools: an input without a permission does not run, and a withheld result is
+not shown.
 
-loop-basic, as other orchestrators, runs a tool with the input that it sent to its hooks, whatever they made of it,
-and ignores a denied tool:post. amplifier-core drops a hook's changes where a later hook injects, and lets an event
-pass whose handler was cancelled. So what the bus decided is enforced where the tool runs.
+loop-basic, like other orchestrators, runs a tool with the input that it sent to its hooks, ignores
+their changes, and ignores a denied tool:post. amplifier-core drops a hook's changes if a later hook
+injects context, and lets an event pass if its handler was cancelled. So the decision of the bus is
+enforced where the tool runs.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from typing import Any
 
 log = logging.getLogger("hookrouter.amplifier")
 KEEP = 64
-"""How many permissions of one tool are remembered."""
+"""The maximum number of stored permissions of one tool."""
 
 
 @dataclass(eq=False)
 class Grant:
-    """One permission to run a tool: for the input that was asked about, with what it became."""
+    """A permission to run a tool: the input that was asked about, and the input as changed by
+    hooks."""
 
     asked: str
     given: dict[str, Any]
@@ -30,7 +33,7 @@ class Grant:
     result: Any = None
 
     def permits(self, tool_input: str) -> bool:
-        """Report whether a call's input is the one that was asked about, or the one that it became."""
+        """Report whether a call's input is the one that was asked about or the changed one."""
         return tool_input in (self.asked, _text(self.given))
 
 
@@ -40,15 +43,15 @@ class ToolGuard:
     def __init__(self, coordinator: Any, strict: bool) -> None:
         self._coordinator, self._strict = coordinator, strict
         self._grants: dict[str, deque[Grant]] = {}
-        self._names: dict[int, tuple[Any, set[str]]] = {}  # by the tool's identity; it is kept alive
+        self._names: dict[int, tuple[Any, set[str]]] = {}  # by the tool's id(); the tool is kept alive
 
     def cover(self) -> None:
-        """Guard the tools that are mounted now."""
+        """Guard all currently mounted tools."""
         for name, tool in (self._coordinator.get("tools") or {}).items():
             self.covers(name, tool)
 
     def covers(self, name: str, tool: Any = None) -> bool:
-        """Guard one tool; False where that can't be done."""
+        """Guard one tool; False if that is not possible."""
         tool = tool if tool is not None else (self._coordinator.get("tools") or {}).get(name)
         if tool is None:
             return True  # nothing can run
@@ -69,11 +72,11 @@ class ToolGuard:
         return True
 
     def permit(self, name: str, asked: Any, given: dict[str, Any]) -> None:
-        """Remember what a verdict permits."""
+        """Store the permission of a verdict."""
         self._grants.setdefault(name, deque(maxlen=KEEP)).append(Grant(_text(asked), given))
 
     def take(self, tool: int, tool_input: Any) -> Grant | None:
-        """Use up the permission for a call."""
+        """Consume the permission for a call."""
         text = _text(tool_input)
         for name in self._names[tool][1]:
             for grant in self._grants.get(name, ()):
@@ -88,7 +91,7 @@ class ToolGuard:
         return self._strict
 
     def replace(self, name: str, tool_input: Any, result: Any) -> bool:
-        """Put another result in the place of the one that a tool gave; False where it is not known."""
+        """Replace the result of a tool; False if the result is not known."""
         text = _text(tool_input)
         for grant in self._grants.get(name, ()):
             if grant.result is not None and grant.permits(text):
@@ -97,7 +100,7 @@ class ToolGuard:
         return False
 
     def settle(self, name: str, tool_input: Any) -> None:
-        """Forget a call that is over."""
+        """Delete the record of a completed call."""
         text, grants = _text(tool_input), self._grants.get(name)
         for grant in list(grants or ()):
             if grants is not None and grant.used and grant.permits(text):
@@ -105,14 +108,14 @@ class ToolGuard:
                 return
 
     def revoke(self, name: str, tool_input: Any) -> None:
-        """Take back the permissions that a call did not use, which another handler may have denied."""
+        """Revoke the unused permissions of a call, which another handler may have denied."""
         text = _text(tool_input)
         grants: deque[Grant] = self._grants.get(name, deque())
         for grant in [g for g in grants if not g.used and g.permits(text)]:
             grants.remove(grant)
 
     def forget(self) -> None:
-        """Forget every permission: a new turn begins."""
+        """Delete all permissions, since a new turn starts."""
         self._grants.clear()
 
     def release(self) -> None:
@@ -141,7 +144,7 @@ def _guarded(execute: Callable[..., Any], guards: list[tuple[ToolGuard, int]]) -
 
 
 def refusal(reason: str) -> Any:
-    """Make the result of a tool that did not run, or whose result is withheld."""
+    """Return the result for a tool that did not run, or whose result is withheld."""
     from amplifier_core import ToolResult
 
     text = f"Denied by hookrouter: {reason}"
@@ -149,7 +152,7 @@ def refusal(reason: str) -> Any:
 
 
 def _overwrite(old: Any, new: Any) -> bool:
-    """Change a ToolResult where it is: the orchestrator reads that one."""
+    """Change a ToolResult in place, since the orchestrator reads that object."""
     parts = new if isinstance(new, dict) and "output" in new else {"output": new}
     try:
         old.content = None

@@ -1,4 +1,4 @@
-"""The host: runs Amplifier's hook modules, as they are, as workers of the bus."""
+"""The host: runs unchanged Amplifier hook modules as workers on the bus."""
 
 from __future__ import annotations
 
@@ -26,20 +26,22 @@ from ._run import run
 
 log = logging.getLogger("hookrouter.amplifier")
 MAX_SESSIONS = 256
-"""How many sessions have modules of their own; of the one that was idle the longest they are given up."""
+"""The maximum number of sessions with mounted modules. Beyond it, those of the longest idle session
+are closed."""
 LOAD_FAILED_WAIT = 2.0
-"""How long, in seconds, a module:load_failed may take."""
+"""The timeout of a module:load_failed event, in seconds."""
 Key = tuple[str, str]
-"""The proven sender, and its session: what one agent calls s1 is not another's."""
+"""The authenticated sender and its session, since the session ids of agents are independent."""
 
 
 class Host:
-    """Mounts modules once for each session of the bus, as Amplifier does, and answers for their hooks."""
+    """Mounts modules once for each session on the bus, as Amplifier does, and serves their hooks."""
 
     def __init__(
         self, client: Client, modules: Sequence[Module], *, agent: Client | None = None, working_dir: str | None = None
     ) -> None:
-        """Make a host. agent is a client for events that modules emit, where client's identity may not."""
+        """Create a host. agent is a client for events that modules emit, if client has no
+        permission for that."""
         self.worker = Worker(client)
         self.modules = list(modules)
         self._client, self._agent_client = client, agent or client
@@ -52,7 +54,7 @@ class Host:
         self._template: Coordinator | None = None
 
     async def start(self) -> list[Registration]:
-        """Mount the modules and register their hooks; return what is registered."""
+        """Mount the modules and register their hooks; return the registrations."""
         for module in self.modules:
             try:
                 self._found.append((module, *load(module)))
@@ -80,7 +82,7 @@ class Host:
     # -- sessions
 
     async def _mount(self, session: str) -> Coordinator:
-        """Mount every module on a coordinator of its session."""
+        """Mount all modules on a coordinator of the session."""
         config: dict[str, Any] = {"session": {}, "tools": [], "hooks": [], "providers": []}
         for module in self.modules:
             config.setdefault(module.kind, []).append({"module": short_name(module), "config": module.config})
@@ -104,7 +106,7 @@ class Host:
         return coordinator
 
     async def _load_failed(self, module: Module, error: Exception) -> None:
-        """Tell the bus that a module could not be loaded, as well as that is possible."""
+        """Report to the bus, best effort, that a module could not be loaded."""
         data = {"module_type": module.kind.removesuffix("s"), "module_id": short_name(module), "error": str(error)}
         try:
             await asyncio.wait_for(Agent(self._client).emit(events.MODULE_LOAD_FAILED, data), LOAD_FAILED_WAIT)
@@ -142,7 +144,8 @@ class Host:
     # -- registrations
 
     def _group(self, entries: list[Entry]) -> list[tuple[Registration, list[Entry]]]:
-        """Make one hook of what a module registered for several events under one name."""
+        """Combine the handlers that a module registered for several events under one name into one
+        hook."""
         groups: dict[tuple[str, str, int, int], list[Entry]] = {}
         for entry in entries:
             groups.setdefault((entry.module, entry.name, entry.priority, entry.number), []).append(entry)
@@ -164,7 +167,7 @@ class Host:
         )  # fmt: skip
 
     def registered(self, hooks: Hooks, entry: Entry) -> None:
-        """Put a hook on the bus that a module registers while it runs."""
+        """Register a hook on the bus that a module registers at run time."""
         if self._hooks and entry.key not in self._hooks:
             taken = set() if hooks.session else {r.id for r in self._hooks.values()}
             reg = self._registration([entry], taken, hooks.session)
@@ -172,12 +175,13 @@ class Host:
             hooks.added.append(self._soon(self.worker.register(reg, handler)))
 
     def contributes(self, session: str, channel: str, name: str, callback: Callable[[], Any]) -> None:
-        """Contribute for the host; what the other sessions contribute is the same."""
+        """Contribute once for the host, since all sessions contribute the same."""
         if not session and self._template is None:
             self._contributors.append((Registration(id=_names.slug(name), name=name, channels=[channel]), callback))
 
     def _handler(self, entries: list[Entry], only: Hooks | None = None) -> Callable[[str, dict[str, Any]], Any]:
-        """Make the handler of a hook on the bus; only names the one session that it is for."""
+        """Return the handler of a hook on the bus; only is the single session that it is for, if
+        any."""
         keys = {entry.event: entry.key for entry in entries}
 
         async def handler(event: str, data: dict[str, Any]) -> Any:
@@ -197,10 +201,10 @@ class Host:
 
         return handler
 
-    # -- what modules ask of the bus
+    # -- requests of modules to the bus
 
     async def emit(self, session: str, event: str, data: dict[str, Any]) -> Any:
-        """Emit an event for a module; the result is amplifier-core's."""
+        """Emit an event for a module; return a result of amplifier-core."""
         from amplifier_core import HookResult as Core
 
         result = await Agent(self._agent_client, session=session, source="/amplifier").emit(event, data)
@@ -222,5 +226,5 @@ class Host:
 
 
 def _plain(session: Any) -> bool:
-    """Report whether a session id, which an agent chose, is harmless as the name of a directory."""
+    """Report whether a session id, which an agent chooses, is safe as the name of a directory."""
     return isinstance(session, str) and not session.startswith(".") and not set(session) & set("/\\\0")

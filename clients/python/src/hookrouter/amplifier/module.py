@@ -1,4 +1,5 @@
-"""The hook module: forwards a session's events to the bus, and has the session obey."""
+"""The hook module: forwards a session's events to the bus, and enforces the verdicts in the
+session."""
 
 from __future__ import annotations
 
@@ -17,15 +18,16 @@ from ._tools import ToolGuard, refusal
 
 log = logging.getLogger("hookrouter.amplifier")
 PAUSE = 5.0
-"""Seconds that open events are not sent after one failed: a session does not crawl while there is no router."""
+"""How long ungated events are not sent after one failed, in seconds, so that a session is not
+slowed down without a router."""
 MAX_EPHEMERAL = 256
 
 
 async def mount(coordinator: Any, config: Mapping[str, Any] | None = None) -> Callable[[], Awaitable[None]]:
-    """Mount the module: amplifier-core calls this.
+    """Mount the module; called by amplifier-core.
 
-    It never raises: amplifier-core goes on without a module whose mount failed. With a config that can't be read
-    it denies all gated events instead, and says why.
+    It never raises, since amplifier-core continues without a module whose mount failed. With an
+    invalid configuration, it denies all gated events and reports why.
     """
     try:
         gate = Gate(coordinator, Config.of(config))
@@ -52,7 +54,8 @@ class Gate:
         self._quiet_until = 0.0
 
     async def __call__(self, event: str, data: dict[str, Any]) -> Any:
-        """Handle one event. It never raises: amplifier-core lets an event pass whose handler did."""
+        """Handle one event. It never raises, since amplifier-core lets an event pass if its handler
+        raised."""
         result = None
         try:
             result = await self._decided(event, data)
@@ -72,7 +75,7 @@ class Gate:
             return _result()
 
     async def close(self) -> None:
-        """Disconnect: the session is over."""
+        """Disconnect at the end of the session."""
         self.tools.release()
         client, self._client, self._agent = self._client, None, None
         if client is not None:
@@ -111,10 +114,10 @@ class Gate:
                 self._agent = Agent(self._client, session=session, source="/amplifier", on_pending=self._pending)
             return self._agent
 
-    # -- what a verdict means here
+    # -- the effects of a verdict
 
     def _denied(self, event: str, data: dict[str, Any], reason: str) -> Any:
-        if event == "tool:post":  # orchestrators show the result of a denied one all the same
+        if event == "tool:post":  # orchestrators still show the result of a denied one
             withheld = refusal(f"its result is withheld: {reason}").model_dump()
             if not self.tools.replace(data.get("tool_name", ""), data.get("tool_input"), withheld):
                 return _result(action="modify", data={**data, "result": withheld})
@@ -156,7 +159,7 @@ class Gate:
             append_to_last_tool_result=all(message.append_to_last_tool_result for message in messages),
         )
 
-    # -- what hooks want said
+    # -- the messages of hooks
 
     async def _deliver(self, verdict: Execution) -> None:
         for message in verdict.context_messages:
@@ -191,7 +194,7 @@ def _result(**fields: Any) -> Any:
 
 
 def _injection(message: Message) -> Any:
-    """Make amplifier-core's injection of a message; None before its version 2."""
+    """Return amplifier-core's injection for a message; None before its version 2."""
     try:
         from amplifier_core.models import ContextInjection
     except ImportError:

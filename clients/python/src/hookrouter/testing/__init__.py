@@ -1,6 +1,6 @@
-"""A test kit: a real router, and scripted parts around it.
+"""A test kit: a real router, and scripted components.
 
-pytest has the fixture hook_router where this package is installed.
+With this package installed, pytest has the fixture hook_router.
 """
 
 from .fakes import EventRecorder, FakeContext, FakeDisplay, ScriptedApprover, ScriptedOrchestrator

@@ -1,4 +1,4 @@
-"""Scripted parts around a real router, equal to the specification's."""
+"""Scripted components for tests with a real router, as in the specification."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..tools import ToolCall
 
 
 class FakeContext:
-    """A context manager in memory that keeps what it is given; with fails, it raises that instead."""
+    """A context manager in memory; with fails, it raises that instead."""
 
     def __init__(self, messages: Iterable[dict[str, Any]] = (), *, fails: Exception | None = None) -> None:
         self.messages = list(messages)
@@ -33,7 +33,7 @@ class FakeContext:
 
 
 class FakeDisplay:
-    """A display that keeps what it is shown."""
+    """A display that keeps its messages."""
 
     def __init__(self) -> None:
         self.shown: list[tuple[str, str, str]] = []
@@ -45,7 +45,7 @@ class FakeDisplay:
 
 
 class ScriptedApprover:
-    """An approval system that gives scripted answers; Approver puts approval requests to it.
+    """An approval system with scripted answers, for use with Approver.
 
     answers are options, or exceptions to raise (TimeoutError: nobody answers), one for each request in order, or
     a mapping from prompts. Without an answer it fails, which denies unless the hook said otherwise.
@@ -60,7 +60,7 @@ class ScriptedApprover:
     async def request_approval(
         self, prompt: str, options: list[str], timeout: float, default: Literal["allow", "deny"]
     ) -> str:
-        """Give the next answer."""
+        """Return the next answer."""
         self.requests.append({"prompt": prompt, "options": options, "timeout": timeout, "default": default})
         answer: str | Exception
         if self._by_prompt is not None:
@@ -73,7 +73,7 @@ class ScriptedApprover:
 
 
 class EventRecorder:
-    """Records events: in the place of a registry, or as a hook: `hooks.register("*", recorder)`."""
+    """Records events, in place of a registry or as a hook: `hooks.register("*", recorder)`."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, dict[str, Any]]] = []
@@ -92,11 +92,11 @@ class EventRecorder:
         return await self.emit(event, data)
 
     def get_events(self, event_type: str | None = None) -> list[tuple[str, dict[str, Any]]]:
-        """Return the events, or those of one name."""
+        """Return all events, or those with a name."""
         return [e for e in self.events if event_type in (None, e[0])]
 
     def clear(self) -> None:
-        """Forget the events."""
+        """Delete the recorded events."""
         self.events.clear()
 
 
@@ -115,9 +115,9 @@ class ScriptedOrchestrator:
         tools: Mapping[str, Any] | None = None,
         hooks: Any = None,
     ) -> str:
-        """Run one turn behind the hooks of a HookRegistry or a Session, and return the response.
+        """Run one turn with the hooks of a HookRegistry or a Session, and return the response.
 
-        Tools are functions that take the input, or have an execute that does. What is denied is raised.
+        Tools are functions of the input, or objects with such an execute. A denial is raised.
         """
         self.call_count += 1
         data = (await hooks.execute(PROMPT_SUBMIT, {"prompt": prompt})).require()

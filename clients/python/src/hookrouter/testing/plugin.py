@@ -1,4 +1,5 @@
-"""A pytest plugin: `pytest_plugins = ["hookrouter.testing.plugin"]`, or by itself where the package is installed."""
+"""A pytest plugin: loaded automatically if the package is installed, or by `pytest_plugins =
+["hookrouter.testing.plugin"]`."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from .router import Router
 
 @pytest.fixture
 def hook_router(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Router]:
-    """Start a real router for one test; connect() and HookRegistry() find it."""
+    """Start a real router for one test. connect() and HookRegistry() use it by default."""
     router = Router(tmp_path / "router").start()
     for name, value in router.env().items():
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""A real router in a process of its own, for tests."""
+"""A real router in a separate process, for tests."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Router", "find_binary"]
 
 
 class Router:
-    """A router with a NATS server of its own on loopback; its state is in a directory.
+    """A router with an embedded NATS server on loopback, with its state in a directory.
 
-    With auth it makes credentials, which the programs of env() find.
+    With auth, it creates credentials, which programs with env() find.
     """
 
     def __init__(self, directory: str | Path, *, auth: bool = False, flags: Sequence[str] = ()) -> None:
-        """Make a router that is not running yet."""
+        """Create a router that is not running yet."""
         self.directory = Path(directory)
         self.url = ""
         self._auth, self._flags = auth, list(flags)
@@ -31,7 +31,7 @@ class Router:
 
     @property
     def log(self) -> str:
-        """What the router wrote since its last start."""
+        """The log of the router since its last start."""
         return self._log.read_text("utf-8", "replace")
 
     @property
@@ -39,12 +39,12 @@ class Router:
         return self.directory / f"router-{self._starts}.log"
 
     def env(self) -> dict[str, str]:
-        """Return the environment of programs that use this router, as changes."""
+        """Return the changes of the environment for programs that use this router."""
         home = str(self.directory / "home")
         return {"NATS_URL": self.url, "HOME": home, "XDG_CONFIG_HOME": os.path.join(home, ".config")}
 
     def start(self, timeout: float = 20.0) -> Router:
-        """Start and wait until it is ready; once more on the same address."""
+        """Start and wait until it is ready. A restart uses the same address."""
         self.directory.mkdir(parents=True, exist_ok=True)
         (self.directory / "home").mkdir(exist_ok=True)
         self._starts += 1
@@ -67,14 +67,14 @@ class Router:
         return self
 
     def stop(self, timeout: float = 40.0) -> None:
-        """Stop it as an operator does."""
+        """Stop it gracefully, as an operator does."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(timeout)
             self._process = None
 
     def kill(self) -> None:
-        """Kill it: kill -9."""
+        """Kill it with SIGKILL."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
