@@ -47,3 +47,24 @@ func TestAnInstanceIsRecordedAsExpiredOnce(t *testing.T) {
 		}
 	})
 }
+
+// A replica with a shorter time-to-live than the one that registered an instance does not expire it
+// between two renewals.
+func TestTheLongestTimeToLiveCounts(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		server := natstest.Server(t)
+		long := replica(t, server, registry.Options{Replica: "long", TTL: 15 * time.Second, Lease: lease})
+		short := replica(t, server, registry.Options{Replica: "short", TTL: time.Second, Lease: lease})
+		register(t, long, hook("h", "i"))
+		for range 4 {
+			time.Sleep(5 * time.Second) //nolint:forbidigo // of the bubble's clock
+			for _, r := range []*registry.Registry{long, short} {
+				if called(t, r) != "h" {
+					t.Fatalf("%s does not call the hook", r.Replica())
+				}
+			}
+			register(t, long, hook("h", "i")) // renews
+		}
+		testkit.Eventually(t, "it expires without renewals", func() bool { return called(t, short) == "" })
+	})
+}

@@ -65,7 +65,7 @@ func (l *lease) write(ctx context.Context) error {
 	r := l.registry
 	r.mu.Lock()
 	r.renewals++ // never the number of an older record
-	rec := replica{Renewal: r.renewals, Applied: r.applied, AuditFormat: r.options.AuditFormat}
+	rec := replica{Renewal: r.renewals, Applied: r.applied, AuditFormat: r.options.AuditFormat, TTL: r.options.TTL}
 	r.mu.Unlock()
 	l.mu.Lock()
 	l.sent[rec.Renewal] = time.Now()

@@ -182,18 +182,28 @@ func (r *Registry) staleInstances() []instanceKey {
 		switch h := r.hooks[key.Hook]; {
 		case h != nil && r.isStale(h, key):
 			list = append(list, key)
-		case time.Since(at) > r.options.TTL:
+		case time.Since(at) > r.longestTTL():
 			delete(r.seen, key)
 		}
 	}
 	return list
 }
 
-// isStale reports whether an instance had no heartbeat for a whole time-to-live. The caller
+// isStale reports whether an instance had no heartbeat for the longest time-to-live. The caller
 // holds mu.
 func (r *Registry) isStale(h *hook, key instanceKey) bool {
 	_, registered := h.Instances[key.Instance]
-	return registered && time.Since(r.seen[key]) > r.options.TTL
+	return registered && time.Since(r.seen[key]) > r.longestTTL()
+}
+
+// longestTTL returns the longest time-to-live of all replicas: a worker renews as often as the
+// replica that registered it asks. The caller holds mu.
+func (r *Registry) longestTTL() time.Duration {
+	longest := r.options.TTL
+	for _, p := range r.replicas {
+		longest = max(longest, p.ttl)
+	}
+	return longest
 }
 
 // mustWrite reports whether an instance's last heartbeat is so old that another replica may be

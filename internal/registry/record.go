@@ -56,6 +56,9 @@ type replica struct {
 	// AuditFormat is the newest audit log format that it knows; 0 for replicas that know only
 	// the first.
 	AuditFormat int `json:"audit_format,omitempty"`
+	// TTL is the time-to-live of instances that it grants workers, in nanoseconds; 0 for replicas
+	// that do not say.
+	TTL time.Duration `json:"ttl,omitempty"`
 }
 
 // hook is a record at its revision, and its entry in the table.

@@ -102,7 +102,8 @@ type Registry struct {
 // peer is what one replica knows of another, or of itself.
 type peer struct {
 	applied  uint64
-	format   int       // of the audit log, from its newest record
+	format   int // of the audit log, from its newest record
+	ttl      time.Duration
 	renewals []renewal // whose lease may still be used, oldest first; never empty
 }
 
