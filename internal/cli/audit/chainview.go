@@ -250,7 +250,7 @@ func approvalLines(a approvalView) (lines []term.Cell) {
 		text += ", who claims to be " + term.Printable(d.ClaimedBy)
 	}
 	if a.request != nil {
-		text += ", after " + term.Span(d.Time.Sub(a.request.Time))
+		text += ", after " + term.Waited(d.Time.Sub(a.request.Time))
 	}
 	if d.Note != "" {
 		text += "; note: " + term.Printable(d.Note)

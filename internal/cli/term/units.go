@@ -20,6 +20,14 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
+// Waited formats the time that a request waited for an answer: 1.8s, 4m10s.
+func Waited(d time.Duration) string {
+	if d < time.Minute {
+		return max(d, 0).Round(100 * time.Millisecond).String()
+	}
+	return Span(d)
+}
+
 // Clock returns the time of day for the beginning of a live line.
 func (p *Printer) Clock() string { return p.Paint(Dim, time.Now().Format("15:04:05.000")) }
 

@@ -166,10 +166,10 @@ func answer(a why.Approval) string {
 	if a.Granted {
 		text = "granted"
 	}
-	waited := (time.Duration(a.Waited) * time.Millisecond).Round(100 * time.Millisecond)
+	waited := term.Waited(time.Duration(a.Waited) * time.Millisecond)
 	switch {
 	case a.TimedOut && a.Waited > 0:
-		return text + ": nobody answered within " + waited.String()
+		return text + ": nobody answered within " + waited
 	case a.TimedOut:
 		return text + ": nobody answered in time"
 	}
@@ -184,7 +184,7 @@ func answer(a why.Approval) string {
 		text += ", who claims to be " + a.ClaimedBy
 	}
 	if a.Waited > 0 {
-		text += ", after " + waited.String()
+		text += ", after " + waited
 	}
 	return text
 }
