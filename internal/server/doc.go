@@ -2,6 +2,6 @@
 // router on it, and the console, the health pages and the API for agents over HTTP. The program,
 // the demo and the tests all run this.
 //
-// [Server.Run] blocks and stops in order: the router answers the requests that it took, the HTTP
-// servers end, the connections are flushed and closed, and the NATS server stops.
+// [Server.Run] blocks and stops in order: /readyz fails, the router answers the requests that it
+// took, the HTTP servers end, the connections are flushed and closed, and the NATS server stops.
 package server

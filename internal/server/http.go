@@ -90,7 +90,9 @@ func (n *Server) health(hosts []string) *http.ServeMux {
 	pages.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { web.Health(w, "") })
 	pages.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		reason := ""
-		if err := n.router.Ready(); err != nil {
+		if n.stopping.Load() {
+			reason = "stopping: no new requests are accepted"
+		} else if err := n.router.Ready(); err != nil {
 			reason = wire.FromError(err).Text
 		}
 		web.Health(w, reason)

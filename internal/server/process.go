@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/api/console"
@@ -90,6 +91,7 @@ type Server struct {
 	listen   net.Listener
 	tel      *telemetry.Telemetry
 	drained  func()
+	stopping atomic.Bool
 	level    *slog.LevelVar // nil if it is fixed
 	log      *slog.Logger
 }
@@ -172,6 +174,7 @@ const inbox = "_INBOX_router"
 // nil.
 func (n *Server) Run(ctx context.Context, up func()) error {
 	defer n.close(ctx)
+	defer context.AfterFunc(ctx, func() { n.stopping.Store(true) })()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	if n.http != nil {

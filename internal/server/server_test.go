@@ -137,10 +137,11 @@ func TestServerShowsTheConsole(t *testing.T) {
 	}
 }
 
-// An event that was taken is answered before the server ends, and no other is taken.
+// An event that was taken is answered before the server ends, and no other is taken. Meanwhile
+// /readyz says so.
 func TestServerDrains(t *testing.T) {
 	t.Parallel()
-	s, stop := run(t, server.Options{StoreDir: natstest.StoreDir(t)})
+	s, stop := run(t, server.Options{StoreDir: natstest.StoreDir(t), HTTPListen: "127.0.0.1:0", NoConsole: true})
 	hook, agent := connect(t, s.InProcess()), connect(t, s.InProcess())
 	calls := make(chan *nats.Msg, 1)
 	if _, err := hook.ChanQueueSubscribe("hooks.call.slow", "slow", calls); err != nil {
@@ -170,6 +171,9 @@ func TestServerDrains(t *testing.T) {
 	case err := <-ended:
 		t.Fatalf("it ended while an event waited for its answer: %v", err)
 	default:
+	}
+	if code, body := request(t, "GET", "http://"+s.HTTPAddr()+"/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(body, "stopping") {
+		t.Errorf("/readyz answers %d %s while it drains", code, body)
 	}
 	if err := call.Respond([]byte(`{"action":"deny","reason":"no"}`)); err != nil {
 		t.Fatal(err)
