@@ -198,7 +198,7 @@ func (f *follower) replica(id string, e natsx.Entry, now time.Time) {
 	}
 	if rec.TTL != p.ttl && rec.TTL != 0 && rec.TTL != r.options.TTL {
 		r.options.Log.Warn("replicas have different --ttl: instances expire after the longest", "replica", id,
-			"its_ttl", rec.TTL, "ttl", r.options.TTL)
+			"replica_ttl", rec.TTL, "ttl", r.options.TTL)
 	}
 	p.applied, p.format, p.ttl = max(p.applied, rec.Applied), rec.AuditFormat, rec.TTL
 	p.renewals = slices.DeleteFunc(p.renewals, func(old renewal) bool { return now.After(old.until) })

@@ -37,11 +37,9 @@ func (r *Registry) listen() (stop func(), err error) {
 		}
 		now := time.Now()
 		for _, key := range rep.Seen {
-			if h := r.hooks[key.Hook]; h != nil {
-				if _, ok := h.Instances[key.Instance]; ok {
-					r.seen[key] = now
-					h.deserted.Store(false)
-				}
+			if h := r.hooks[key.Hook]; h.has(key.Instance) {
+				r.seen[key] = now
+				h.deserted.Store(false)
 			}
 		}
 		if h := r.hooks[rep.Nobody]; h != nil {
@@ -149,7 +147,7 @@ func (r *Registry) expire(ctx context.Context) error {
 func (r *Registry) expireInstance(ctx context.Context, key instanceKey) {
 	r.mu.Lock()
 	h := r.hooks[key.Hook]
-	stale := h != nil && r.isStale(h, key)
+	stale := h.has(key.Instance) && time.Since(r.seen[key]) > r.longestTTL()
 	r.mu.Unlock()
 	if !stale { // it renewed, or was removed, meanwhile
 		return
@@ -178,22 +176,17 @@ func (r *Registry) staleInstances() []instanceKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []instanceKey
+	ttl := r.longestTTL()
 	for key, at := range r.seen {
-		switch h := r.hooks[key.Hook]; {
-		case h != nil && r.isStale(h, key):
+		switch {
+		case time.Since(at) <= ttl:
+		case r.hooks[key.Hook].has(key.Instance):
 			list = append(list, key)
-		case time.Since(at) > r.longestTTL():
+		default:
 			delete(r.seen, key)
 		}
 	}
 	return list
-}
-
-// isStale reports whether an instance had no heartbeat for the longest time-to-live. The caller
-// holds mu.
-func (r *Registry) isStale(h *hook, key instanceKey) bool {
-	_, registered := h.Instances[key.Instance]
-	return registered && time.Since(r.seen[key]) > r.longestTTL()
 }
 
 // longestTTL returns the longest time-to-live of all replicas: a worker renews as often as the

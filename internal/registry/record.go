@@ -58,7 +58,7 @@ type replica struct {
 	AuditFormat int `json:"audit_format,omitempty"`
 	// TTL is the time-to-live of instances that it grants workers, in nanoseconds; 0 for replicas
 	// that do not say.
-	TTL time.Duration `json:"ttl,omitempty"`
+	TTL time.Duration `json:"ttl_ns,omitempty"`
 }
 
 // hook is a record at its revision, and its entry in the table.
@@ -172,6 +172,15 @@ type Listing struct {
 type Member struct {
 	Instance string `json:"instance"`
 	Version  string `json:"version,omitempty"`
+}
+
+// has reports whether the hook has a registered instance of that id. A nil hook has none.
+func (h *hook) has(instance string) bool {
+	if h == nil {
+		return false
+	}
+	_, registered := h.Instances[instance]
+	return registered
 }
 
 func (h *hook) listing() Listing {

@@ -365,7 +365,7 @@ func TestWhatHoldsForTooLongOrTooMuchIsAWarning(t *testing.T) {
 		"    timeout_ms: 30000\n    on_failure: deny\n" + anyRule: late,
 		"    timeout_ms: 29999\n    on_failure: deny\n" + anyRule: "",
 		"    on_failure: continue\n" + anyRule:                    "",
-		anyRule:                                                   "w.yaml:4:19: hooks[0].cel.rules[0]: if the hook fails, the event passes: write on_failure: deny, or on_failure: continue if it may",
+		anyRule:                                                   "w.yaml:4:19: hooks[0].cel.rules[0]: if the hook fails, the event passes: set on_failure: deny, or on_failure: continue if that is intended",
 		"    timeout_ms: 30000\n    mode: shadow\n" + anyRule:     "",
 		ask("data.k"):       `w.yaml:6:39: hooks[0].cel.rules[0].ask.key: the key is the same for every call, so "Allow always" holds for all of them: write an expression in {{ }}, like {{ data.k }}`,
 		ask("{{ data.k }}"): "",

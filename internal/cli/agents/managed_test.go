@@ -36,7 +36,7 @@ func TestMachineSwitchesHooksOff(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"hooksConfig":{"enabled":false}}`: "switches all hooks off",
 		`{"disableAllHooks":true}`:          "switches all hooks off",
-		`{"allowManagedHooksOnly":true}`:    "lets no hooks run but those of the machine",
+		`{"allowManagedHooksOnly":true}`:    "allows only managed hooks",
 		`{}`:                                "",
 	} {
 		home, file := t.TempDir(), filepath.Join(t.TempDir(), "system.json")

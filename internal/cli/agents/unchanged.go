@@ -108,7 +108,7 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 		case bytes.Contains(disabled, []byte("hook-agent")): // listed by command
 			list.say("fail", "%s switches hooks of hook-agent off", file)
 		case string(only) == "true" && file == t.machine(getenv):
-			list.say("fail", "%s lets no hooks run but those of the machine: connect with --scope managed", file)
+			list.say("fail", "%s allows only managed hooks: connect with --scope managed", file)
 		}
 	}
 }

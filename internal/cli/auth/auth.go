@@ -65,7 +65,7 @@ func (d directory) change(ctx context.Context, e *cli.Env, done string, do func(
 	if err := push(ctx, e, changed, i); err != nil {
 		fmt.Fprintf(e.Stderr, "hookctl: %s, but the NATS server does not know of it yet: %s\n"+
 			"  Left to do: hookctl auth push, or start the router whose own server it is.\n"+
-			"  A server that is still to be set up gets it with hookctl auth config.\n", done, term.Clean(err.Error()))
+			"  If the server is not set up yet, hookctl auth config includes the change.\n", done, term.Clean(err.Error()))
 		e.Exit = cli.ExitDisconnected
 	}
 	return i, nil

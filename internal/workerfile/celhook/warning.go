@@ -51,7 +51,7 @@ func openWarnings(rules []Rule) []error {
 	for i, r := range rules {
 		if r.Deny != nil || r.Ask != nil {
 			at := jsontext.Pointer("/rules").AppendToken(strconv.Itoa(i))
-			return []error{kind.At(at, "if the hook fails, the event passes: write on_failure: deny, or on_failure: continue if it may")}
+			return []error{kind.At(at, "if the hook fails, the event passes: set on_failure: deny, or on_failure: continue if that is intended")}
 		}
 	}
 	return nil

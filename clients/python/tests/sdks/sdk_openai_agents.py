@@ -13,15 +13,20 @@ CANNOT_CHANGE_PROMPTS = False
 set_tracing_disabled(True)
 
 
+def stub_agent(lab: Lab, *tools: Any) -> Agent[Any]:
+    """Return an agent that asks the stub model."""
+    client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
+    return Agent(name="a", model=OpenAIResponsesModel("stub", client), tools=list(tools))
+
+
 async def turn(lab: Lab, *more: str, first: Any = PROMPT) -> str:
     @function_tool(failure_error_function=None)
     def bash(command: str, description: str = "") -> str:
         """Run a command."""
         return lab.bash(command)
 
-    client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
     hooks = RouterHooks(**lab.options)
-    agent = Agent(name="a", model=OpenAIResponsesModel("stub", client), tools=[bash])
+    agent = stub_agent(lab, bash)
     config = hooks.run_config(lab.session)
     for prompt in (first, *more):
         result = await Runner.run(hooks.guard(agent), prompt, run_config=config)

@@ -38,16 +38,16 @@ def test_a_sandbox_agent_has_tools_that_are_not_wrapped() -> None:
 
 @only("openai-agents")
 async def test_a_changed_prompt_stays_changed_in_later_turns(lab: Lab) -> None:  # noqa: F811
-    from agents import Agent, OpenAIResponsesModel, Runner
-    from openai import AsyncOpenAI
+    from agents import Runner
 
     from hookrouter.adapters.openai_agents import RouterHooks
+
+    from .sdk_openai_agents import stub_agent
 
     lab.model.command("unused")
     lab.start(rewrites("prompt:submit", "prompt", "SECRET", "MASKED"))
     hooks = RouterHooks(**lab.options)
-    client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
-    agent = hooks.guard(Agent(name="a", model=OpenAIResponsesModel("stub", client)))
+    agent = hooks.guard(stub_agent(lab))
     said: list[Any] = []
     for prompt in ("my SECRET word", "and again"):
         said.append({"role": "user", "content": prompt})

@@ -1,4 +1,4 @@
-"""Prompts that stand elsewhere than last, and what models get of them in resumed runs."""
+"""Prompts that are not the last message, and prompts in resumed runs."""
 
 from typing import Any
 
@@ -13,10 +13,11 @@ from .test_paths import only
 
 @only("openai-agents")
 async def test_a_changed_prompt_stays_changed_in_a_resumed_run(lab: Lab) -> None:  # noqa: F811
-    from agents import Agent, OpenAIResponsesModel, Runner, function_tool
-    from openai import AsyncOpenAI
+    from agents import Runner, function_tool
 
     from hookrouter.adapters.openai_agents import RouterHooks
+
+    from .sdk_openai_agents import stub_agent
 
     @function_tool(needs_approval=True)
     def bash(command: str, description: str = "") -> str:
@@ -25,8 +26,7 @@ async def test_a_changed_prompt_stays_changed_in_a_resumed_run(lab: Lab) -> None
     lab.model.command("true")
     lab.start(rewrites("prompt:submit", "prompt", "SECRET", "MASKED"))
     hooks = RouterHooks(**lab.options)
-    client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
-    agent = hooks.guard(Agent(name="a", model=OpenAIResponsesModel("stub", client), tools=[bash]))
+    agent = hooks.guard(stub_agent(lab, bash))
     result = await Runner.run(agent, "my SECRET word", run_config=hooks.run_config(lab.session))
     state = result.to_state()
     state.approve(result.interruptions[0])
@@ -37,17 +37,17 @@ async def test_a_changed_prompt_stays_changed_in_a_resumed_run(lab: Lab) -> None
 
 
 @only("openai-agents")
-async def test_a_prompt_before_the_begin_of_an_answer_is_asked_about(lab: Lab) -> None:  # noqa: F811
-    from agents import Agent, OpenAIResponsesModel, Runner
-    from openai import AsyncOpenAI
+async def test_a_prompt_before_the_beginning_of_an_answer_is_asked_about(lab: Lab) -> None:  # noqa: F811
+    from agents import Runner
 
     from hookrouter.adapters.openai_agents import RouterHooks
+
+    from .sdk_openai_agents import stub_agent
 
     lab.model.command("unused")
     lab.start(rewrites("prompt:submit", "prompt", "SECRET", "MASKED"))
     hooks = RouterHooks(**lab.options)
-    client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
-    agent = hooks.guard(Agent(name="a", model=OpenAIResponsesModel("stub", client)))
+    agent = hooks.guard(stub_agent(lab))
     said = [{"role": "user", "content": "my SECRET word"}, {"role": "assistant", "content": "It is"}]
     await Runner.run(agent, said, run_config=hooks.run_config(lab.session))
     assert lab.saw("MASKED")
@@ -63,7 +63,7 @@ def test_a_history_that_repeats_prompts_as_they_were_is_refused() -> None:
 
 
 @only("langchain")
-async def test_a_prompt_is_asked_about_before_the_begin_of_an_answer(lab: Lab) -> None:  # noqa: F811
+async def test_a_prompt_is_asked_about_before_the_beginning_of_an_answer(lab: Lab) -> None:  # noqa: F811
     from langchain.agents import create_agent
     from langchain_openai import ChatOpenAI
 

@@ -146,11 +146,12 @@ async def test_hooks_see_the_other_messages_of_a_command(lab: Lab) -> None:  # n
 
 @only("openai-agents")
 async def test_a_changed_input_is_all_that_a_tool_gets(lab: Lab) -> None:  # noqa: F811
-    from agents import Agent, OpenAIResponsesModel, Runner, function_tool
+    from agents import Runner, function_tool
     from agents.tool_context import ToolContext
-    from openai import AsyncOpenAI
 
     from hookrouter.adapters.openai_agents import RouterHooks
+
+    from .sdk_openai_agents import stub_agent
 
     got: list[Any] = []
 
@@ -162,9 +163,7 @@ async def test_a_changed_input_is_all_that_a_tool_gets(lab: Lab) -> None:  # noq
     lab.model.command("rm SECRET")
     lab.start(rewrites("tool:pre", "tool_input", "SECRET", "MASKED"))
     hooks = RouterHooks(**lab.options)
-    client = AsyncOpenAI(base_url=lab.model.url + "/v1", api_key="dummy")
-    agent = Agent(name="a", model=OpenAIResponsesModel("stub", client), tools=[bash])
-    await Runner.run(hooks.guard(agent), "go", run_config=hooks.run_config(lab.session))
+    await Runner.run(hooks.guard(stub_agent(lab, bash)), "go", run_config=hooks.run_config(lab.session))
     assert got == [("rm MASKED", "rm MASKED")]
 
 
