@@ -113,7 +113,7 @@ func TestAGuardWhoseMemoryIsAwayDenies(t *testing.T) {
 	t.Parallel()
 	url := listen(t)
 	elsewhere := natstest.Listening(t)
-	start(t, url, write(t, "hooks:\n  - {id: limits, builtin: limits}\n  - {id: progress, builtin: progress-monitor}\n"), "--state-nats-url", elsewhere.ClientURL())
+	start(t, url, write(t, "hooks:\n  - {id: limits, builtin: limits, timeout_ms: 20000}\n  - {id: progress, builtin: progress-monitor}\n"), "--state-nats-url", elsewhere.ClientURL())
 	a := connect(t, url)
 	emit := func(event string) chain.Result {
 		t.Helper()
