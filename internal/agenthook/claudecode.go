@@ -10,7 +10,7 @@ import (
 // decision, so the user's own permission rules still apply to it.
 func claudeCode() Dialect {
 	return Dialect{
-		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.330",
+		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.332",
 		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
 		Rename: map[string]string{"tool_response": "tool_result"}, SessionEnv: "CLAUDE_CODE_SESSION_ID",
 		Events: []Event{

@@ -17,7 +17,7 @@ type codexStop struct {
 // continues.
 func codex() Dialect {
 	return Dialect{
-		Name: "codex", Agent: "Codex", Tried: "0.169.0",
+		Name: "codex", Agent: "Codex", Tried: "0.171.0",
 		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
 		Rename: map[string]string{"tool_response": "tool_result"}, SessionEnv: "CODEX_THREAD_ID",
 		Events: []Event{

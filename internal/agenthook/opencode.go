@@ -20,7 +20,7 @@ type opencodeOutput struct {
 // opencode returns the dialect of the plug-in for OpenCode: see [Plugin].
 func opencode() Dialect {
 	return Dialect{
-		Name: "opencode", Agent: "OpenCode", Tried: "1.18.33",
+		Name: "opencode", Agent: "OpenCode", Tried: "1.18.34",
 		Timeout: 600 * time.Second, EventMember: "hook_event_name",
 		Events: []Event{
 			{Native: "session.created", Name: events.SessionStart, Message: true},

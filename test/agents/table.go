@@ -8,7 +8,7 @@ func All() []Agent {
 // claudeCode returns Claude Code, which uses Anthropic Messages.
 func claudeCode() Agent {
 	return Agent{
-		Name: "claude-code", Version: "2.1.330", Package: "@anthropic-ai/claude-code",
+		Name: "claude-code", Version: "2.1.332", Package: "@anthropic-ai/claude-code",
 		Install: []string{"@anthropic-ai/claude-code-linux-x64@VERSION"},
 		Program: []string{"node_modules/@anthropic-ai/claude-code-linux-x64/claude"},
 		Args:    func(r Run) []string { return []string{"-p", r.Prompt, "--allowedTools", "Bash"} },
@@ -22,7 +22,7 @@ func claudeCode() Agent {
 func codex() Agent {
 	const program = "node_modules/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
 	return Agent{
-		Name: "codex", Version: "0.169.0", Package: "@openai/codex",
+		Name: "codex", Version: "0.171.0", Package: "@openai/codex",
 		Install: []string{"@openai/codex-linux-x64@npm:@openai/codex@VERSION-linux-x64"},
 		// No person can trust the hook in a test. The other flags disable features that wait for the
 		// network.
@@ -141,7 +141,7 @@ func copilot() Agent {
 // make it look installed.
 func opencode() Agent {
 	return Agent{
-		Name: "opencode", Version: "1.18.33", Package: "opencode-linux-x64",
+		Name: "opencode", Version: "1.18.34", Package: "opencode-linux-x64",
 		Install: []string{"opencode-linux-x64@VERSION"},
 		Program: []string{"node_modules/opencode-linux-x64/bin/opencode", "run"},
 		Args:    func(r Run) []string { return []string{r.Prompt} },
