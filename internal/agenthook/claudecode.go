@@ -10,13 +10,15 @@ import (
 // decision, so the user's own permission rules still apply to it.
 func claudeCode() Dialect {
 	return Dialect{
-		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.332",
+		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.332", Oldest: "2.1.101",
 		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
 		Rename: map[string]string{"tool_response": "tool_result"}, SessionEnv: "CLAUDE_CODE_SESSION_ID",
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true, Timeout: 30 * time.Second},
 			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Inject: true, Message: true},
+			{Native: "PreSkillShellCommand", Name: events.ToolPre, Deny: Stops, Message: true, Since: "2.1.332"},
+			{Native: "ConfigChange", Name: events.ToolPre, Deny: Stops, Message: true, call: configChange},
 			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
 			{Native: "PermissionDenied", Name: events.ApprovalDenied},
 			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true, withhold: withholdClaude},
@@ -34,6 +36,7 @@ func claudeCode() Dialect {
 			"A crash, a time-out and an exit code other than 0 and 2 let Claude Code go on.",
 			"A person's approval does not replace Claude Code's own permission rules: it may still ask.",
 			"Files that are named with @ in a prompt, and what a tool's own program does, fire no hook.",
+			"`ConfigChange` is judged as a write to the changed settings or skill: denied, the session keeps the old ones.",
 		},
 		write: func(e Event, a answer) any {
 			out := writeClaude(e, a)
@@ -50,3 +53,15 @@ func claudeCode() Dialect {
 
 // subagent maps the parent session and the name of a sub-agent to members of the agent's document.
 var subagent = map[string]string{"parent_session_id": "session_id", "agent_name": "agent_type"}
+
+// configChange returns a change of settings or skills as a call that writes to the file. Without
+// it, a program could switch the hooks of the running session off.
+func configChange(document events.Object) (tool string, input []byte) {
+	path, ok := document.GetString("file_path")
+	if !ok || path == "" {
+		path = "~/.claude/settings.json"
+	}
+	w := events.NewObjectWriter(nil)
+	w.String("file_path", path)
+	return "ConfigChange", w.End()
+}

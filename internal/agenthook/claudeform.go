@@ -38,7 +38,7 @@ func writeClaude(e Event, a answer) claudeOutput {
 	out := claudeOutput{SystemMessage: a.message}
 	specific := claudeSpecific{HookEventName: e.Native, AdditionalContext: a.context}
 	switch {
-	case a.deny && e.Native == "PreToolUse":
+	case a.deny && (e.Native == "PreToolUse" || e.Native == "PreSkillShellCommand"):
 		specific.PermissionDecision, specific.PermissionDecisionReason = "deny", a.reason
 	case a.deny && e.Native == "PermissionRequest":
 		specific.Decision = &claudeBehavior{"deny", a.reason}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // Dialect describes the hook protocol of one agent.
@@ -13,6 +15,9 @@ type Dialect struct {
 	Name  string // on the command line
 	Agent string // for people
 	Tried string // the version of the agent that the table was tested with
+	// Oldest is the oldest version that runs the hooks for the events that it knows if the settings
+	// name others too; empty for any.
+	Oldest string
 
 	// Timeout is the agent's default timeout for a hook.
 	Timeout time.Duration
@@ -72,9 +77,14 @@ type Event struct {
 	// Copy maps members of the standard event to the members of the document that they are copied
 	// from.
 	Copy map[string]string
+	// Since is the agent's first version with the event; empty for all that [Dialect.Oldest] permits.
+	Since string
 	// Skip names a member whose empty string marks a repeated event, which is not sent to the router.
 	Skip string
 
+	// call returns the tool call as which the event is judged. It is nil if the document has one, or
+	// the event is none.
+	call func(document events.Object) (tool string, input []byte)
 	// withhold returns the replacement of a denied result in the agent's document. It is nil if the
 	// reason alone replaces the result.
 	withhold func(document []byte) json.RawMessage

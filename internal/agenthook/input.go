@@ -86,6 +86,11 @@ func standard(d Dialect, e Event, document events.Object) []byte {
 		quoted, _ := jsontext.AppendQuote(nil, name) // parsed as JSON before
 		w.Raw(string(quoted[1:len(quoted)-1]), value)
 	}
+	if _, has := document.Get("tool_name"); e.call != nil && !has {
+		tool, input := e.call(document)
+		w.String("tool_name", tool)
+		w.Raw("tool_input", input)
+	}
 	for to, from := range e.Copy {
 		value, ok := document.Get(from)
 		if _, taken := document.Get(to); ok && !taken {

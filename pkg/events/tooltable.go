@@ -69,7 +69,7 @@ var toolVendors = []struct {
 		{shellKind, []string{"Bash", "PowerShell", "Monitor"}},
 		{terminalKind, []string{"BashOutput", "KillBash", "KillShell", "TaskOutput", "TaskStop"}},
 		{readKind, []string{"Read", "NotebookRead"}},
-		{writeKind, []string{"Write"}},
+		{writeKind, []string{"Write", "ConfigChange"}}, // the latter is an event, which hook-agent sends as a call
 		{editKind, []string{"Edit", "MultiEdit", "NotebookEdit"}},
 		{listKind, []string{"LS"}},
 		{searchKind, []string{"Grep"}},

@@ -152,6 +152,9 @@ func passes(l *lab) string {
 		default:
 			continue
 		}
+		if e.Native != l.event(e.Name).Native { // this run fires only the first event of a name
+			continue
+		}
 		verdict := "continue"
 		if !e.Obeys() { // it is emitted, and nothing waits for the verdict
 			verdict = "inject_context"

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ type ConnectCmd struct {
 }
 
 // Run shows the changes and writes them. Without an agent it lists the agents.
-func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
+func (c *ConnectCmd) Run(ctx context.Context, e *cli.Env) error {
 	if c.Agent == "" {
 		return list(e)
 	}
@@ -72,6 +73,9 @@ func (c *ConnectCmd) Run(_ context.Context, e *cli.Env) error {
 	e.Out.Print("%s asks the hook router from its next session on.\nTry it: hookctl doctor %s\n", c.Agent, c.Agent)
 	if !t.installed(e.Getenv("PATH")) {
 		e.Out.Fold(fmt.Sprintf("%s is not in PATH here: the hooks run once it is installed.", t.program))
+	}
+	if fatal, ungated := t.lacks(ctx, e.Getenv("PATH")); fatal+ungated != "" {
+		e.Out.Fold(cmp.Or(fatal, ungated) + ".")
 	}
 	if at := filepath.Dir(path); c.Scope == user && at != filepath.Dir(filepath.Join(e.Getenv("HOME"), t.paths[user])) {
 		e.Out.Fold(fmt.Sprintf("%s has the settings only where %s leads there. Keep agents from writing them: the starter policy names the usual places.", at, t.moved.variable))

@@ -133,7 +133,14 @@ func (t target) examine(ctx context.Context, e *cli.Env, path string) (list find
 	if own, err := arguments(e); ofProject && (err != nil || !slices.Equal(own, h.args)) {
 		list.say("note", "the router is the one that %s names (%s), and whoever writes to the project can name any", path, strings.Join(h.args, " "))
 	}
+	fatal, ungated := t.lacks(ctx, e.Getenv("PATH"))
+	if fatal != "" {
+		list.say("fail", "%s", fatal)
+	}
 	h.tryAll(ctx, e, d, &list)
+	if ungated != "" {
+		list.say("note", "%s", ungated)
+	}
 	t.limits(d, path, &list)
 	return list
 }

@@ -165,6 +165,7 @@ func TestFiles(t *testing.T) {
 			{"Write", "/home/eve/.bashrc"},
 			{"Write", ".claude/settings.local.json"},
 			{"Write", "@.claude/settings.json"},
+			{"ConfigChange", "/p/.claude/settings.local.json"},
 			{"Read", "@.env"},
 			{"Delete", "/usr/bin/ls"},
 			{"Write", `C:\Windows\x`},
