@@ -2,6 +2,8 @@ package agents_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +129,10 @@ var scenarios = []scenario{
 		hook:  at(events.ToolPre, func(worker.Event) (worker.Result, error) { return worker.Deny(reason) }),
 		check: disconnects,
 	},
+	{
+		name: "disconnected while it runs", command: "sh ./disconnect", next: []string{"echo ungated > marker"},
+		hook: denying("echo ungated", `"ConfigChange"`), check: keepsItsHooks,
+	},
 	{name: "5 MB output", command: "echo large > marker; yes large | head -c 5000000", check: largeOutput},
 }
 
@@ -228,6 +234,22 @@ func disconnects(l *lab) string {
 	if after := l.router.audit("chain.result", "*"); len(after) != before {
 		l.t.Errorf("it still asks the router: %+v", after[before:])
 	}
+	return ""
+}
+
+// keepsItsHooks checks that a program of the agent can't end the gate for the running session.
+func keepsItsHooks(l *lab) string {
+	script := filepath.Join(l.run.Dir, "disconnect")
+	text := "HOME=" + l.run.Home + " " + testkit.Program(l.t, "hookctl") + " disconnect " + l.agent.Name + " --yes > said\nsleep 4\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	l.finishes()
+	if said, err := os.ReadFile(filepath.Join(l.run.Dir, "said")); err != nil || !strings.Contains(string(said), "no longer asks") {
+		l.t.Errorf("the program did not disconnect: %s, %v", said, err)
+	}
+	l.ran("")
+	l.told(reason)
 	return ""
 }
 
