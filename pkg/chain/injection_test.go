@@ -2,7 +2,6 @@ package chain
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -85,10 +84,10 @@ func TestRunListsInjections(t *testing.T) {
 	}
 }
 
-func TestParseResultRefusesInjections(t *testing.T) {
+func TestParseContextInjectionsRefuses(t *testing.T) {
 	for _, list := range []string{`{}`, `"x"`, `[1]`, `[null]`, `[{"content":1}]`, `[{"content":"x","role":"tool"}]`} {
-		if _, err := ParseResult([]byte(`{"context_injections":` + list + `}`)); !errors.Is(err, ErrInvalidResult) {
-			t.Errorf("%s: the error is %v", list, err)
+		if got, err := ParseContextInjections([]byte(list)); err == nil {
+			t.Errorf("%s: want an error, got %+v", list, got)
 		}
 	}
 }

@@ -6,18 +6,15 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
-// checkLabels validates the labels of a result.
-func (r Result) checkLabels() error {
-	for _, list := range [...]struct {
-		name   string
-		labels []string
-	}{{"labels", r.Labels}, {"unlabel", r.Unlabel}} {
-		if err := events.CheckLabels(list.labels); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrInvalidResult, list.name, err)
-		}
+// checkLabels removes invalid lists of labels. It returns an error for invalid labels to add:
+// without them, what happens later might be allowed.
+func (r *Result) checkLabels() error {
+	if r.Action != AskUser || events.CheckLabels(r.Unlabel) != nil {
+		r.Unlabel = nil
 	}
-	if len(r.Unlabel) > 0 && r.Action != AskUser {
-		return fmt.Errorf("%w: unlabel goes with ask_user only: a person removes labels", ErrInvalidResult)
+	if err := events.CheckLabels(r.Labels); err != nil {
+		r.Labels = nil
+		return fmt.Errorf("%w: labels: %w", ErrInvalidResult, err)
 	}
 	return nil
 }

@@ -27,10 +27,14 @@ func TestLabelsOfAResult(t *testing.T) {
 	for _, reply := range []string{
 		`{"labels":"a"}`, `{"labels":[1]}`, `{"labels":[""]}`, `{"labels":["A"]}`, `{"labels":["a,b"]}`, `{"labels":["-a"]}`, `{"labels":["a b"]}`, `{"labels":["é"]}`,
 		`{"labels":["` + strings.Repeat("a", events.MaxLabelLen+1) + `"]}`, `{"labels":[` + many + `]}`,
-		`{"unlabel":["a"]}`, `{"action":"modify","unlabel":["a"]}`, `{"action":"ask_user","unlabel":["A"]}`,
 	} {
 		if r, err := chain.ParseResult([]byte(reply)); err == nil {
 			t.Errorf("ParseResult(%s) = %+v; want an error", reply, r)
+		}
+	}
+	for _, reply := range []string{`{"unlabel":["a"]}`, `{"action":"modify","unlabel":["a"]}`, `{"action":"ask_user","unlabel":["A"]}`} {
+		if r, err := chain.ParseResult([]byte(reply)); err != nil || r.Unlabel != nil {
+			t.Errorf("ParseResult(%s) = %+v, %v; want nothing removed", reply, r, err)
 		}
 	}
 }

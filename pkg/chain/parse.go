@@ -22,8 +22,8 @@ var ErrInvalidResult = errors.New("invalid result")
 // it is not a JSON object, has duplicate names, nests deeper than event data may, or has a known
 // field of a wrong type or value; null is valid only where the specification allows it. Unknown
 // fields are ignored, and nothing is coerced. Fields that the specification does not have are
-// ignored in a denial if they are invalid, so that the denial stands. Half of a surrogate pair
-// becomes U+FFFD. The result does not refer to reply.
+// ignored if they are invalid, so that the hook's decision stands; but without its labels only a
+// denial stands. Half of a surrogate pair becomes U+FFFD. The result does not refer to reply.
 func ParseResult(reply []byte) (Result, error) {
 	if len(reply) == 0 {
 		return Result{}, nil
@@ -40,30 +40,27 @@ func ParseResult(reply []byte) (Result, error) {
 		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResult, err)
 	}
 	var r Result
-	var wrong error // about a field that the specification does not have
+	var wrong error // about the labels
 	for name, value := range obj.All() {
 		err := r.set(name, value)
-		if err == nil {
+		if err == nil || slices.Contains(ignorable, name) {
 			continue
 		}
 		err = fmt.Errorf("%w: %s must be %w", ErrInvalidResult, name, err)
-		if !slices.Contains(added, name) {
+		if name != "labels" {
 			return Result{}, err
 		}
-		wrong = cmp.Or(wrong, err)
+		wrong = err
 	}
-	if err := r.checkLabels(); err != nil {
-		r.Labels, r.Unlabel = nil, nil
-		wrong = cmp.Or(wrong, err)
-	}
-	if wrong != nil && r.Action != Deny {
+	if wrong = cmp.Or(wrong, r.checkLabels()); wrong != nil && r.Action != Deny {
 		return Result{}, wrong
 	}
 	return r, nil
 }
 
-// added lists the fields of a result that the specification does not have.
-var added = []string{"context_injections", "approval_key", "labels", "unlabel", "user_message_source"}
+// ignorable lists the fields that are ignored if they are invalid. The specification does not have
+// them, and nothing is allowed for their absence.
+var ignorable = []string{"context_injections", "approval_key", "unlabel", "user_message_source"}
 
 // usualReply is the most common reply. It is recognized without a parser.
 const usualReply = `{"action":"continue"}`
@@ -96,9 +93,7 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 	case "approval_default":
 		r.ApprovalDefault, err = choice(v, Deny, Allow)
 	case "approval_key":
-		if r.ApprovalKey, err = text(v); len(r.ApprovalKey) > MaxApprovalKey {
-			r.ApprovalKey, err = "", errKey
-		}
+		r.ApprovalKey, err = text(v)
 	case "suppress_output":
 		r.SuppressOutput, err = boolean(v)
 	case "user_message":
@@ -119,7 +114,6 @@ func (r *Result) set(name string, v jsontext.Value) (err error) {
 var (
 	errText   = errors.New("a string or null")
 	errTexts  = errors.New("a list of strings or null")
-	errKey    = fmt.Errorf("at most %d bytes", MaxApprovalKey)
 	errFlag   = errors.New("true or false")
 	errNumber = errors.New("a number")
 	errObject = errors.New("an object or null")

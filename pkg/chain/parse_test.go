@@ -124,8 +124,6 @@ func TestParseResultRefuses(t *testing.T) {
 		"a time-out beyond every number":   `{"approval_timeout":1e999}`,
 		"a default that is an action":      `{"approval_default":"continue"}`,
 		"a default that is null":           `{"approval_default":null}`,
-		"a key that is a number":           `{"approval_key":1}`,
-		"a key that is too long":           `{"approval_key":"` + strings.Repeat("k", MaxApprovalKey+1) + `"}`,
 		"a prompt that is a number":        `{"approval_prompt":1}`,
 		"a message that is a flag":         `{"user_message":true}`,
 		"a level that nobody has":          `{"user_message_level":"debug"}`,
@@ -205,7 +203,7 @@ func TestResultSurvivesItsText(t *testing.T) {
 	want := Result{
 		Action: AskUser, Data: json.RawMessage(`{"n":9007199254740993}`), Reason: "r", ContextInjection: "c\x00",
 		ContextInjectionRole: RoleUser, Ephemeral: true, AppendToLastToolResult: true, ApprovalPrompt: "p",
-		ApprovalOptions: []string{"", "é"}, ApprovalTimeout: seconds(1e21), ApprovalDefault: Deny, ApprovalKey: strings.Repeat("k", MaxApprovalKey),
+		ApprovalOptions: []string{"", "é"}, ApprovalTimeout: seconds(1e21), ApprovalDefault: Deny, ApprovalKey: strings.Repeat("k", 5000),
 		SuppressOutput: true, UserMessage: "😀", UserMessageLevel: LevelWarning,
 	}
 	got, err := ParseResult(want.Append(nil))

@@ -42,9 +42,6 @@ const (
 // DefaultApprovalTimeout is the default time to answer an approval request, in seconds.
 const DefaultApprovalTimeout = 300.0
 
-// MaxApprovalKey bounds [Result.ApprovalKey], in bytes.
-const MaxApprovalKey = 1 << 10
-
 // Result is the answer of a hook or the sum of a chain: the HookResult of the specification. The
 // zero Result means continue; the zero value of each field is the specification's default.
 type Result struct {
@@ -79,8 +76,8 @@ type Result struct {
 	// ApprovalDefault applies if nobody answers: [Deny] or [Allow]; empty means deny.
 	ApprovalDefault Action
 	// ApprovalKey replaces the tool's input in what an "Allow always" covers: the hook, the prompt,
-	// the tool and its input. It has at most [MaxApprovalKey] bytes, and applies only if the
-	// connection proves the sender of the event. Empty means the tool's input.
+	// the tool and its input. It applies only if the connection proves the sender of the event.
+	// Empty means the tool's input.
 	ApprovalKey string
 
 	// Labels are added to the labels of the event's session. See [events.CheckLabel] for valid

@@ -2,6 +2,7 @@ package chain
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -48,25 +49,51 @@ func TestADenialWithHalfACharacterStands(t *testing.T) {
 }
 
 // A hook of the first protocol may use names that became members later.
-func TestADenialStandsWithMembersOfAnotherMeaning(t *testing.T) {
-	long := strings.Repeat("k", MaxApprovalKey+1)
+func TestADecisionStandsWithMembersOfAnotherMeaning(t *testing.T) {
 	for _, member := range []string{
-		`"labels":{"severity":"high"}`, `"labels":"high"`, `"labels":["Not A Label"]`, `"unlabel":["a"]`, `"unlabel":1`,
-		`"approval_key":{"k":1}`, `"approval_key":"` + long + `"`, `"user_message_source":5`, `"context_injections":{}`,
+		`"unlabel":["Not A Label"]`, `"unlabel":1`, `"approval_key":{"k":1}`, `"user_message_source":5`, `"context_injections":{}`,
 	} {
-		r, err := ParseResult([]byte(`{` + member + `,"action":"deny","reason":"r"}`))
-		if err != nil {
-			t.Errorf("%.60s: %v", member, err)
-		}
-		if diff := cmp.Diff(Result{Action: Deny, Reason: "r"}, r); diff != "" {
-			t.Errorf("%.60s (-want +got):\n%s", member, diff)
-		}
-		r, err = ParseResult([]byte(`{"action":"continue",` + member + `}`))
-		if err == nil || cmp.Diff(Result{}, r) != "" {
-			t.Errorf("%.60s of a hook that does not deny: %+v, %v", member, r, err)
+		for reply, want := range map[string]Result{
+			`"action":"deny","reason":"r"`:            {Action: Deny, Reason: "r"},
+			`"action":"ask_user","reason":"r"`:        {Action: AskUser, Reason: "r"},
+			`"action":"modify","data":{"safe":true}`:  {Action: Modify, Data: json.RawMessage(`{"safe":true}`)},
+			`"user_message":"m","labels":["private"]`: {UserMessage: "m", Labels: []string{"private"}},
+		} {
+			r, err := ParseResult([]byte(`{` + member + `,` + reply + `}`))
+			if err != nil {
+				t.Errorf("%s beside %s: %v", member, reply, err)
+			}
+			if diff := cmp.Diff(want, r); diff != "" {
+				t.Errorf("%s beside %s (-want +got):\n%s", member, reply, diff)
+			}
 		}
 	}
-	if r, err := ParseResult([]byte(`{"action":"deny","labels":["a"],"approval_key":5}`)); err != nil || cmp.Diff([]string{"a"}, r.Labels) != "" {
-		t.Errorf("labels beside a wrong member: %+v, %v", r, err)
+}
+
+// Labels may close what happens later: without them only a denial stands.
+func TestInvalidLabelsLeaveOnlyADenial(t *testing.T) {
+	for _, member := range []string{`"labels":{"severity":"high"}`, `"labels":"high"`, `"labels":["Not A Label"]`} {
+		r, err := ParseResult([]byte(`{` + member + `,"action":"deny","reason":"r"}`))
+		if err != nil {
+			t.Errorf("%s: %v", member, err)
+		}
+		if diff := cmp.Diff(Result{Action: Deny, Reason: "r"}, r); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", member, diff)
+		}
+		if r, err := ParseResult([]byte(`{"action":"ask_user",` + member + `}`)); !errors.Is(err, ErrInvalidResult) || cmp.Diff(Result{}, r) != "" {
+			t.Errorf("%s of a hook that does not deny: %+v, %v", member, r, err)
+		}
+	}
+}
+
+// What a key is made of may come from the agent: a long one must not cancel the question.
+func TestAQuestionStandsWithALongKey(t *testing.T) {
+	key := strings.Repeat("k", 100_000)
+	r, err := ParseResult([]byte(`{"action":"ask_user","approval_key":"` + key + `"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(Result{Action: AskUser, ApprovalKey: key}, r); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

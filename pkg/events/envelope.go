@@ -80,10 +80,14 @@ func attributesOf(envelope Object) []byte {
 
 // dataOf returns the data of an envelope.
 func dataOf(envelope Object) ([]byte, error) {
-	if data, ok := envelope.Get("data"); ok {
+	data, plain := envelope.Get("data")
+	_, encoded := envelope.Get("data_base64")
+	switch {
+	case plain && encoded:
+		return nil, errors.New("the CloudEvent is not valid: it has both data and data_base64")
+	case plain:
 		return data, nil
-	}
-	if _, ok := envelope.Get("data_base64"); !ok {
+	case !encoded:
 		return nil, errors.New("the CloudEvent has no data: it must be a JSON object")
 	}
 	text, ok := envelope.GetString("data_base64")

@@ -12,57 +12,71 @@ import (
 // decodeHeader decodes ce-* headers, whose names may have any case. found is false if there are
 // none.
 func decodeHeader(header map[string][]string) (ev Event, found bool, err error) {
-	version, conflict, binary := "", "", ""
+	var read attributes
 	for key, values := range header {
-		if len(key) < 3 || key[0]|0x20 != 'c' || key[1]|0x20 != 'e' || key[2] != '-' || len(values) == 0 {
+		if len(key) < 3 || key[0]|0x20 != 'c' || key[1]|0x20 != 'e' || key[2] != '-' {
 			continue
 		}
-		found = true
-		value := Unescape(values[0])
-		if !utf8.ValidString(value) {
-			binary = key
-		}
-		set := func(attribute *string) {
-			if *attribute != "" && value != "" && *attribute != value {
-				conflict = key
-			}
-			if value != "" {
-				*attribute = value
-			}
-		}
-		switch attr := strings.ToLower(key[3:]); attr {
-		case "specversion":
-			set(&version)
-		case "id":
-			set(&ev.ID)
-		case "source":
-			set(&ev.Source)
-		case "type":
-			set(&ev.Name)
-		case "subject":
-			set(&ev.Session)
-		case "time":
-			set(&ev.Time)
-		case "datacontenttype", "dataschema":
-		default:
-			if ev.Extensions == nil {
-				ev.Extensions = map[string]string{}
-			}
-			have := ev.Extensions[attr]
-			set(&have)
-			ev.Extensions[attr] = have
+		for _, value := range values {
+			found = true
+			read.add(key, Unescape(value))
 		}
 	}
-	if !found {
+	switch {
+	case !found:
 		return Event{}, false, nil
+	case read.binary != "":
+		return Event{}, true, fmt.Errorf("the header %s is not text in UTF-8", strings.ToLower(clip(read.binary)))
+	case read.conflict != "":
+		return Event{}, true, fmt.Errorf("the header %s is given twice, with different values", strings.ToLower(clip(read.conflict)))
 	}
-	if binary != "" {
-		return Event{}, true, fmt.Errorf("the header %s is not text in UTF-8", strings.ToLower(clip(binary)))
+	return read.event, true, checkAttributes(read.event, read.version)
+}
+
+// attributes are those of an event, while its headers are read.
+type attributes struct {
+	event   Event
+	version string
+	// conflict and binary are headers with two values, and with a value that is not text.
+	conflict, binary string
+}
+
+// add adds the value of a ce-* header.
+func (a *attributes) add(key, value string) {
+	if !utf8.ValidString(value) {
+		a.binary = key
 	}
-	if conflict != "" {
-		return Event{}, true, fmt.Errorf("the header %s is given twice, in different case, with different values", strings.ToLower(clip(conflict)))
+	set := func(attribute *string) {
+		if *attribute != "" && value != "" && *attribute != value {
+			a.conflict = key
+		}
+		if value != "" {
+			*attribute = value
+		}
 	}
-	return ev, true, checkAttributes(ev, version)
+	ev := &a.event
+	switch attr := strings.ToLower(key[3:]); attr {
+	case "specversion":
+		set(&a.version)
+	case "id":
+		set(&ev.ID)
+	case "source":
+		set(&ev.Source)
+	case "type":
+		set(&ev.Name)
+	case "subject":
+		set(&ev.Session)
+	case "time":
+		set(&ev.Time)
+	case "datacontenttype", "dataschema":
+	default:
+		if ev.Extensions == nil {
+			ev.Extensions = map[string]string{}
+		}
+		have := ev.Extensions[attr]
+		set(&have)
+		ev.Extensions[attr] = have
+	}
 }
 
 // checkAttributes validates the attributes by the rules of CloudEvents 1.0.

@@ -128,7 +128,7 @@ func answer(ctx context.Context, id string, req *service.Request, handler Handle
 	if err != nil {
 		return handlerError(err)
 	}
-	return req.Reply(ruleHeader(result), result.Append(nil))
+	return req.Reply(ruleHeader(result), encode(result))
 }
 
 // ruleHeader returns a header with the rule that decided, or nil if the handler names none.
