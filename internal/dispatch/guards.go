@@ -18,8 +18,9 @@ type Guards interface {
 }
 
 // guard prefers the questions of pinned guards to those of other hooks. If later hooks changed
-// the data, the pinned guards judge it again; what they inject the second time is dropped. The
-// error is that of [chain.Run].
+// the data, the pinned guards judge it again; what they inject the second time is dropped. Labels
+// that they add then are not in Outcome.Labels, so that [Dispatcher.run] runs the chain again with
+// them. The error is that of [chain.Run].
 func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, caller chain.Caller, until time.Time) (chain.Outcome, error) {
 	if len(ev.pinned) == 0 || out.DeniedBy != "" {
 		return out, nil
@@ -48,8 +49,7 @@ func (d *Dispatcher) guard(ctx context.Context, ev *event, out chain.Outcome, ca
 		}
 	}
 	out.Calls = append(out.Calls, withoutInjections(again.Calls)...)
-	out.InVain = append(out.InVain, again.InVain...)
-	out.Labels = append(out.Labels, again.Labels...)
+	out.InVain = append(out.InVain, again.InVain...) // not its labels: no hook of the chain has seen them
 	if err != nil {
 		return out, err
 	}
@@ -110,14 +110,15 @@ func denyOut(out chain.Outcome, by *chain.Entry, why string) chain.Outcome {
 	return out
 }
 
-// withoutInjections drops what the guards injected and showed in the first run.
+// withoutInjections drops what the guards injected and showed in the first run. Labels stay.
 func withoutInjections(calls []chain.Call) []chain.Call {
-	for i, call := range calls {
-		if call.Result.Action == chain.InjectContext {
-			calls[i].Result = chain.Result{}
+	for i := range calls {
+		r := &calls[i].Result
+		if r.Action == chain.InjectContext {
+			*r = chain.Result{Labels: r.Labels, Rule: r.Rule, Policy: r.Policy}
 		}
-		if call.Result.Action != chain.Deny {
-			calls[i].Result.UserMessage, calls[i].Result.SuppressOutput = "", false
+		if r.Action != chain.Deny {
+			r.UserMessage, r.SuppressOutput = "", false
 		}
 	}
 	return calls

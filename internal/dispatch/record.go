@@ -172,7 +172,7 @@ func (d *Dispatcher) shadowed(ev *event, call *chain.Call, data []byte) *records
 	return d.records(ev, func(r *records) {
 		detail := r.call(call)
 		detail.Shadow = true
-		r.modified(&detail, call, data)
+		r.changed(&detail, call, data)
 		r.add(kindOf(call.Failure), call.Entry.ID, answered(call), detail)
 	})
 }

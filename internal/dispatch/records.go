@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -18,7 +19,8 @@ func (r *records) calls(out chain.Outcome) {
 	for i := range out.Calls {
 		call := &out.Calls[i]
 		detail := r.call(call)
-		if r.modified(&detail, call, data) {
+		r.changed(&detail, call, data)
+		if call.Result.Action == chain.Modify && call.Result.Data != nil {
 			data = call.Result.Data
 		}
 		r.add(kindOf(call.Failure), call.Entry.ID, answered(call), detail)
@@ -42,23 +44,19 @@ func (r *records) call(call *chain.Call) audit.Call {
 	return detail
 }
 
-// modified adds a hook's changes of the data to its record, if there are any.
-func (r *records) modified(detail *audit.Call, call *chain.Call, data []byte) bool {
-	if !modifies(call) {
-		return false
+// changed adds the data that a hook answered with to its record, if it may reach other hooks or the
+// agent.
+func (r *records) changed(detail *audit.Call, call *chain.Call, data []byte) {
+	if call.Result.Data == nil || !slices.Contains([]chain.Action{chain.Modify, chain.AskUser, chain.InjectContext}, call.Result.Action) {
+		return
 	}
 	detail.Data = r.view.Of(r.ev.session(), call.Result.Data)
 	if r.view.DigestOnly() {
-		return true
+		return
 	}
 	if patch, err := approval.Changes(data, call.Result.Data); err == nil {
 		detail.Changes = r.view.Changes(patch)
 	}
-	return true
-}
-
-func modifies(call *chain.Call) bool {
-	return call.Result.Action == chain.Modify && call.Result.Data != nil
 }
 
 func kindOf(failure chain.Failure) audit.Kind {
@@ -148,8 +146,17 @@ func (r *records) result(out chain.Outcome, action, reason, approvalID string) {
 		Labels: events.UnionLabels(r.ev.request.Event.Labels(), out.Labels), Called: called(out), Skipped: len(out.Skipped), Took: r.now.Sub(r.ev.admitted),
 		In: r.view.Of(r.ev.session(), r.ev.sent()),
 	}
-	if r.ev.defaulted || slices.ContainsFunc(out.Calls, func(call chain.Call) bool { return modifies(&call) }) {
-		detail.Out = r.view.Of(r.ev.session(), out.Data)
+	if told := told(out); r.ev.defaulted || !bytes.Equal(told, r.ev.data) {
+		detail.Out = r.view.Of(r.ev.session(), told)
 	}
 	r.add(audit.ChainResult, "", action, detail)
+}
+
+// told is the data that the agent gets: that of the result, which may be a hook's own, or else the
+// chain's.
+func told(out chain.Outcome) []byte {
+	if out.Result.Data != nil {
+		return out.Result.Data
+	}
+	return out.Data
 }

@@ -72,6 +72,22 @@ func TestRulesJudgeDefaultFields(t *testing.T) {
 	}
 }
 
+// What a hook gave the agent beside a text is no default field: no other hook was given it.
+func TestTheDataOfAnInjectionIsNoDefaultField(t *testing.T) {
+	t.Parallel()
+	own := &audit.Data{Value: json.RawMessage(`{"tenant":"a",` + bash[1:])}
+	last := ended("c1", "continue", 1)
+	last.Detail = audit.Chain{Called: 1, In: &audit.Data{Value: json.RawMessage(bash)}, Out: own}
+	injects := record(audit.HookResult, "c1", "injects", "inject_context", audit.Call{
+		Injection: &audit.Data{Value: json.RawMessage(`"x"`)}, Data: own, Changes: json.RawMessage(`[{"op":"add","path":"/tenant","value":"a"}]`),
+	})
+	rule := `hooks: [{id: tried, events: ["tool:pre"], priority: -1, cel: {rules: [{when: "has(data.tenant)", deny: x}]}}]`
+	results, _ := run(t, evaluate.FromExport(bytes.NewReader(export(t, []any{injects, last})), evaluate.RecordingFilter{}), policyOf(t, rule))
+	if results[0].Would.Action == chain.Deny {
+		t.Errorf("it would be %+v", results[0].Would)
+	}
+}
+
 // A policy that no longer sets a label decides later events differently.
 func TestOtherLabelsAreADifference(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -45,7 +46,7 @@ func answerOf(r *query.Record) (a Answer, masked bool, refusal *Undecided) {
 	if a.Failure == "" {
 		a.Action = chain.Action(r.Action)
 	}
-	if a.Action == chain.Modify && r.Data != nil {
+	if r.Data != nil && slices.Contains([]chain.Action{chain.Modify, chain.AskUser, chain.InjectContext}, a.Action) {
 		if !isObject(r.Data.Value) {
 			return a, false, missing(r.Data, "what "+r.Hook+" made of its data")
 		}

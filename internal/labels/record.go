@@ -68,14 +68,14 @@ func (r Record) With(hook string, now time.Time, labels ...string) Record {
 	return r
 }
 
-// MaxClaims is the maximum number of claims of one session. Further claims are ignored.
+// MaxClaims is the maximum number of claims of one session.
 const MaxClaims = 16
 
 // Claiming returns the record with claims to a parent and a root; each may be empty. above is the
-// parent's record.
-func (r Record) Claiming(now time.Time, parent, root string, above Record) Record {
+// parent's record. ok is false if there is no room for them.
+func (r Record) Claiming(now time.Time, parent, root string, above Record) (_ Record, ok bool) {
 	for _, id := range [...]string{parent, root} {
-		if id != "" && id != r.Session && !slices.Contains(r.Claims, id) && len(r.Claims) < MaxClaims {
+		if !r.hasClaim(id) {
 			r.Claims = append(slices.Clone(r.Claims), id)
 		}
 	}
@@ -85,13 +85,15 @@ func (r Record) Claiming(now time.Time, parent, root string, above Record) Recor
 		r.Depth = max(above.Depth+1, len(r.Claims))
 	}
 	r.Time = now.UTC()
-	return r
+	return r, len(r.Claims) <= MaxClaims
 }
 
-// HasClaim reports whether the record has these claims, or no room for more.
-func (r Record) HasClaim(parent, root string) bool {
-	has := func(id string) bool { return id == "" || id == r.Session || slices.Contains(r.Claims, id) }
-	return has(parent) && has(root) || len(r.Claims) >= MaxClaims
+// HasClaim reports whether the record has these claims.
+func (r Record) HasClaim(parent, root string) bool { return r.hasClaim(parent) && r.hasClaim(root) }
+
+// hasClaim reports whether a claim to a session adds nothing.
+func (r Record) hasClaim(id string) bool {
+	return id == "" || id == r.Session || slices.Contains(r.Claims, id)
 }
 
 // Asking returns the record with the time at which a person is asked to remove labels. at is a time

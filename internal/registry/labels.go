@@ -82,7 +82,10 @@ func (r *Registry) Claim(ctx context.Context, name, parent, root string) error {
 		if old.HasClaim(parent, root) {
 			return old, false, nil
 		}
-		next := old.Claiming(now, parent, root, r.Session(labels.Name(sender, parent)))
+		next, ok := old.Claiming(now, parent, root, r.Session(labels.Name(sender, parent)))
+		if !ok { // without the claim it would lack the labels of its parent
+			return old, false, wire.Errorf(wire.Overloaded, "the session names more than %d others as its parents or roots, which is the limit: begin another session", labels.MaxClaims)
+		}
 		if both := r.labels.Merging(next); len(both) > 0 {
 			next = next.With("", r.labels.After(name, both, now), both...)
 		}

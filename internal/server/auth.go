@@ -37,7 +37,12 @@ func (n *Server) startNATS(o *Options) error {
 	if err != nil {
 		return err
 	}
-	n.server, err = embedded.Start(embedded.Options{Listen: o.Listen, Cert: o.Cert, Key: o.Key, StoreDir: o.StoreDir, Auth: auth, Log: o.Log})
+	if n.authority != nil {
+		n.floods = make(chan string, maxFloods)
+	}
+	n.server, err = embedded.Start(embedded.Options{
+		Listen: o.Listen, Cert: o.Cert, Key: o.Key, StoreDir: o.StoreDir, Auth: auth, Log: o.Log, Flooded: func() { n.flooded("") },
+	})
 	if err != nil {
 		return err
 	}
@@ -47,7 +52,6 @@ func (n *Server) startNATS(o *Options) error {
 	if n.authority == nil {
 		return nil
 	}
-	n.floods = make(chan string, maxFloods)
 	o.Router.Flooded = n.flooded
 	n.writeContexts(o.ContextDir)
 	if _, port, err := net.SplitHostPort(o.Listen); err == nil && port == "0" {

@@ -31,7 +31,7 @@ type receiver struct {
 	retry   failsafe.Executor[answer]
 	log     *slog.Logger // names the receiver
 	counts  *counts      // of the sender
-	queue   chan message
+	queue   *queue
 	window  time.Duration
 	timeout time.Duration
 }
@@ -42,15 +42,15 @@ type answer struct {
 	retryAfter time.Duration // minimum delay; 0 if the receiver did not set one
 }
 
-// offer queues m, or drops it if the queue is full.
+// offer queues m. If the queue is full, a message is dropped: see [queue].
 func (r *receiver) offer(m message) {
-	select {
-	case r.queue <- m:
-	default:
-		// Log only the first, the second, the fourth, … dropped message.
-		if n := r.counts.dropped.Add(1); n&(n-1) == 0 {
-			r.log.Warn("webhook dropped; the receiver's queue is full", "type", m.kind, "id", m.id, "dropped", n)
-		}
+	lost, full := r.queue.put(m)
+	if !full {
+		return
+	}
+	// Log only the first, the second, the fourth, … dropped message.
+	if n := r.counts.dropped.Add(1); n&(n-1) == 0 {
+		r.log.Warn("webhook dropped; the receiver's queue is full", "type", lost.kind, "id", lost.id, "agent", lost.agent, "dropped", n)
 	}
 }
 
@@ -63,7 +63,7 @@ func (r *receiver) run(ctx, attempts context.Context) {
 		}
 		r.deliver(ctx, attempts, m)
 	}
-	if n := len(r.queue); n > 0 {
+	if n := r.queue.len(); n > 0 {
 		r.counts.failed.Add(uint64(n))
 		r.log.Warn("webhooks not sent before shutdown", "count", n)
 	}
@@ -71,16 +71,15 @@ func (r *receiver) run(ctx, attempts context.Context) {
 
 // next returns the next message. Once ctx has ended, it does not wait.
 func (r *receiver) next(ctx context.Context) (m message, ok bool) {
-	select {
-	case m = <-r.queue:
-		return m, true
-	case <-ctx.Done():
-	}
-	select {
-	case m = <-r.queue:
-		return m, true
-	default:
-		return m, false
+	for {
+		if m, ok = r.queue.take(); ok {
+			return m, true
+		}
+		select {
+		case <-r.queue.added:
+		case <-ctx.Done():
+			return r.queue.take()
+		}
 	}
 }
 

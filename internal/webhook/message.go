@@ -30,6 +30,7 @@ const (
 // message is a queued request, identical for all receivers.
 type message struct {
 	kind, id string
+	agent    string // the proven sender of the event; empty if there is none
 	body     []byte
 	about    trace.SpanContext // the related span; not valid if there is none
 }
@@ -103,7 +104,7 @@ func (s *Sender) encode(ctx context.Context, kind string, n approval.Notice) (m 
 		s.log.Error("webhook not encoded", "type", kind, "error", err)
 		return m, false
 	}
-	m.about = trace.SpanContextFromContext(ctx)
+	m.agent, m.about = n.Emitter, trace.SpanContextFromContext(ctx)
 	return m, true
 }
 

@@ -39,7 +39,8 @@ type Options struct {
 	// Log gets failed deliveries; nil discards them.
 	Log *slog.Logger
 
-	// Queue is the maximum number of waiting messages for each receiver; 0 means 256.
+	// Queue is the maximum number of waiting messages for each receiver, in which agents take turns;
+	// 0 means 256.
 	Queue int
 	// Attempts is the maximum number of attempts for a message; 0 means 6.
 	Attempts int
@@ -104,7 +105,7 @@ func New(o Options) (*Sender, error) {
 		return &receiver{
 			url: text, client: client, keys: keys, retry: retry, counts: &s.counts,
 			log:     s.log.With("receiver", number, "host", host),
-			queue:   make(chan message, cmp.Or(o.Queue, 256)),
+			queue:   newQueue(cmp.Or(o.Queue, 256)),
 			window:  window,
 			timeout: cmp.Or(o.Timeout, 15*time.Second),
 		}, nil

@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -60,6 +61,34 @@ func TestDefaultFieldsAreOnRecord(t *testing.T) {
 			if line := list[len(list)-1]; strings.Contains(line, "cat hidden") != (j == 0) || strings.Contains(line, `"out"`) != (j == 0) {
 				t.Errorf("%s with %s: the log has %s", verb, defaults, line)
 			}
+		}
+	}
+}
+
+// A hook that injects or asks may give the agent data of its own, which no later hook judges. It is
+// on record.
+func TestTheDataOfAnInjectionIsOnRecord(t *testing.T) {
+	t.Parallel()
+	s := natstest.Server(t)
+	routertest.Start(t, s, router.Options{}, natsx.Options{Inbox: "_INBOX_router"})
+	hook(t, s, worker.Registration{ID: "early", Priority: -10}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if strings.Contains(string(ev.Data), "ask") {
+			return worker.Result{Action: "ask_user", ApprovalPrompt: "Fine?", Data: command("rm -rf /")}, nil
+		}
+		return worker.Result{Action: "inject_context", ContextInjection: "ls it is", Data: command("rm -rf /")}, nil
+	})
+	guard(t, s, worker.Registration{ID: "guard"}, denies)
+	nc, ctx := natstest.Conn(t, s), testkit.Within(t, testkit.Patience)
+	for i, c := range []struct{ verb, line, got string }{
+		{"emit", "ls", "inject_context"}, {"execute", "ls", "continue"}, {"emit", "ask", "ask_user"}, {"execute", "ask", "pending"},
+	} {
+		header := nats.Header{"Hook-Wait-Ms": {"1"}}
+		reply, err := nc.RequestMsgWithContext(ctx, &nats.Msg{Subject: "hooks." + c.verb + ".tool.pre", Header: header, Data: command(c.line)})
+		if err != nil || !strings.Contains(string(reply.Data), c.got) {
+			t.Fatalf("%s %s: %s, %v; want %s", c.verb, c.line, reply.Data, err, c.got)
+		}
+		if line := results(t, s, i+1)[i]; !strings.Contains(line, `"out"`) || !strings.Contains(line, "rm -rf /") {
+			t.Errorf("%s %s: the log has %s", c.verb, c.line, line)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -157,6 +158,7 @@ func TestAFloodIsDisconnected(t *testing.T) {
 		"headers that hide":       fmt.Sprintf("HPUB hooks.emit.tool.pre _INBOX.x.y %d %d\r\n%s%s\r\n", len(hidden), len(hidden+body), hidden, body),
 		"large requests":          fmt.Sprintf("PUB hooks.execute.tool.pre _INBOX.x.y %d\r\n%s\r\n", len(large), large),
 		"answers left unread":     fmt.Sprintf("SUB _INBOX.x 1\r\nPUB hooks.execute.tool.pre _INBOX.x %d\r\n%s\r\n", len(large), large),
+		"what it may not send":    "PUB hooks.freeze 0\r\n\r\n",
 		"what operators wait for": fmt.Sprintf("PUB hooks.session.turn _INBOX.x.y %d\r\n%s\r\n", len(body), body),
 	} {
 		t.Run(kind, func(t *testing.T) {
@@ -166,6 +168,9 @@ func TestAFloodIsDisconnected(t *testing.T) {
 			var rivals [4]*byHand
 			for i := range rivals {
 				rivals[i] = b.byHand("rival")
+				if kind != "answers left unread" {
+					go func() { _, _ = io.Copy(io.Discard, rivals[i].in) }()
+				}
 			}
 			var floods sync.WaitGroup
 			for _, rival := range rivals {

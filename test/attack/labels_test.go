@@ -428,11 +428,15 @@ func TestLineageOnlyAdds(t *testing.T) {
 	if v := run("stranger", "send", nil); v.Action != verdict.Continue {
 		t.Errorf("%+v; want that others send", v)
 	}
+	run("late", "read secret", nil)
 	for i := range 40 { // more than are kept
-		run("root", "x", below(fmt.Sprint("other", i), ""))
+		run("full", "x", below(fmt.Sprint("other", i), ""))
 	}
-	if v := run("root", "send", nil); v.Action != verdict.Deny {
-		t.Errorf("%+v", v)
+	if v := run("full", "send", below("late", "")); v.Action == verdict.Continue {
+		t.Errorf("%+v; want that no number of parents hides another", v)
+	}
+	if v := run("full", "send", below("other0", "")); v.Action != verdict.Continue {
+		t.Errorf("%+v; want that it goes on with the parents that it has", v)
 	}
 	if v := run("long", "send", below(strings.Repeat("a", 600), "")); v.Action != "refused" {
 		t.Errorf("%+v; want that an id that is too long is refused", v)

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -117,6 +118,40 @@ func TestAClaimAfterTheQuestionKeepsLabels(t *testing.T) {
 		}
 		if v := run(of("small"), "send", nil); v.Action != c.want {
 			t.Errorf("%s claims %s: the session: %+v; want %s", c.claims, c.claimed, v, c.want)
+		}
+	}
+}
+
+// What a pinned guard says of changed data counts like what it says at first: a label that comes with
+// an injection stays, and the hooks after the guard see it.
+func TestALabelOfASecondJudgementStays(t *testing.T) {
+	t.Parallel()
+	s, _ := pinnedBus(t)
+	guard(t, s, worker.Registration{ID: "guard"}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if !strings.Contains(string(ev.Data), "secret") {
+			return worker.Continue()
+		}
+		return worker.Result{Action: "inject_context", ContextInjection: "Keep it.", Labels: []string{"secret"}}, nil
+	})
+	hook(t, s, worker.Registration{ID: "links", Priority: 10}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if !strings.Contains(string(ev.Data), "link") {
+			return worker.Continue()
+		}
+		return worker.Modify(json.RawMessage(strings.ReplaceAll(string(ev.Data), "link", "secret")))
+	})
+	guard(t, s, worker.Registration{ID: "flows", Priority: 20}, func(_ context.Context, ev worker.Event) (worker.Result, error) {
+		if strings.Contains(string(ev.Data), "send") && len(ev.Labels()) > 0 {
+			return worker.Deny("not after %s", ev.Labels())
+		}
+		return worker.Continue()
+	})
+	a, ctx := client(t, s), testkit.Within(t, testkit.Patience)
+	for _, c := range []struct {
+		line    string
+		permits bool
+	}{{"send mail", true}, {"read link and send it", false}, {"read link", true}, {"send mail", false}} {
+		if x, err := a.Execute(ctx, "tool:pre", command(c.line)); err != nil || x.Permitted() != c.permits {
+			t.Errorf("%s: %+v, %v; want permitted: %v", c.line, x, err, c.permits)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
 	"github.com/hookrouter/hookrouter/pkg/audit"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // ShowCmd is `hookctl audit show`.
@@ -167,7 +168,7 @@ func newChainView(c *query.Chain) *chainView {
 		}
 		if r.Data != nil || len(r.Changes) > 0 {
 			call.Changes = compareData(before, r.Data, r.Changes)
-			if !r.Shadow {
+			if !r.Shadow && r.Action == string(chain.Modify) {
 				before = r.Data
 			}
 		}

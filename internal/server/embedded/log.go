@@ -2,32 +2,78 @@ package embedded
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of one second.
+const (
+	maxLines   = 20   // lines about clients; more are omitted
+	maxRefused = 1000 // messages that the server does not permit; more are a flood
+)
+
+// The server begins a line about a client with its address and number, and then what the client says
+// of itself. It writes one for each message that it does not permit.
+const (
+	ofClient = " - cid:"
+	refused  = " - Publish Violation - Subject %q"
 )
 
 // logger forwards the server's log, and passes fatal errors to Start, since the server must not
 // exit the process.
 type logger struct {
-	log   *slog.Logger
-	fatal chan string
+	log     *slog.Logger
+	fatal   chan string
+	flooded func() // see [Options.Flooded]
+
+	mu             sync.Mutex // guards the fields below
+	since          time.Time
+	lines, refused int // about clients since then, and those among them about refused messages
 }
 
-func newLogger(log *slog.Logger) *logger {
-	log = cmp.Or(log, slog.New(slog.DiscardHandler))
-	return &logger{log.With("from", "nats-server"), make(chan string, 1)}
+func newLogger(o Options) *logger {
+	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &logger{log: log.With("from", "nats-server"), fatal: make(chan string, 1), flooded: o.Flooded}
 }
 
 func (l *logger) Noticef(string, ...any) {}
 func (l *logger) Debugf(string, ...any)  {}
 func (l *logger) Tracef(string, ...any)  {}
 
-func (l *logger) Warnf(format string, args ...any) {
-	l.log.Warn(fmt.Sprintf(format, args...)) //nolint:sloglint // the server words its own lines
+func (l *logger) Warnf(format string, args ...any) { l.write(slog.LevelWarn, format, args) }
+
+func (l *logger) Errorf(format string, args ...any) { l.write(slog.LevelError, format, args) }
+
+func (l *logger) write(level slog.Level, format string, args []any) {
+	if strings.Contains(format, ofClient) && l.omits(strings.HasSuffix(format, refused)) {
+		return
+	}
+	l.log.Log(context.Background(), level, fmt.Sprintf(format, args...)) //nolint:sloglint // the server words its own lines
 }
 
-func (l *logger) Errorf(format string, args ...any) {
-	l.log.Error(fmt.Sprintf(format, args...)) //nolint:sloglint // the server words its own lines
+// omits counts a line about a client, or about its refused message, and reports whether there are
+// too many.
+func (l *logger) omits(isRefused bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := time.Now(); now.Sub(l.since) > time.Second {
+		l.since, l.lines, l.refused = now, 0, 0
+	}
+	l.lines++
+	if l.lines == maxLines+1 {
+		l.log.Warn("further lines about clients omitted", "for", time.Second)
+	}
+	if isRefused {
+		l.refused++
+	}
+	if isRefused && l.refused == maxRefused+1 && l.flooded != nil {
+		l.flooded()
+	}
+	return l.lines > maxLines
 }
 
 func (l *logger) Fatalf(format string, args ...any) {

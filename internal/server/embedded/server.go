@@ -42,8 +42,12 @@ type Options struct {
 	Auth Auth
 	// NoSync does not sync writes to disk. It is for tests without power cuts.
 	NoSync bool
-	// Log gets the server's warnings and errors; nil discards them.
+	// Log gets the server's warnings and errors, of those about clients 20 a second; nil discards
+	// them.
 	Log *slog.Logger
+	// Flooded is called if the server refuses more than 1,000 messages in a second, since their senders
+	// have no right to their subjects. It must not block. Nil means no callback.
+	Flooded func()
 }
 
 // Cluster connects several servers.
@@ -118,7 +122,7 @@ func start(options *server.Options, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the embedded NATS server: %w", err)
 	}
-	log := newLogger(o.Log)
+	log := newLogger(o)
 	ns.SetLoggerV2(log, false, false, false)
 	go ns.Start()
 	if err := ready(ns, log, o); err != nil {
