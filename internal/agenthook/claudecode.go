@@ -21,7 +21,7 @@ func claudeCode() Dialect {
 			{Native: "ConfigChange", Name: events.ToolPre, Deny: Stops, Message: true, call: configChange},
 			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
 			{Native: "PermissionDenied", Name: events.ApprovalDenied},
-			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true, withhold: withholdClaude},
+			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", Inject: true, Message: true, fits: keepsForm, withhold: withholdClaude},
 			{Native: "PostToolUseFailure", Name: events.ToolError, Inject: true, Message: true},
 			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
 			{Native: "SubagentStop", Name: events.AgentComplete, Deny: KeepsOn, Message: true, Copy: subagent},
@@ -41,6 +41,8 @@ func claudeCode() Dialect {
 		write: func(e Event, a answer) any {
 			out := writeClaude(e, a)
 			switch {
+			case a.stop:
+				out.Continue, out.StopReason = new(bool), a.reason
 			case a.changed != nil && e.Modify == "tool_input":
 				out.specific(e).UpdatedInput = a.changed
 			case a.changed != nil:

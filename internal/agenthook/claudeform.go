@@ -4,18 +4,12 @@ import "encoding/json"
 
 // claudeOutput is the output that Claude Code, Codex and Qwen Code expect of a hook.
 type claudeOutput struct {
+	Continue      *bool           `json:"continue,omitempty"`
+	StopReason    string          `json:"stopReason,omitempty"`
 	Decision      string          `json:"decision,omitempty"`
 	Reason        string          `json:"reason,omitempty"`
 	SystemMessage string          `json:"systemMessage,omitempty"`
 	Specific      *claudeSpecific `json:"hookSpecificOutput,omitempty"`
-}
-
-// claudeStop blocks any event: it stops the agent.
-type claudeStop struct {
-	Continue   bool   `json:"continue"`
-	StopReason string `json:"stopReason"`
-	Decision   string `json:"decision"`
-	Reason     string `json:"reason"`
 }
 
 type claudeSpecific struct {

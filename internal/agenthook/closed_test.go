@@ -237,7 +237,7 @@ func TestBadDocuments(t *testing.T) {
 	}
 }
 
-// An event of a newer version passes, is announced, and is noted once.
+// An event of a newer version is announced, stops only at a denial, and is noted once.
 func TestUnknownEvent(t *testing.T) {
 	t.Parallel()
 	b := start(t)
@@ -248,8 +248,8 @@ func TestUnknownEvent(t *testing.T) {
 	})
 	first := newCall(t, "claude-code", "", b.url)
 	document := []byte(`{"session_id":"s","hook_event_name":"Message.Display"}`)
-	if out := first.Answer(t.Context(), document); blocks(out) || len(out.Stdout) > 0 {
-		t.Errorf("%s; want nothing", out.Stdout)
+	if out := first.Answer(t.Context(), document); out.Code != agenthook.CodeBlock || out.Stderr != "no" || len(out.Stdout) > 0 {
+		t.Errorf("%+v; want the denial by the exit code, which all agents obey", out)
 	}
 	if name := testkit.Receive(t, "the event", seen); name != "claude-code:Message-Display" {
 		t.Errorf("announced as %s", name)
@@ -263,6 +263,20 @@ func TestUnknownEvent(t *testing.T) {
 	if strings.Contains(second.notes.String(), "knows no event") {
 		t.Error("noted twice")
 	}
+	b.answer(func(context.Context, worker.Event) (worker.Result, error) { return worker.Ask("Go on?") })
+	out := agenthook.Output{}
+	for timeout := 250 * time.Millisecond; timeout < testkit.Patience && !blocks(out); timeout *= 2 { // it may be over before anybody was asked
+		asking := newCall(t, "claude-code", "", b.url)
+		asking.Options.Timeout = timeout
+		out = asking.Answer(t.Context(), document)
+	}
+	if !strings.Contains(out.Stderr, "nobody has answered") {
+		t.Errorf("%+v; want a block where nobody answers", out)
+	}
+	b.answer(changed)
+	if out := newCall(t, "claude-code", "", b.url).Answer(t.Context(), document); blocks(out) || len(out.Stdout) > 0 {
+		t.Errorf("%+v; want nothing", out)
+	}
 }
 
 // An event that another agent has, or that is spelled otherwise, is blocked where it would be
@@ -274,6 +288,8 @@ func TestAnotherAgentsEvent(t *testing.T) {
 		{"claude-code", "", `{"hook_event_name":"pre_tool_use","tool_name":"Bash"}`, another},
 		{"claude-code", "", `{"hook_event_name":"PreToolUse ","tool_name":"Bash"}`, another},
 		{"claude-code", "", `{"hook_event_name":"BeforeTool","tool_name":"write_file"}`, another},
+		{"copilot", "preToolUse", `{"hookEventName":"PreToolUse","sessionId":"s","tool_name":"editFiles","tool_input":{}}`, "another form"},
+		{"copilot", "preToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{}}`, "another form"},
 		{"copilot", "PreToolUse", `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}`, "write preToolUse in its settings and in the command of the hook, as in hook-agent copilot preToolUse"},
 		{"gemini", "", `{"hook_event_name":"PreToolUse","tool_name":"run_shell_command"}`, another},
 		{"opencode", "", `{"hook_event_name":"PreToolUse","tool_name":"bash"}`, another},
@@ -423,7 +439,7 @@ func TestTooLargeIsReported(t *testing.T) {
 		return worker.Continue()
 	})
 	for size, cause := range map[int]string{600 << 10: "(413)", 9 << 20: "the NATS server takes"} {
-		document := `{"hook_event_name":"PostToolUse","session_id":"s1","tool_name":"shell","tool_response":"` + strings.Repeat("x", size) + `"}`
+		document := `{"hook_event_name":"PostToolUseFailure","session_id":"s1","tool_name":"shell","error":"` + strings.Repeat("x", size) + `"}`
 		out := newCall(t, "qwen", "", b.url).Answer(t.Context(), []byte(document))
 		if blocks(out) || !strings.Contains(string(out.Stdout), cause) {
 			t.Errorf("%d bytes: %s; want it to pass, and told", size, out.Stdout)
@@ -435,10 +451,10 @@ func TestTooLargeIsReported(t *testing.T) {
 		if err := json.Unmarshal(testkit.Receive(t, "the report", reports), &report); err != nil {
 			t.Fatal(err)
 		}
-		if report.Session != "s1" || len(report.Events) != 1 || report.Events[0].Event != "tool:post" || !strings.Contains(report.Events[0].Cause, cause) {
+		if report.Session != "s1" || len(report.Events) != 1 || report.Events[0].Event != "tool:error" || !strings.Contains(report.Events[0].Cause, cause) {
 			t.Errorf("%d bytes: reported %+v", size, report)
 		}
-		out = newCall(t, "gemini", "", b.url).Answer(t.Context(), []byte(strings.Replace(document, "PostToolUse", "AfterTool", 1)))
+		out = newCall(t, "gemini", "", b.url).Answer(t.Context(), []byte(strings.Replace(document, "PostToolUseFailure", "AfterTool", 1)))
 		if !blocks(out) || len(reports) > 0 {
 			t.Errorf("%d bytes: %s, %d reports; want it blocked and not reported", size, out.Stdout, len(reports))
 		}

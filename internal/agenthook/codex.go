@@ -3,15 +3,10 @@ package agenthook
 import (
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
-
-// codexStop prevents a compaction, for which Codex does not support a decision.
-type codexStop struct {
-	Continue      bool   `json:"continue"`
-	StopReason    string `json:"stopReason"`
-	SystemMessage string `json:"systemMessage,omitempty"`
-}
 
 // codex returns the dialect of Codex. Codex ignores a hook whose output has an unknown field, and
 // continues.
@@ -23,7 +18,7 @@ func codex() Dialect {
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true},
-			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Text: "command", Inject: true, Message: true},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Text: "command", fits: codexFits, Inject: true, Message: true},
 			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
 			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", AnyType: true, Inject: true, Message: true},
 			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
@@ -43,18 +38,36 @@ func codex() Dialect {
 			"Hooks get the environment of Codex, keys included.",
 		},
 		write: func(e Event, a answer) any {
-			if a.deny && e.Native == "PreCompact" {
-				return codexStop{StopReason: a.reason, SystemMessage: a.message}
-			}
 			out := writeClaude(e, a)
 			switch {
+			case a.deny && e.Native == "PreCompact": // Codex supports no decision there
+				out = claudeOutput{Continue: new(bool), StopReason: a.reason, SystemMessage: a.message}
 			case a.changed != nil && e.Modify == "tool_input":
 				out.specific(e).PermissionDecision = "allow" // Codex requires it for a changed input
 				out.specific(e).UpdatedInput = a.changed
 			case a.changed != nil:
-				out.Decision, out.Reason = "block", asText(a.changed) // the reason replaces the result
+				out.Decision, out.Reason = "block", instead(asText(a.changed)) // the reason replaces the result
 			}
 			return out
 		},
 	}
+}
+
+// codexFits reports whether Codex applies a changed input. It reads nothing but the command of what
+// it runs in a shell and of a patch.
+func codexFits(tool string, before, now jsontext.Value) bool {
+	if tool != "Bash" && tool != "apply_patch" {
+		return true
+	}
+	was, err1 := events.ParseObject(before)
+	is, err2 := events.ParseObject(now)
+	if err1 != nil || err2 != nil || takesAway(before, now) {
+		return false
+	}
+	for name, value := range is.All() {
+		if old, there := was.Get(name); name != "command" && (!there || !same(old, value)) {
+			return false
+		}
+	}
+	return true
 }

@@ -32,6 +32,7 @@ func copilot() Dialect {
 	return Dialect{
 		Name: "copilot", Agent: "Copilot CLI", Tried: "1.0.102",
 		Timeout: 30 * time.Second, EventMember: "hookName",
+		Foreign: []string{"hook_event_name", "hookEventName"},
 		Rename: map[string]string{
 			"hookName": "hook_event_name", "sessionId": "session_id", "transcriptPath": "transcript_path",
 			"toolName": "tool_name", "toolArgs": "tool_input", "toolInput": "tool_input", "toolResult": "tool_result",
@@ -57,6 +58,7 @@ func copilot() Dialect {
 			"It does not say which event it is: the event stands in the command of the hook, as `hookctl connect` writes it. A name that is not in the table is blocked.",
 			"A prompt can be changed and not be refused: a denial puts its reason in place of the prompt.",
 			"What hooks say to the user is told on standard error.",
+			"VS Code may run the same files: its prompts and tools are blocked.",
 		},
 		write: writeCopilot,
 		block: func(reason string) any {

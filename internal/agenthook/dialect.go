@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -24,6 +26,9 @@ type Dialect struct {
 	// EventMember is the member of the agent's document that names the event; empty if only the
 	// command line names it.
 	EventMember string
+	// Foreign are members that only other programs' documents have. They would not read the answer to
+	// a gated event, which is therefore blocked by the exit code.
+	Foreign []string
 	// Rename maps members of the document to members of the standard events. Other members keep their
 	// names.
 	Rename map[string]string
@@ -48,7 +53,7 @@ func (d Dialect) blockAny(reason string) any {
 	if d.block != nil {
 		return d.block(reason)
 	}
-	return claudeStop{Continue: false, StopReason: reason, Decision: "block", Reason: reason}
+	return claudeOutput{Continue: new(bool), StopReason: reason, Decision: "block", Reason: reason}
 }
 
 // Event is a hook event of an agent, and what the agent supports at it.
@@ -85,9 +90,12 @@ type Event struct {
 	// call returns the tool call as which the event is judged. It is nil if the document has one, or
 	// the event is none.
 	call func(document events.Object) (tool string, input []byte)
-	// withhold returns the replacement of a denied result in the agent's document. It is nil if the
-	// reason alone replaces the result.
-	withhold func(document []byte) json.RawMessage
+	// fits reports whether the agent applies a change of the member Modify, by the name of the tool. It
+	// is nil if the other fields say all.
+	fits func(tool string, before, now jsontext.Value) bool
+	// withhold returns the replacement of a denied result in the agent's document; ok is false if
+	// there is none, and the agent must stop. It is nil if the reason alone replaces the result.
+	withhold func(document []byte) (replacement json.RawMessage, ok bool)
 }
 
 // Effect is what an agent does with a denial.
@@ -97,7 +105,6 @@ type Effect string
 const (
 	Stops   Effect = "stops"    // the operation is not performed
 	Hides   Effect = "hides"    // the model gets the reason in place of the result or the prompt
-	Tells   Effect = "tells"    // the operation was performed; the model gets the reason as well
 	KeepsOn Effect = "keeps on" // the agent does not end its turn; the reason is its next task
 )
 
@@ -112,6 +119,7 @@ type answer struct {
 	deny    bool
 	reason  string          // for the model
 	changed json.RawMessage // the new value of the member Event.Modify; nil for no change
+	stop    bool            // the agent must stop, since the denied result can't be withheld
 	context string          // for the model
 	message string          // for the user
 }

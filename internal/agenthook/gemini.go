@@ -53,7 +53,8 @@ func gemini() Dialect {
 			case a.changed != nil && e.Modify == "tool_input":
 				specific.ToolInput = a.changed
 			case a.changed != nil:
-				out.Decision, out.Reason = "deny", asText(a.changed, "llmContent") // the reason replaces the result
+				out.Decision, out.Reason = "deny", instead(asText(a.changed, "llmContent"), a.context) // the reason replaces the result
+				specific.AdditionalContext = ""                                                        // Gemini CLI ignores it beside a reason
 			}
 			if specific.ToolInput != nil || specific.AdditionalContext != "" {
 				out.Specific = &specific

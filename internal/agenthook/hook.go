@@ -170,8 +170,11 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 	if !a.deny {
 		var lost string
 		a.changed, lost = change(e, in, v)
-		if a.deny = lost != "" && e.Deny != KeepsOn; a.deny {
+		switch a.deny = lost != "" && e.Deny != KeepsOn; {
+		case a.deny:
 			a.changed, a.reason = nil, paragraphs(v.Reason, lost)
+		case lost != "":
+			h.note(own(chain.LevelWarning, "%s takes no change at %s: %s", h.Dialect.Agent, e.Native, lost))
 		}
 	}
 	if a.deny {
@@ -181,7 +184,7 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 			a.reason = "Denied by a hook, which gave no reason."
 		}
 	}
-	if a.deny && e.Deny == "" {
+	if a.deny && e.Deny == "" && (in.known || v.Action == verdict.Continue) {
 		h.note(own(chain.LevelWarning, "%s can't be stopped at %s: %s", h.Dialect.Agent, e.Native, a.reason))
 		a.deny, a.reason = false, ""
 	}
@@ -196,13 +199,17 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 // error if the agent does not show them.
 func (h *Hook) write(e Event, document []byte, a answer) Output {
 	if a.deny && e.withhold != nil {
-		a.changed = e.withhold(document)
+		replacement, ok := e.withhold(document)
+		a.changed, a.stop = replacement, !ok
 	}
 	if !e.Message && a.message != "" {
 		fmt.Fprintln(h.Notes, a.message)
 		a.message = ""
 	}
-	if a.empty() || h.Dialect.write == nil {
+	switch {
+	case a.deny && e.Deny == "": // an unknown event, which the exit code stops if anything does
+		return Output{Stderr: a.reason, Code: CodeBlock}
+	case a.empty() || h.Dialect.write == nil:
 		return Output{}
 	}
 	said := h.Dialect.write(e, a)

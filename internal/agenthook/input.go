@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +32,12 @@ type input struct {
 	skip    bool            // it repeats an earlier event
 }
 
+// tool returns the name of the tool that the event is about.
+func (in input) tool() string {
+	name, _ := in.members.GetString("tool_name")
+	return name
+}
+
 // readInput parses an agent's document. native is the event on the command line, for documents that
 // do not name it. A known event in the document overrides it, so that a wrong command line does not
 // bypass a gate. An event that only the command line names must be known, since it may be
@@ -45,6 +53,9 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 	}
 	in := input{}
 	in.event, in.known = d.Event(native)
+	if in.event.Gated() && slices.ContainsFunc(d.Foreign, func(name string) bool { _, there := members.Get(name); return there }) {
+		return input{}, fmt.Errorf("the message has another form than that of %s: another program runs the hook, or the event has another name in the settings", d.Agent)
+	}
 	switch {
 	case err != nil && len(strings.TrimSpace(string(document))) == 0:
 		return in, errors.New("the agent sent its hook nothing")
@@ -91,8 +102,8 @@ func standard(d Dialect, e Event, document events.Object) []byte {
 		w.String("tool_name", tool)
 		w.Raw("tool_input", input)
 	}
-	for to, from := range e.Copy {
-		value, ok := document.Get(from)
+	for _, to := range slices.Sorted(maps.Keys(e.Copy)) { // the same bytes each time: a resent event must equal the first
+		value, ok := document.Get(e.Copy[to])
 		if _, taken := document.Get(to); ok && !taken {
 			w.Raw(to, value)
 		}

@@ -28,7 +28,7 @@ func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost
 		now, there := after.Get(name)
 		switch {
 		case name == "timestamp" || there && same(before, now):
-		case name == e.Modify && there && e.takes(before, now):
+		case name == e.Modify && there && e.takes(in.tool(), before, now):
 			changed = json.RawMessage(now)
 		default:
 			return nil, fmt.Sprintf("The policy wants this done with another %s, which can't be put in place here. It wants: %s", name, shorten.Bytes(asText(now), maxReason, "…"))
@@ -42,9 +42,11 @@ func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost
 }
 
 // takes reports whether the agent applies a change of the member Modify.
-func (e Event) takes(before, now jsontext.Value) bool {
+func (e Event) takes(tool string, before, now jsontext.Value) bool {
 	switch {
 	case !e.AnyType && before.Kind() != now.Kind():
+		return false
+	case e.fits != nil && !e.fits(tool, before, now):
 		return false
 	case e.Merges && takesAway(before, now):
 		return false

@@ -56,7 +56,8 @@ func TestAnInputThatHooksAdd(t *testing.T) {
 }
 
 // An agent would ignore a change that gives its input or result another type, and go on with the
-// original: it is a denial. Codex also needs the command of a shell as a text.
+// original: it is a denial. Codex needs the command of a shell as a text, and takes nothing else of
+// it; without a reason it shows the model the original result.
 func TestChangesOfAnotherType(t *testing.T) {
 	t.Parallel()
 	const document = `{"session_id":"s","prompt":"p","tool_name":"Bash","tool_input":{"command":"ls"},"tool_result":{"output":"x"}}`
@@ -71,8 +72,12 @@ func TestChangesOfAnotherType(t *testing.T) {
 		{"codex", "PreToolUse", changing{`"ls"`, `["ls"]`}, `"permissionDecision":"deny"`},
 		{"codex", "PreToolUse", changing{`"command":"ls"`, ``}, `"permissionDecision":"deny"`},
 		{"codex", "PreToolUse", changing{`"ls"`, `"pwd"`}, `"updatedInput":{"command":"pwd"}`},
+		{"codex", "PreToolUse", changing{`"ls"`, `"ls","workdir":"/"`}, `"permissionDecision":"deny"`},
 		{"codex", "PostToolUse", changing{`{"output":"x"}`, `"no"`}, `{"decision":"block","reason":"no"}`},
+		{"codex", "PostToolUse", changing{`{"output":"x"}`, `" "`}, `{"decision":"block","reason":"(no text)"}`},
 		{"gemini", "AfterTool", changing{`{"output":"x"}`, `"no"`}, `{"decision":"deny","reason":"no"}`},
+		{"gemini", "AfterTool", changing{`"output":"x"`, `"llmContent":""`}, `{"decision":"deny","reason":"(no text)"}`},
+		{"qwen", "PostToolUse", changing{`{"output":"x"}`, `"no"`}, `{"continue":false,"stopReason":"no"}`},
 		{"copilot", "preToolUse", changing{`{"command":"ls"}`, `[]`}, `"permissionDecision":"deny"`},
 		{"copilot", "postToolUse", changing{`{"output":"x"}`, `"no"`}, `"modifiedResult":{"resultType":"success","textResultForLlm":"The policy wants`},
 		{"copilot", "postToolUse", changing{`"output":"x"`, `"textResultForLlm":"x"`}, `{"modifiedResult":{"textResultForLlm":"x"}}`},
@@ -106,4 +111,75 @@ func TestADeniedCompactionOfCodex(t *testing.T) {
 	if out, want := h.Answer(t.Context(), []byte(document)), `{"continue":false,"stopReason":"POLICY-NO"}`; strings.TrimSpace(string(out.Stdout)) != want {
 		t.Errorf("%s; want %s", out.Stdout, want)
 	}
+}
+
+// The other tools of Codex run with all of the changed input.
+func TestCodexTakesTheWholeInputOfAnotherTool(t *testing.T) {
+	t.Parallel()
+	h := newCall(t, "codex", "", "")
+	h.Router = changing{`"ls"`, `"ls","workdir":"/"`}
+	out := h.Answer(t.Context(), []byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"mcp__a__run","tool_input":{"command":"ls"}}`))
+	if want := `"updatedInput":{"command":"ls","workdir":"/"}`; !strings.Contains(string(out.Stdout), want) {
+		t.Errorf("%s; want %s", out.Stdout, want)
+	}
+}
+
+// Gemini CLI and Qwen Code ignore context beside the reason that replaces a result.
+func TestContextBesideAChangedResult(t *testing.T) {
+	t.Parallel()
+	for dialect, native := range map[string]string{"gemini": "AfterTool", "qwen": "PostToolUse"} {
+		h := newCall(t, dialect, native, "")
+		h.Router = adding{changing{"SECRET", "MASKED"}}
+		out := h.Answer(t.Context(), []byte(`{"session_id":"s","tool_name":"x","tool_response":{"llmContent":"SECRET"}}`))
+		if got := string(out.Stdout); !strings.Contains(got, `"MASKED\n\nCONTEXT"`) || strings.Contains(got, "additionalContext") {
+			t.Errorf("%s: %s; want the context in the reason", dialect, got)
+		}
+	}
+}
+
+// adding is a router whose hooks add context, too.
+type adding struct{ changing }
+
+func (r adding) Execute(ctx context.Context, e agenthook.Sent) (verdict.Verdict, error) {
+	v, err := r.changing.Execute(ctx, e)
+	v.Messages = []verdict.Message{{Content: "CONTEXT"}}
+	return v, err
+}
+
+// A change at the end of a turn is lost, which is said.
+func TestALostChangeIsNoted(t *testing.T) {
+	t.Parallel()
+	h := newCall(t, "claude-code", "Stop", "")
+	h.Router = changing{"done", "changed"}
+	out := h.Answer(t.Context(), []byte(`{"session_id":"s","last_assistant_message":"done"}`))
+	if blocks(out) || !strings.Contains(h.notes.String(), "takes no change at Stop") {
+		t.Errorf("%s, noted %q; want it to end, and the change noted", out.Stdout, h.notes.String())
+	}
+}
+
+// A second process that sends an event again must send the same bytes: the router refuses the same
+// event with other data, and the answer of a person would be lost.
+func TestEventsAreSentInOneOrder(t *testing.T) {
+	t.Parallel()
+	seen := recording{}
+	for range 50 {
+		h := newCall(t, "claude-code", "SubagentStop", "")
+		h.Router = seen
+		h.Answer(t.Context(), []byte(`{"session_id":"s","agent_id":"a","agent_type":"Explore"}`))
+	}
+	if len(seen) != 1 {
+		t.Errorf("sent %v; want one form", seen)
+	}
+}
+
+// recording is a router that counts what it is sent.
+type recording map[string]int
+
+func (recording) Emit(context.Context, agenthook.Sent) (chain.Result, error) {
+	return chain.Result{}, nil
+}
+
+func (r recording) Execute(_ context.Context, e agenthook.Sent) (verdict.Verdict, error) {
+	r[string(e.Data)]++
+	return verdict.Verdict{Action: verdict.Continue, Data: e.Data}, nil
 }

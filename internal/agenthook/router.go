@@ -99,7 +99,7 @@ func (h *Hook) send(ctx context.Context, a *agent.Agent, in input, most int64) (
 		return verdict.Verdict{}, &hookrouter.Error{Code: hookrouter.CodeTooLarge, Text: fmt.Sprintf("the event has %d bytes, and the NATS server takes %d", size, most)}
 	}
 	again := clientconn.WithEventID(ctx, h.Options.EventID)
-	if !in.event.Obeys() {
+	if in.known && !in.event.Obeys() {
 		answer, err := a.Emit(again, in.event.Name, in.data)
 		h.report(ctx, a, err)
 		return announced(answer.Result), err
@@ -170,6 +170,10 @@ func (h *Hook) waiting(r verdict.Approval) {
 // failed returns the answer when the router gave no verdict.
 func (h *Hook) failed(in input, err error) answer {
 	cause := h.Options.explain(err)
+	var pending *agent.PendingError
+	if !in.known && errors.As(err, &pending) { // a hook asked, and nobody allowed it
+		return answer{deny: true, reason: blocked(cause)}
+	}
 	if !h.Options.Allow || !in.event.Gated() || !unreachable(err) {
 		return withoutVerdict(in.event, cause)
 	}

@@ -152,5 +152,5 @@ func (h *Hook) noteUnknown(e Event) {
 			_ = f.Close()
 		}
 	}
-	h.note(own(chain.LevelWarning, "this version knows no event %s of %s: it is announced as %s and nothing stops it", shorten.Bytes(e.Native, maxName, "…"), h.Dialect.Agent, e.Name))
+	h.note(own(chain.LevelWarning, "this version knows no event %s of %s: it is announced as %s, and only a denial stops it", shorten.Bytes(e.Native, maxName, "…"), h.Dialect.Agent, e.Name))
 }

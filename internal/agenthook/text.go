@@ -34,6 +34,18 @@ func asText(raw []byte, member ...string) string {
 	return string(value)
 }
 
+// noText replaces a result that hooks emptied: agents ignore an empty reason, and some then show the
+// original.
+const noText = "(no text)"
+
+// instead returns the reason that replaces a result: its text, followed by the context, if any.
+func instead(text string, context ...string) string {
+	if strings.TrimSpace(text) == "" {
+		text = noText
+	}
+	return strings.TrimSuffix(text+"\n\n"+paragraphs(context...), "\n\n")
+}
+
 func quote(text string) json.RawMessage {
 	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
 	return json.RawMessage(quoted)

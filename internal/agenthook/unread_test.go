@@ -19,7 +19,7 @@ func TestUnreadableIsReported(t *testing.T) {
 	t.Parallel()
 	b := start(t)
 	reports := b.reports()
-	whole := `{"hook_event_name":"PostToolUse","session_id":"s1","tool_name":"shell","tool_response":RESULT}`
+	whole := `{"hook_event_name":"PostToolUseFailure","session_id":"s1","tool_name":"shell","error":RESULT}`
 	for result, want := range map[string]struct{ cause, session string }{
 		`"\ud83d"`: {"surrogate", "s1"},
 		"\"\xff\"": {"UTF-8", "s1"},
@@ -29,7 +29,7 @@ func TestUnreadableIsReported(t *testing.T) {
 		strings.Repeat(" ", 64<<20) + `"x"`: {"longer than 64 MiB", ""},
 	} {
 		document := strings.Replace(whole, "RESULT", result, 1)
-		out := newCall(t, "qwen", "PostToolUse", b.url).Run(t.Context(), strings.NewReader(document))
+		out := newCall(t, "qwen", "PostToolUseFailure", b.url).Run(t.Context(), strings.NewReader(document))
 		if blocks(out) || !strings.Contains(string(out.Stdout), want.cause) {
 			t.Errorf("%.40q: %s; want it to pass, and told", result, out.Stdout)
 		}
@@ -43,10 +43,11 @@ func TestUnreadableIsReported(t *testing.T) {
 		if err := json.Unmarshal(testkit.Receive(t, "the report", reports), &report); err != nil {
 			t.Fatal(err)
 		}
-		if report.Session != want.session || len(report.Events) != 1 || report.Events[0].Event != "tool:post" || report.Events[0].Tool != map[bool]string{true: "shell"}[want.session != ""] || !strings.Contains(report.Events[0].Cause, want.cause) {
+		if report.Session != want.session || len(report.Events) != 1 || report.Events[0].Event != "tool:error" || report.Events[0].Tool != map[bool]string{true: "shell"}[want.session != ""] || !strings.Contains(report.Events[0].Cause, want.cause) {
 			t.Errorf("%.40q: reported %+v", result, report)
 		}
-		out = newCall(t, "codex", "PostToolUse", b.url).Run(t.Context(), strings.NewReader(document))
+		gated := strings.Replace(document, "PostToolUseFailure", "PostToolUse", 1)
+		out = newCall(t, "codex", "PostToolUse", b.url).Run(t.Context(), strings.NewReader(gated))
 		if !blocks(out) || len(reports) > 0 {
 			t.Errorf("%.40q: %s, %d reports; want it blocked and not reported", result, out.Stdout, len(reports))
 		}
@@ -68,9 +69,9 @@ func (r *told) Execute(context.Context, agenthook.Sent) (verdict.Verdict, error)
 // The same holds where the router itself reads the message, over HTTP.
 func TestUnreadableIsReportedOverHTTP(t *testing.T) {
 	t.Parallel()
-	h, r := newCall(t, "qwen", "PostToolUse", ""), new(told)
+	h, r := newCall(t, "qwen", "PostToolUseFailure", ""), new(told)
 	h.Router = r
-	h.Answer(t.Context(), []byte(`{"session_id":"s1","tool_response":"\ud83d"}`))
+	h.Answer(t.Context(), []byte(`{"session_id":"s1","error":"\ud83d"}`))
 	if len(r.events) != 1 || r.events[0].Name != agenthook.UncheckedEvent || !strings.Contains(string(r.events[0].Data), `"session_id":"s1"`) {
 		t.Errorf("reported %+v", r.events)
 	}

@@ -114,7 +114,6 @@ func qwen() Agent {
 		Cannot: map[string]string{
 			CaseInject: "Qwen Code takes no context before a tool runs",
 			CaseModify: "Qwen Code documents that a hook may change a tool's input, and runs the original",
-			CaseRedact: "Qwen Code does not let hooks take a result away",
 		},
 	}
 }

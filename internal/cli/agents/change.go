@@ -16,6 +16,9 @@ import (
 // backup is the suffix of the copy that keeps a configuration as it was before the first change.
 const backup = ".before-hookrouter"
 
+// pluginHead is how the plug-in for OpenCode begins.
+const pluginHead = "// Written by `hookctl connect opencode`"
+
 // change is a change to one file. A nil before or after means that the file does not exist.
 type change struct {
 	path          string
@@ -86,10 +89,18 @@ func wholeFiles(path string, h hooks) (list []change, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if !isBlank(before) && string(before) != text && !h.target.wrote(before) {
+			return nil, fmt.Errorf("%s is not a file that connect wrote: move it away, or see where the link leads", file)
+		}
 		list = append(list, change{path: file, before: before, after: []byte(text)})
 	}
 	slices.SortFunc(list, func(a, b change) int { return strings.Compare(a.path, b.path) })
 	return list, nil
+}
+
+// wrote reports whether connect wrote a file that has all hooks of an agent, in any version.
+func (t target) wrote(text []byte) bool {
+	return len(commands(text, t)) > 0 || t.dialect == "opencode" && bytes.HasPrefix(text, []byte(pluginHead))
 }
 
 // originalOf returns a configuration and its content without hook-agent: the backup if nothing else

@@ -50,6 +50,14 @@ func features(settings []byte) (map[string]any, error) {
 	return document.Features, err
 }
 
+// onlyManaged reports whether the machine's requirements keep Codex from running people's hooks.
+func onlyManaged(requirements []byte) bool {
+	var document struct {
+		Only bool `toml:"allow_managed_hooks_only"`
+	}
+	return toml.Unmarshal(requirements, &document) == nil && document.Only // Codex does not start with a broken file
+}
+
 // withoutTTY turns ttyFeature off. All other bytes stay as they are.
 func withoutTTY(settings []byte) ([]byte, error) {
 	set, err := features(settings)
@@ -149,9 +157,16 @@ func (t target) checkFeatures(path string, getenv func(string) string, list *fin
 		all, _ := features(text) // Codex does not start with a broken file
 		return all
 	}
-	own, demanded := path, set(path)
+	own, demanded, machine := path, set(path), path
 	if !t.demands {
-		own, demanded = filepath.Join(filepath.Dir(path), config), set("/"+t.paths[managed])
+		machine = "/" + t.paths[managed]
+		own, demanded = filepath.Join(filepath.Dir(path), config), set(machine)
+	}
+	if demanded["hooks"] == false {
+		list.say("fail", "%s switches all hooks off", machine)
+	}
+	if text, _ := read(machine); !t.demands && onlyManaged(text) {
+		list.say("fail", "%s allows only managed hooks: connect with --scope managed", machine)
 	}
 	if demanded[ttyFeature] != false && set(own)[ttyFeature] != false {
 		list.say("fail", "%s lacks %s = false below %s: %s: connect again", own, ttyFeature, featureLine, ttyUngated)

@@ -133,3 +133,65 @@ func TestKeepsTheHooksOfPeopleInTOML(t *testing.T) {
 		t.Errorf("%v, left\n%s\nwant\n%s", err, left, want)
 	}
 }
+
+// A file at the place of hook-agent's own that another program wrote, or that a link leads to,
+// stays as it is: a project may come with a link to any file of the user.
+func TestLeavesTheFilesOfOthers(t *testing.T) {
+	t.Parallel()
+	for agent, file := range map[string]string{
+		"copilot": ".copilot/hooks/hookrouter.json", "goose": ".agents/plugins/hookrouter/hooks/hooks.json", "opencode": ".config/opencode/plugin/hookrouter.js",
+	} {
+		m := newMachine(t)
+		theirs := m.write("theirs", `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"hook-agent claude-code PreToolUse"}]}]}}`)
+		link := filepath.Join(m.home, file)
+		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(theirs, link); err != nil {
+			t.Fatal(err)
+		}
+		before := m.files()
+		for _, command := range []string{"connect", "disconnect"} {
+			args := []string{"--text", command, agent, "--yes"}
+			if command == "connect" {
+				args = append(args, "--hook-agent", m.hookAgent)
+			}
+			if o := m.run("", args...); o.code == 0 || !strings.Contains(o.stderr, "is not a file that connect wrote") {
+				t.Errorf("%s %s: %+v; want it refused", command, agent, o)
+			}
+		}
+		if after := m.files(); !equal(before, after) {
+			t.Errorf("%s: left %q", agent, after)
+		}
+	}
+}
+
+// Settings that an agent may read in another way than connect are refused: hooks in the first of two
+// members of a name never run.
+func TestRefusesAmbiguousSettings(t *testing.T) {
+	t.Parallel()
+	for agent, file := range settings {
+		for _, text := range []string{`{"hooks":{},"hooks":{}}`, `{"hooks":{"Stop":[],"Stop":[]}}`, "{\"a\":\"\xff\"}"} {
+			m := newMachine(t)
+			m.write(file, text)
+			before := m.files()
+			if o := m.run("", "--text", "connect", agent, "--hook-agent", m.hookAgent, "--yes"); o.code == 0 || !strings.Contains(o.stderr, "repair it first") {
+				t.Errorf("%s, %q: %+v; want it refused", agent, text, o)
+			}
+			if after := m.files(); !equal(before, after) {
+				t.Errorf("%s, %q: left %q", agent, text, after)
+			}
+		}
+	}
+}
+
+// An event of another form, which the agent does not know, hides no hook from the list.
+func TestListsHooksBesideAnythingElse(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.write(".gemini/settings.json", `{"hooks":{"Unknown":{}}}`)
+	m.connect("gemini")
+	if list := m.must("--json", "connect"); !strings.Contains(list, `"agent":"gemini","name":"Gemini CLI","installed":false,"connected":["user"]`) {
+		t.Errorf("%s; want gemini connected", list)
+	}
+}

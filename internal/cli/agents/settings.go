@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/tailscale/hujson"
+
+	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
 // add adds hooks to a configuration in the form {"hooks":{EVENT:[ENTRY]}}. All other bytes
@@ -18,6 +21,9 @@ func add(settings []byte, h hooks) ([]byte, error) {
 	}
 	if isBlank(settings) {
 		settings = []byte("{}\n")
+	}
+	if err := unambiguous(settings); err != nil {
+		return nil, fmt.Errorf("repair it first: %w", err)
 	}
 	step := indentOf(settings)
 	var err error
@@ -50,6 +56,16 @@ func (t target) broken(settings []byte) error {
 		}
 	}
 	return nil
+}
+
+// unambiguous returns an error for a configuration that agents may read in another way than connect,
+// such as one with a name that stands there twice.
+func unambiguous(settings []byte) error {
+	standard, err := hujson.Standardize(bytes.Clone(settings))
+	if err == nil {
+		_, err = events.ParseObject(standard)
+	}
+	return err
 }
 
 func isBlank(settings []byte) bool { return strings.TrimSpace(string(settings)) == "" }

@@ -27,6 +27,7 @@ type target struct {
 	demands bool              // the file has settings that people must not change
 	moved   moved             // the variable that moves the user's files
 	instead string            // the variable that replaces the machine's file
+	dotenv  envFile           // the .env files that may set these two
 	unit    time.Duration     // of the timeouts
 	entry   func(h hook) any  // builds the entry of one event
 	files   func(h hooks) map[string]string
@@ -64,7 +65,7 @@ func targets() []target {
 		{
 			dialect: "gemini", program: "gemini", merge: true, unit: time.Millisecond, entry: geminiEntry,
 			paths: map[string]string{user: ".gemini/settings.json", project: ".gemini/settings.json", managed: "etc/gemini-cli/settings.json"},
-			moved: moved{"GEMINI_CLI_HOME", ""}, instead: "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+			moved: moved{"GEMINI_CLI_HOME", ""}, instead: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", dotenv: envFile{".gemini", true},
 		},
 		{
 			dialect: "copilot", program: "copilot", unit: time.Second, files: copilotFiles,
@@ -78,7 +79,7 @@ func targets() []target {
 		{
 			dialect: "qwen", program: "qwen", merge: true, unit: time.Second, entry: geminiEntry,
 			paths: map[string]string{user: ".qwen/settings.json", project: ".qwen/settings.json", managed: "etc/qwen-code/settings.json"},
-			moved: moved{"QWEN_HOME", ".qwen"}, instead: "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+			moved: moved{"QWEN_HOME", ".qwen"}, instead: "QWEN_CODE_SYSTEM_SETTINGS_PATH", dotenv: envFile{".qwen", false},
 		},
 		{
 			dialect: "opencode", program: "opencode", unit: time.Second, files: opencodeFiles,

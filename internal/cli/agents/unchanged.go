@@ -83,6 +83,7 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 	if t.dialect == "codex" {
 		t.checkFeatures(path, getenv, list)
 	}
+	t.checkDotenv(path, getenv, list)
 	if path == "/"+t.paths[managed] {
 		if other := t.machine(getenv); other != path {
 			list.say("fail", "%s is set: %s reads %s in place of %s", t.instead, t.program, other, path)

@@ -43,12 +43,16 @@ func entriesIn(settings []byte, t target) map[string][]json.RawMessage {
 		return nil
 	}
 	var document struct {
-		Hooks map[string][]json.RawMessage `json:"hooks"`
+		Hooks map[string]json.RawMessage `json:"hooks"`
 	}
-	if json.Unmarshal(standard, &document) != nil {
-		return nil
+	_ = json.Unmarshal(standard, &document) // stays empty if it has another form
+	entries := map[string][]json.RawMessage{}
+	for event, raw := range document.Hooks {
+		var list []json.RawMessage
+		_ = json.Unmarshal(raw, &list) // as above
+		entries[event] = list
 	}
-	return document.Hooks
+	return entries
 }
 
 // commandIn parses the entry of any agent.

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from hookrouter import HookResult
+from hookrouter.adapters._hooks import Outcome
+from hookrouter.tools import ToolCall
 
 from .lab import Lab
 from .test_cases import REASON, lab, model, rewrites  # noqa: F401  fixtures
@@ -134,3 +136,36 @@ def test_a_withheld_file_is_an_empty_one(result: Any) -> None:
 
     file = {"filePath": "", "content": "", "numLines": 0, "startLine": 1, "totalLines": 0}
     assert _withheld("Read", result) == {"type": "text", "file": file}
+
+
+@only("claude-agent-sdk")
+@pytest.mark.parametrize(
+    ("tool", "changed", "takes"),
+    [
+        ("Bash", {"stdout": "MASKED", "isImage": False, "lines": [1, 2]}, True),
+        ("Bash", {"stdout": "MASKED", "isImage": True, "lines": [3]}, True),
+        ("Bash", {"stdout": None, "isImage": False, "lines": [1, 2]}, False),
+        ("Bash", {"stdout": "X", "isImage": False, "lines": ["1"]}, False),
+        ("Bash", {"redacted": True}, False),
+        ("mcp__s__t", {"redacted": True}, True),
+    ],
+)
+async def test_claude_withholds_a_result_of_another_form(tool: str, changed: Any, takes: bool) -> None:
+    from hookrouter.adapters.claude_agent_sdk import RouterHooks
+
+    async def before(session: str, call: Any) -> Any:
+        return Outcome(ToolCall(call["tool_name"], call["tool_input"]))
+
+    async def after(session: str, outcome: Outcome, result: Any) -> Outcome:
+        outcome.result, outcome.changed = changed, True
+        return outcome
+
+    router = RouterHooks()
+    router.hooks.before, router.hooks.after = before, after  # type: ignore[method-assign, assignment]
+    told = {"session_id": "s", "tool_use_id": "t", "tool_name": tool, "tool_input": {}}
+    await router.before(told, "t", None)
+    answer = await router.after(
+        {**told, "tool_response": {"stdout": "X", "isImage": False, "lines": [1, 2]}}, "t", None
+    )
+    assert ("decision" not in answer) is takes
+    assert (answer["hookSpecificOutput"]["updatedToolOutput"] == changed) is takes

@@ -67,6 +67,8 @@ class RouterHooks:
         outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
         if not outcome.denied:
             await self.hooks.after(session, outcome, result)
+        if outcome.changed and not _takes(told["tool_name"], result, outcome.result):
+            outcome.denied = "The result was withheld: hooks changed its form, which Claude Code does not take"
         if outcome.denied:
             answer = _said("PostToolUse", outcome.text, updatedToolOutput=_withheld(told["tool_name"], result))
             return {**answer, "decision": "block", "reason": outcome.denied}
@@ -109,15 +111,41 @@ def _withheld(tool: str, value: Any) -> Any:
     return _blank(value, _KINDS)
 
 
+def _takes(tool: str, result: Any, changed: Any) -> bool:
+    """Tell whether Claude Code takes a changed result: it checks those of its own tools."""
+    return tool.startswith("mcp__") or _same_form(result, changed)
+
+
+def _same_form(was: Any, now: Any) -> bool:
+    """Tell whether two JSON values have the same members, types and keywords; lists may differ in length."""
+    if isinstance(was, dict):
+        return (
+            isinstance(now, dict)
+            and was.keys() == now.keys()
+            and all(
+                _same_form(member, now[name]) and (now[name] == member or not _keyword(name, member, _KINDS))
+                for name, member in was.items()
+            )
+        )
+    if isinstance(was, list):
+        return isinstance(now, list) and all(
+            (i < len(was) and _same_form(was[i], one)) or any(_same_form(other, one) for other in was)
+            for i, one in enumerate(now)
+        )
+    numbers = isinstance(was, (int, float)) and isinstance(now, (int, float))
+    return type(was) is type(now) or (numbers and not isinstance(was, bool) and not isinstance(now, bool))
+
+
+def _keyword(name: str, member: Any, kinds: Set[str]) -> bool:
+    return name in kinds and isinstance(member, str) and _WORD.fullmatch(member) is not None
+
+
 def _blank(value: Any, kinds: Set[str] = frozenset()) -> Any:
     """Remove all texts from a result, except schema keywords."""
     if isinstance(value, str):
         return ""
     if isinstance(value, dict):
         return {
-            name: member
-            if name in kinds and isinstance(member, str) and _WORD.fullmatch(member)
-            else _blank(member, kinds)
-            for name, member in value.items()
+            name: member if _keyword(name, member, kinds) else _blank(member, kinds) for name, member in value.items()
         }
     return [_blank(one, kinds) for one in value] if isinstance(value, list) else value
