@@ -116,6 +116,7 @@ func TestRunSaysWhatIsWrongWithItsFlags(t *testing.T) {
 		{[]string{"--nats-url", nowhere, "--auth", "off"}, "--auth is for the embedded NATS server"},
 		{[]string{"--identities", rules}, "--identities is for --nats-url"},
 		{[]string{"--nats-url", nowhere, "--identities", rules}, "read the identities"},
+		{[]string{"--nats-url", nowhere, "--identities", rules, "--identities", rules + ".none"}, "--identities is given twice"},
 		{[]string{"--approval-rules", rules, "--store-dir", t.TempDir()}, rules + ":2:"},
 		{[]string{"--max-data", "many"}, "--max-data"},
 		{[]string{"--publish-data", "some"}, "publish-data"},

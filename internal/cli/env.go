@@ -34,8 +34,8 @@ func (e *Env) CheckSpelling(pattern string) {
 	}
 }
 
-// Complain prints why a command failed, and returns the exit code.
-func Complain(stderr io.Writer, err error) int {
+// complain prints why a command failed, and returns the exit code.
+func complain(stderr io.Writer, err error) int {
 	term.Say(stderr, "hookctl: "+term.Clean(err.Error()))
 	return exitOf(err)
 }

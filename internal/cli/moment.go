@@ -20,23 +20,23 @@ func (p Period) From(now time.Time) (time.Time, error) {
 	if p.Last == "" {
 		return Moment("--since", p.Since, now)
 	}
-	from, ok := ago(p.Last, now)
+	last, ok := ParseDuration(p.Last)
 	if !ok {
-		return from, fmt.Errorf("read --last %q: a duration is needed, such as 15m, 2h or 7d", term.Clip(p.Last, term.MaxValue))
+		return time.Time{}, fmt.Errorf("read --last %q: a duration is needed, such as 15m, 2h or 7d", term.Clip(p.Last, term.MaxValue))
 	}
-	return from, nil
+	return now.Add(-last), nil
 }
 
-// ago parses a duration and returns the time that long before now. It accepts the units of Go, and
-// d for days.
-func ago(text string, now time.Time) (time.Time, bool) {
+// ParseDuration parses a duration of at least zero. It accepts the units of Go, and d for days of 24
+// hours.
+func ParseDuration(text string) (d time.Duration, ok bool) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 1e5 {
-			return now.AddDate(0, 0, -n), true
+			return time.Duration(n) * 24 * time.Hour, true
 		}
 	}
 	d, err := time.ParseDuration(text)
-	return now.Add(-d), err == nil && d >= 0
+	return d, err == nil && d >= 0
 }
 
 // Moment parses a time given as a duration ago, a day, or RFC 3339. It returns the zero time for
@@ -45,8 +45,8 @@ func Moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if t, ok := ago(strings.TrimSpace(strings.TrimSuffix(text, "ago")), now); ok {
-		return t, nil
+	if d, ok := ParseDuration(strings.TrimSpace(strings.TrimSuffix(text, "ago"))); ok {
+		return now.Add(-d), nil
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return t, nil

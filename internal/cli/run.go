@@ -46,7 +46,7 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		kong.BindTo(ctx, (*context.Context)(nil)),
 	)...)
 	if err != nil {
-		return Complain(p.Stderr, err)
+		return complain(p.Stderr, err)
 	}
 	command, err := parser.Parse(args)
 	if exited { // by --help or --version
@@ -54,16 +54,16 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 	}
 	if noun := unfinished(err); noun != nil {
 		if err := noun.PrintUsage(false); err != nil {
-			return Complain(p.Stderr, err)
+			return complain(p.Stderr, err)
 		}
 		return ExitLocal
 	}
 	if err != nil {
-		return Complain(p.Stderr, fmt.Errorf("%w (see %s --help)", commandline.Readable(err), commandline.Selected(err, "hookctl")))
+		return complain(p.Stderr, fmt.Errorf("%w (see %s --help)", commandline.Readable(err), commandline.Selected(err, "hookctl")))
 	}
 	json, err := JSON(c.JSON, c.Text, p.Getenv)
 	if err != nil {
-		return Complain(p.Stderr, err)
+		return complain(p.Stderr, err)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -77,10 +77,10 @@ func Run(ctx context.Context, args []string, p Process, commands any, options ..
 		e.Role = keeper
 	}
 	if err := command.Run(e); err != nil {
-		return Complain(p.Stderr, Reason(ctx, err))
+		return complain(p.Stderr, Reason(ctx, err))
 	}
 	if err := Reason(ctx, e.Out.Failure()); err != nil {
-		return Complain(p.Stderr, err)
+		return complain(p.Stderr, err)
 	}
 	return e.Exit
 }

@@ -29,7 +29,22 @@ func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, err
 	if err != nil {
 		return nil, fmt.Errorf("%w (see %s --help)", Readable(err), Selected(err, parser.Model.Name))
 	}
-	return command, nil
+	return command, onceEach(command)
+}
+
+// onceEach returns an error for the name of a file that was given twice. Of such a flag kong takes
+// the first value, unlike of others, and does not even check whether the second file exists.
+func onceEach(command *kong.Context) error {
+	given := map[*kong.Flag]bool{}
+	for _, p := range command.Path {
+		if p.Flag != nil && p.Flag.Tag.Type == "existingfile" {
+			if given[p.Flag] {
+				return fmt.Errorf("--%s is given twice: leave one of them out", p.Flag.Name)
+			}
+			given[p.Flag] = true
+		}
+	}
+	return nil
 }
 
 // Selected returns the command whose help is relevant to an error of a command line, such as

@@ -2,6 +2,8 @@ package commandline_test
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +39,29 @@ func TestAnErrorNamesTheHelpOfTheCommand(t *testing.T) {
 		_, err := commandline.Parse(&flags, strings.Fields(args), kong.Name("program"), kong.Writers(io.Discard, io.Discard))
 		if err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v; want that it ends with %s", args, err, want)
+		}
+	}
+}
+
+// Of a file that is given twice none is ignored silently.
+func TestAFileThatIsGivenTwice(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, second := range []string{file, file + ".none"} {
+		var flags struct {
+			Rules string `type:"existingfile"`
+			Level string
+		}
+		args := []string{"--level", "a", "--level", "b", "--rules", file}
+		if _, err := commandline.Parse(&flags, args); err != nil || flags.Rules != file || flags.Level != "b" {
+			t.Errorf("%q: %+v, error %v", args, flags, err)
+		}
+		args = append(args, "--rules="+second)
+		if _, err := commandline.Parse(&flags, args); err == nil || err.Error() != "--rules is given twice: leave one of them out" {
+			t.Errorf("%q: error %v", args, err)
 		}
 	}
 }

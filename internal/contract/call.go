@@ -58,13 +58,13 @@ func (v *validation) check(ctx context.Context, event string, given variant) err
 
 // excuse describes an error, and reports whether the hook may return it.
 func (v *validation) excuse(err error, given variant, kept string) (detail string, ok bool) {
-	var refusal *wire.Error
+	refusal, refused := errors.AsType[*wire.Error](err)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && v.hook.Observes():
 		return "no answer, and an observer need not give one", true
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer within its time-out of %s", v.hook.Timeout()), false
-	case !errors.As(err, &refusal):
+	case !refused:
 		return err.Error(), false
 	case panicked(refusal):
 		return "it panicked: see the worker's log", false

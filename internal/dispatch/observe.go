@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/telemetry"
 	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -126,11 +127,7 @@ const maxLogged = 512
 
 // logged masks and cuts a text for a log line; it may quote the data.
 func (d *Dispatcher) logged(text string) string {
-	text = d.view.Masked(text) // mask before cutting: half a secret is still a secret
-	if len(text) > maxLogged {
-		text = strings.ToValidUTF8(text[:maxLogged], "") + "…"
-	}
-	return text
+	return shorten.Bytes(d.view.Masked(text), maxLogged, "…") // mask before cutting: half a secret is still a secret
 }
 
 // logDecided writes a line for a decision on an approval request.

@@ -45,8 +45,8 @@ func (p *Proxy) fromClient(ctx context.Context, line []byte) {
 
 // refuse sends the client an error for a message that is not relayed.
 func (p *Proxy) refuse(err error) {
-	m := new(malformed)
-	if !errors.As(err, &m) {
+	m, ok := errors.AsType[*malformed](err)
+	if !ok {
 		m = &malformed{code: codeInvalid, cause: err.Error()}
 	}
 	p.client.send(failure(m.id, m.code, "Refused by hook-agent, which relays only what can be read in one way: "+m.cause))

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -102,11 +103,20 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 	c.proof.server, c.proof.asking = o.server, make(chan struct{}, 1)
 	report := nc.ErrorHandler()
 	nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
-		report(nc, sub, err)
-		c.replies.forbidden(err)
+		subject := forbidden(err)
+		if c.replies.awaited(subject) {
+			err = returned{err}
+		}
+		report(nc, sub, err) // first: it may have a better error for the caller
+		c.replies.forbid(subject, err)
 	})
 	return c, nil
 }
+
+// returned is an error of the connection that a request returned, and that need not be logged.
+type returned struct{ error }
+
+func (r returned) Unwrap() error { return r.error }
 
 // Time-outs of one attempt to connect. The client library's default of 2 s is too short on a loaded
 // machine. A server in this process is always there: only load delays it.
@@ -117,6 +127,7 @@ const (
 
 // clientOptions returns the options of the client library.
 func (o *Options) clientOptions() []nats.Option {
+	var undiscovered atomic.Bool
 	options := []nats.Option{
 		nats.Name(o.Name),
 		nats.Timeout(connectTimeout),
@@ -138,7 +149,14 @@ func (o *Options) clientOptions() []nats.Option {
 			if sub != nil {
 				subject = sub.Subject
 			}
-			o.Log.Warn("NATS client error", "subject", subject, "error", err)
+			if _, ok := errors.AsType[returned](err); ok {
+				return
+			}
+			say := o.Log.Warn
+			if strings.Contains(err.Error(), `Subscription to "$SRV.`) && undiscovered.Swap(true) {
+				say = o.Log.Debug // a service has nine such subjects, and one warning is enough
+			}
+			say("NATS client error", "subject", subject, "error", err)
 		}),
 	}
 	if o.InProcess != nil {

@@ -1,13 +1,18 @@
 package natsx_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
@@ -53,5 +58,39 @@ func TestARequestThatIsNotPermittedFailsAtOnce(t *testing.T) {
 	natstest.Respond(m, nil, nil)
 	if err := <-permitted; err != nil {
 		t.Errorf("a request on another subject ended: %v", err)
+	}
+}
+
+// With the credentials of another role, each refused subscription and request is reported once: the
+// request by its error, and the nine subjects of discovery by one line.
+func TestWhatIsNotPermittedIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	url := listening(t, &server.Options{Users: []*server.User{{Username: "agent", Password: "a", Permissions: &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: []string{"hooks.execute.>"}},
+		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+	}}}})
+	var log bytes.Buffer // complete when the request fails, since the client library reports errors in order
+	c, err := natsx.Connect(natsx.Options{URL: url, NATS: []nats.Option{nats.UserInfo("agent", "a")}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	ctx := testkit.Within(t, testkit.Patience)
+	srv, err := service.Start(c, "worker", "1.0.0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := srv.Add(service.Endpoint{Name: "one", Subject: "hooks.call.one", Handle: func(context.Context, *service.Request) error { return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Request(ctx, "hooks.register.one", nil, nil); !errors.Is(err, natsx.ErrPermission) {
+		t.Fatalf("the request: %v; want ErrPermission", err)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 2 || !strings.Contains(lines[0], "$SRV.") || !strings.Contains(lines[1], "hooks.call.one") {
+		t.Errorf("the log is:\n%s", &log)
+	}
+	if err := srv.Stop(ctx); err != nil {
+		t.Error(err)
 	}
 }

@@ -87,16 +87,32 @@ func (r *replies) fail(err error, on func(subject string) bool) {
 	}
 }
 
-// forbidden ends the wait for the reply to a request that the server does not permit. The server
-// reports it as an error of the connection and sends no reply.
-func (r *replies) forbidden(err error) {
+// forbidden returns the subject to which the server does not permit to publish. The server reports
+// that as an error of the connection and sends no reply. Empty for another error.
+func forbidden(err error) (subject string) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
-		return
+		return ""
 	}
 	_, quoted, _ := strings.Cut(err.Error(), "for Publish to ")
-	if to, err2 := strconv.Unquote(quoted); err2 == nil {
-		r.fail(fmt.Errorf("%w: %w", ErrPermission, err), func(subject string) bool { return subject == to })
+	subject, _ = strconv.Unquote(quoted)
+	return subject
+}
+
+// awaited reports whether a request on a subject waits for its reply.
+func (r *replies) awaited(subject string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.waiting {
+		if e.subject == subject {
+			return true
+		}
 	}
+	return false
+}
+
+// forbid ends the waits for replies to requests on a subject that [forbidden] returned.
+func (r *replies) forbid(subject string, err error) {
+	r.fail(fmt.Errorf("%w: %w", ErrPermission, err), func(on string) bool { return on == subject })
 }
 
 func (r *replies) forget(token string) {

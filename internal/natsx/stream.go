@@ -133,8 +133,8 @@ func (s *Stream) AppendWith(ctx context.Context, subject string, header nats.Hea
 
 // wrongSequence reports whether a write lost a race.
 func wrongSequence(err error) bool {
-	var api *jetstream.APIError
-	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == inFlightSequence)
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == inFlightSequence)
 }
 
 // Server error codes that the client library does not define.

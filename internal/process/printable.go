@@ -3,6 +3,8 @@ package process
 import (
 	"strings"
 	"unicode"
+
+	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
 // printableSize is the maximum length of the result of Printable, in characters.
@@ -17,9 +19,5 @@ func Printable(line []byte) string {
 		}
 		return r
 	}, strings.ToValidUTF8(string(line), "?"))
-	runes := []rune(strings.TrimSpace(text))
-	if len(runes) > printableSize {
-		return string(runes[:printableSize]) + "..."
-	}
-	return string(runes)
+	return shorten.Runes(strings.TrimSpace(text), printableSize, "...")
 }

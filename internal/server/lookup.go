@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
@@ -64,9 +65,7 @@ const maxShown = 2000
 // maskTexts masks and cuts the texts of agents for a list.
 func (n *Server) maskTexts(texts ...*string) {
 	for _, text := range texts {
-		*text, _ = n.mask.Text(*text)
-		if runes := []rune(*text); len(runes) > maxShown {
-			*text = string(runes[:maxShown]) + "…"
-		}
+		masked, _ := n.mask.Text(*text)
+		*text = shorten.Runes(masked, maxShown, "…")
 	}
 }

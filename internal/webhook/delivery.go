@@ -8,14 +8,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/failsafe-go/failsafe-go"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/hookrouter/hookrouter/internal/webhook/response"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 )
 
@@ -117,7 +116,7 @@ func (r *receiver) post(ctx context.Context, m message) (answer, error) {
 	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(ctx, m.about), propagation.HeaderCarrier(req.Header))
 	resp, err := r.client.Do(req)
 	if err != nil {
-		return answer{}, withoutURL(err)
+		return answer{}, explained(err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
@@ -131,32 +130,18 @@ func judge(resp *http.Response) (answer, error) {
 	case code >= 200 && code < 300:
 		return answer{}, nil
 	case code == http.StatusTooManyRequests, code >= 500:
-		return answer{retryAfter: retryAfter(resp.Header.Get("Retry-After"))}, fmt.Errorf("the receiver answered %d", code)
+		wait, _ := response.RetryAfter(resp.Header)
+		return answer{retryAfter: wait}, fmt.Errorf("the receiver answered %d", code)
 	case code >= 300 && code < 400:
 		return answer{final: true}, fmt.Errorf("the receiver answered %d: redirects are not followed, configure the new address", code)
 	}
 	return answer{final: true}, fmt.Errorf("the receiver answered %d", code)
 }
 
-// retryAfter parses a Retry-After header: seconds, or a time. It returns 0 if the header is
-// invalid.
-func retryAfter(text string) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(time.Until(at), 0)
-	}
-	return 0
-}
-
-// withoutURL removes the URL from an error of the HTTP client.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err
-	}
+// explained returns an error of the HTTP client for the log, without the URL.
+func explained(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errors.New("the receiver did not answer in time")
 	}
-	return err
+	return response.WithoutURL(err)
 }

@@ -105,9 +105,9 @@ func (d *document) hook(at jsontext.Pointer, raw jsontext.Value, opts Options) H
 	if complete && len(h.Registration.Events)+len(h.Registration.Channels) == 0 {
 		d.note(d.missing(at, "events", "the hook has no events: say for which it is, like events: [tool:pre]"))
 	}
+	d.checkEvents(at, &h)
 	d.checkRegistration(at, h.Registration)
 	d.compileMatch(at, &h)
-	d.checkEventSpelling(at, &h)
 	d.checkTimeout(at, &h)
 	d.checkLate(at, &h)
 	return h

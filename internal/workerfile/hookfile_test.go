@@ -145,7 +145,7 @@ func TestParseNamesThePlaceOfEachError(t *testing.T) {
 		"no id":                            {"hooks:\n  - events: [x]\n" + anyRule, `w.yaml:2:5: hooks[0]: the hook has no id: give it one`},
 		"a bad id":                         {"hooks:\n  - id: Guard\n    events: [x]\n" + anyRule, `w.yaml:2:9: hooks[0].id: hook id "Guard"`},
 		"an id twice":                      {hook(anyRule) + "  - id: guard\n    events: [x]\n" + anyRule, `w.yaml:5:9: hooks[1].id: hook id "guard" is taken already, in line 2`},
-		"a bad event":                      {"hooks:\n  - id: g\n    events: ['tool pre']\n" + anyRule, `w.yaml:3:14: hooks[0].events[0]: event name "tool pre"`},
+		"a bad event":                      {"hooks:\n  - id: g\n    events: ['tool pre']\n" + anyRule, `w.yaml:3:14: hooks[0].events[0]: there is no standard event tool pre: did you mean tool:pre?`},
 		"a text where a list must be":      {"hooks:\n  - id: g\n    events: tool:pre\n" + anyRule, "w.yaml:3:13: hooks[0].events: must be a list, not a text: put it in brackets, like [tool:pre]"},
 		"a number where a text must be":    {"hooks:\n  - id: 5\n    events: [x]\n" + anyRule, "w.yaml:2:9: hooks[0].id: must be a text (quote it), not a number"},
 		"a text as a limit":                {"hooks:\n  - id: a\n    builtin: {limits: {rules: [{calls: many}]}}\n", "w.yaml:3:40: hooks[0].builtin.limits.rules[0].calls: must be a whole number, not a text"},
@@ -349,6 +349,24 @@ func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
 		}
 		if got := errors.Join(f.Hooks[0].Warnings...); (got == nil) != (want == "") || got != nil && got.Error() != want {
 			t.Errorf("%s: warnings %v; want %s", events, got, want)
+		}
+	}
+}
+
+// An event that is misspelt and invalid is one error, which says what was meant, and no warning.
+func TestAMisspeltEventIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	for text, place := range map[string]string{
+		"hooks:\n  - id: g\n    events: [tool.pre]\n    on_failure: deny\n" + anyRule:                                             "w.yaml:3:14: hooks[0].events[0]",
+		hook("    on_failure: deny\n"+anyRule) + "tests:\n  - name: a\n    event: tool.pre\n    expect: {action: deny}\n":         "w.yaml:8:12: tests[0].event",
+		hook("    on_failure: deny\n"+anyRule) + "tests:\n  - name: a\n    events: [{event: tool.pre, expect: {action: deny}}]\n": "w.yaml:8:22: tests[0].events[0].event",
+	} {
+		_, err := workerfile.Parse("w.yaml", []byte(text), basic.Kinds(kind.Worker{}))
+		if want := place + ": there is no standard event tool.pre: did you mean tool:pre?"; err == nil || err.Error() != want {
+			t.Errorf("%s: error %v; want %s", text, err, want)
+		}
+		if warnings := workerfile.Warnings(err); len(warnings) > 0 {
+			t.Errorf("%s: warnings %v; want none", text, warnings)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package workerfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -34,11 +35,6 @@ func (d *document) checkRegistration(at jsontext.Pointer, r chain.Registration) 
 
 // checkFields notes each member of a registration that is invalid on its own.
 func (d *document) checkFields(at jsontext.Pointer, r chain.Registration) {
-	for i, pattern := range r.Events {
-		if err := events.CheckPattern(pattern); err != nil {
-			d.note(d.errorAt((at + "/events").AppendToken(fmt.Sprint(i)), err))
-		}
-	}
 	if err := events.CheckHookID(r.ID); err != nil {
 		d.note(d.errorAt(at+"/id", err))
 		r.ID = "hook"
@@ -57,13 +53,27 @@ func (d *document) checkFields(at jsontext.Pointer, r chain.Registration) {
 	}
 }
 
-// checkEventSpelling warns about events that are probably misspelt.
-func (d *document) checkEventSpelling(at jsontext.Pointer, h *Hook) {
+// checkEvents notes events that are invalid, and warns about those that are probably misspelt.
+func (d *document) checkEvents(at jsontext.Pointer, h *Hook) {
 	for i, pattern := range h.Registration.Events {
-		if err := kind.CheckEventSpelling(pattern); err != nil {
-			h.Warnings = append(h.Warnings, d.errorAt((at+"/events").AppendToken(fmt.Sprint(i)), err))
+		at := (at + "/events").AppendToken(fmt.Sprint(i))
+		switch warning, err := checkEvent(pattern, events.CheckPattern); {
+		case err != nil:
+			d.note(d.errorAt(at, err))
+		case warning != nil:
+			h.Warnings = append(h.Warnings, d.errorAt(at, warning))
 		}
 	}
+}
+
+// checkEvent returns what is wrong with an event name or pattern: an error if check returns one,
+// else a warning if it is probably misspelt. Either says what was probably meant.
+func checkEvent(pattern string, check func(string) error) (warning, err error) {
+	misspelt := kind.CheckEventSpelling(pattern)
+	if err := check(pattern); err != nil {
+		return nil, cmp.Or(misspelt, err)
+	}
+	return misspelt, nil
 }
 
 // chainTimeout is the default limit of a router for a chain.

@@ -112,8 +112,8 @@ func (c *testChecker) facts(at jsontext.Pointer, t *Test) error {
 // spelling warns about events that are probably misspelt.
 func (c *testChecker) spelling(at jsontext.Pointer, t *Test) (warnings []error) {
 	check := func(at jsontext.Pointer, s Step) {
-		if err := kind.CheckEventSpelling(s.Event); err != nil {
-			warnings = append(warnings, c.errorAt(at+"/event", err))
+		if warning, err := checkEvent(s.Event, events.CheckName); err == nil && warning != nil {
+			warnings = append(warnings, c.errorAt(at+"/event", warning))
 		}
 	}
 	check(at, t.Step)
@@ -125,7 +125,7 @@ func (c *testChecker) spelling(at jsontext.Pointer, t *Test) (warnings []error) 
 
 func (c *testChecker) step(at jsontext.Pointer, s *Step, mustExpect bool) (err error) {
 	s.Line = c.nearest(at).line
-	if err := events.CheckName(s.Event); err != nil {
+	if _, err := checkEvent(s.Event, events.CheckName); err != nil {
 		return c.errorAt(at+"/event", err)
 	}
 	if s.Data != nil {

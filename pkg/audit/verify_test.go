@@ -153,7 +153,7 @@ func TestVerdicts(t *testing.T) {
 			file: file, want: audit.Diverged, options: func(o *audit.Options) { o.Heads = [][]byte{cosigned(t, other)} },
 		},
 		"writers that are not the log's": {
-			file: altered(func(c *audit.Checkpoint) { c.Writers = nil }), want: audit.Invalid, line: 4, reason: "writers",
+			file: altered(func(c *audit.Checkpoint) { c.Writers = nil }), want: audit.Invalid, line: 4, reason: "last record of each writer",
 		},
 		"two roots for one size": {
 			file: export(t, append(parts[:3:3], part{checkpoint: signed(audit.Checkpoint{Format: audit.Latest, Origin: origin, Size: 2, Time: start, Previous: first.Digest()})})),

@@ -101,7 +101,7 @@ func (v *verifier) matches(c Checkpoint, witnessed bool) error {
 	case c.Root != v.log.Root(c.Format):
 		return v.found(Invalid, c.Size, "the records up to sequence %d are not the ones that were signed", c.Size)
 	case !slices.Equal(c.Writers, v.log.Writers()):
-		return v.found(Invalid, c.Size, "the checkpoint of size %d does not name the heads of the writers as they are", c.Size)
+		return v.found(Invalid, c.Size, "the checkpoint of size %d does not list the last record of each writer as the log has it", c.Size)
 	}
 	return nil
 }

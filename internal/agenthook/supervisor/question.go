@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/natscontext"
 	"github.com/hookrouter/hookrouter/internal/natscreds"
+	"github.com/hookrouter/hookrouter/internal/xdg"
 )
 
 // SessionVariables are the environment variables with the session id that agents set for the
@@ -22,13 +23,11 @@ const Spool = "bypassed.jsonl"
 
 // StateDir returns the directory for the state of hook-agent; empty if it can't be determined.
 func StateDir(getenv func(string) string) string {
-	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "hookrouter", "hook-agent")
+	state := xdg.StateHome(getenv)
+	if state == "" {
+		return ""
 	}
-	if home, err := os.UserHomeDir(); err == nil {
-		return filepath.Join(home, ".local", "state", "hookrouter", "hook-agent")
-	}
-	return ""
+	return filepath.Join(state, "hookrouter", "hook-agent")
 }
 
 // unreported reports whether there are stored events that the second process must report.

@@ -69,7 +69,7 @@ func findAlarm(ctx context.Context, t *store.Log, s store.Segment) (*Alarm, erro
 			return nil
 		})
 	})
-	if err != nil && !errors.Is(err, ErrEnough) {
+	if err := unlessEnough(err); err != nil {
 		return nil, err
 	}
 	if a.Next == "" && a.Time.IsZero() {

@@ -114,7 +114,7 @@ func (g *grouper) add(r Record) *Chain {
 		g.order = append(g.order, c.ID)
 	}
 	c.Records = append(c.Records, r)
-	if !r.EndsChain() {
+	if !r.endsChain() {
 		return nil
 	}
 	delete(g.open, c.ID)
@@ -155,7 +155,7 @@ func (l *Log) find(ctx context.Context, id string, since time.Time) (*Chain, err
 		switch {
 		case r.ChainID != id || r.Kind == audit.ApprovalDecided: // or a malformed record
 			return nil
-		case r.EndsChain():
+		case r.endsChain():
 			ended = r.Stored
 		}
 		c.Records = append(c.Records, r)

@@ -109,8 +109,5 @@ func firstSince(ctx context.Context, s *natsx.Stream, since time.Time) (first ui
 		first = rec.Sequence
 		return ErrEnough
 	})
-	if errors.Is(err, ErrEnough) {
-		err = nil
-	}
-	return first, err
+	return first, unlessEnough(err)
 }

@@ -52,6 +52,14 @@ const slack = time.Hour
 // ErrEnough is returned by a handler to end a query or an export early without an error.
 var ErrEnough = errors.New("enough was read")
 
+// unlessEnough returns err, or nil for [ErrEnough].
+func unlessEnough(err error) error {
+	if errors.Is(err, ErrEnough) {
+		return nil
+	}
+	return err
+}
+
 // span is the part of a segment to read.
 type span struct {
 	store.Segment
@@ -110,11 +118,8 @@ func (l *Log) query(ctx context.Context, f Filter, since time.Time, enough func(
 			}
 			return f.each(s.Segment, msg, handle)
 		})
-		if errors.Is(err, ErrEnough) {
-			return nil
-		}
 		if err != nil {
-			return err
+			return unlessEnough(err)
 		}
 	}
 	return nil
@@ -162,12 +167,8 @@ func (l *Log) QueryNewest(ctx context.Context, f Filter, handle func(Record) err
 		return err
 	}
 	for _, s := range slices.Backward(spans) {
-		err := l.backward(ctx, s, f, handle)
-		if errors.Is(err, ErrEnough) {
-			return nil
-		}
-		if err != nil {
-			return err
+		if err := l.backward(ctx, s, f, handle); err != nil {
+			return unlessEnough(err)
 		}
 	}
 	return nil

@@ -190,9 +190,9 @@ func (r *Record) OfHook() bool {
 	}
 }
 
-// EndsChain reports whether the record is the last of its chain, apart from answers of shadow
+// endsChain reports whether the record is the last of its chain, apart from answers of shadow
 // hooks and a person's decision.
-func (r *Record) EndsChain() bool { return r.Kind == audit.ChainResult || r.Kind == audit.ChainRefused }
+func (r *Record) endsChain() bool { return r.Kind == audit.ChainResult || r.Kind == audit.ChainRefused }
 
 // message calls handle for each record of a message, except for lines that skip rejects.
 func message(segment int, stream string, msg natsx.Record, skip func(line []byte) bool, handle func(Record) error) error {

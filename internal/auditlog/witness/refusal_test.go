@@ -110,7 +110,7 @@ func TestWhatMustNotBeIsRefused(t *testing.T) {
 			c := b.checkpoint()
 			c.Writers[0].WSeq--
 			b.signWith(b.router, c)
-		}, "heads of the writers", true},
+		}, "last record of each writer", true},
 		"a checkpoint of another log": {func(b *bench) {
 			c := b.history.Checkpoint(b.format, "hooks/OTHER", time.Now(), b.previous)
 			b.signWith(b.router, c)

@@ -139,7 +139,7 @@ func (w *Witness) check(ctx context.Context, c audit.Checkpoint, signed []byte) 
 	case c.Root != w.log.Root(c.Format):
 		return w.conflict(signed, "the messages up to %d are not the ones that were signed, or not the ones that were seen: their root is %s, the checkpoint's %s", c.Size, w.log.Root(c.Format), c.Root)
 	case !slices.Equal(c.Writers, w.log.Writers()):
-		return w.conflict(signed, "the checkpoint of size %d does not name the heads of the writers as they are", c.Size)
+		return w.conflict(signed, "the checkpoint of size %d does not list the last record of each writer as the log has it", c.Size)
 	}
 	return w.compareOwn(c, signed)
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/internal/shorten"
 )
 
 const (
@@ -144,7 +145,7 @@ func (c *checker) run(ctx context.Context, l linter, rel string) ([]finding, err
 
 // printable returns a line of output without control characters and cut to maxFinding.
 func printable(line string) string {
-	text := []rune(strings.TrimRightFunc(strings.Map(func(r rune) rune {
+	text := strings.TrimRightFunc(strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
 			return ' '
@@ -152,9 +153,6 @@ func printable(line string) string {
 			return r
 		}
 		return -1
-	}, strings.ToValidUTF8(line, "?")), unicode.IsSpace))
-	if len(text) > maxFinding {
-		return string(text[:maxFinding]) + "…"
-	}
-	return string(text)
+	}, strings.ToValidUTF8(line, "?")), unicode.IsSpace)
+	return shorten.Runes(text, maxFinding, "…")
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/builtin"
 	"github.com/hookrouter/hookrouter/internal/policy/redact"
 	"github.com/hookrouter/hookrouter/internal/process"
+	"github.com/hookrouter/hookrouter/internal/webhook/response"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -178,10 +179,7 @@ func (n *notifier) post(ctx context.Context, ev events.Event, text string) error
 	}
 	resp, err := n.client.Do(req)
 	if err != nil {
-		if wrapped, ok := errors.AsType[*url.Error](err); ok {
-			err = wrapped.Err
-		}
-		return fmt.Errorf("tell the webhook: %w", err)
+		return fmt.Errorf("tell the webhook: %w", response.WithoutURL(err))
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer)) // so that the connection can be reused

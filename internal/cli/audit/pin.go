@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/internal/atomicfile"
 	"github.com/hookrouter/hookrouter/internal/cli/verifierkeys"
+	"github.com/hookrouter/hookrouter/internal/xdg"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -78,13 +79,9 @@ func (p *pinFile) write() error {
 
 // pinDir returns the directory of the pins.
 func pinDir(getenv func(string) string) (string, error) {
-	state := getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) { // as the XDG specification requires
-		home := getenv("HOME")
-		if home == "" {
-			return "", errNoState
-		}
-		state = filepath.Join(home, ".local", "state")
+	state := xdg.StateHome(getenv)
+	if state == "" {
+		return "", errNoState
 	}
 	return filepath.Join(state, "hookctl", "audit"), nil
 }

@@ -179,14 +179,8 @@ type age time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
 func (a *age) UnmarshalText(text []byte) error {
-	if days, ok := strings.CutSuffix(string(text), "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 1e5 {
-			*a = age(time.Duration(n) * 24 * time.Hour)
-			return nil
-		}
-	}
-	d, err := time.ParseDuration(string(text))
-	if err != nil || d <= 0 {
+	d, ok := cli.ParseDuration(string(text))
+	if !ok || d == 0 {
 		return fmt.Errorf("%q is not a time span such as 30d or 12h", term.Clip(string(text), term.MaxValue))
 	}
 	*a = age(d)

@@ -137,11 +137,9 @@ func (c *CompareCmd) show(e *cli.Env, compared int, list []difference) {
 			e.Out.Print("\nand %d more: --show shows more of them, --json all\n", len(list)-i)
 			break
 		}
-		e.Out.Print("\n%s  %s  %s\n", d.Time.UTC().Format(time.RFC3339), term.Clip(term.Printable(d.Event), 24), term.Clip(term.Printable(d.Hook), 30))
-		e.Out.Print("  %s, would be %s\n", term.Printable(d.Enforced), e.Out.Paint(cli.ActionColor(chain.Action(d.Shadow)), term.Printable(d.Shadow)))
-		if d.Reason != "" {
-			e.Out.Print("  %s\n", term.Clip(term.Printable(d.Reason), 76))
-		}
-		e.Out.Print("  hookctl why %s\n", term.Printable(d.ChainID))
+		changed{
+			d.Time, d.Event, term.Clip(term.Printable(d.Hook), 30), term.Printable(d.Enforced),
+			e.Out.Paint(cli.ActionColor(chain.Action(d.Shadow)), term.Printable(d.Shadow)), d.Reason, d.ChainID,
+		}.print(e.Out)
 	}
 }

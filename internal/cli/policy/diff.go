@@ -160,11 +160,27 @@ func ids(file *workerfile.File) (list []string) {
 // changed prints the decisions that differ, several lines for each.
 func (s *replayShow) changed() {
 	for _, l := range s.listed {
-		s.out.Print("\n%s  %s  %s\n", l.Time.UTC().Format(time.RFC3339), term.Clip(term.Printable(l.Event), 24), term.Clip(term.Word(l.Session), 24))
-		s.out.Print("  %s, would be %s%s\n", brief(*l.Was), s.out.Paint(cli.ActionColor(l.Would.Action), brief(*l.Would)), other(l.Differs))
-		if reason := why(l); reason != "" {
-			s.out.Print("  %s\n", term.Clip(term.Printable(reason), 76))
-		}
-		s.out.Print("  hookctl why %s\n", term.Printable(l.ChainID))
+		changed{
+			l.Time, l.Event, term.Clip(term.Word(l.Session), 24), brief(*l.Was),
+			s.out.Paint(cli.ActionColor(l.Would.Action), brief(*l.Would)) + other(l.Differs), why(l), l.ChainID,
+		}.print(s.out)
 	}
+}
+
+// changed is a decision that differs. in, was and would are ready to print; the rest is untrusted
+// text.
+type changed struct {
+	time            time.Time
+	event           string
+	in, was, would  string
+	reason, chainID string
+}
+
+func (c changed) print(out *term.Printer) {
+	out.Print("\n%s  %s  %s\n", c.time.UTC().Format(time.RFC3339), term.Clip(term.Printable(c.event), 24), c.in)
+	out.Print("  %s, would be %s\n", c.was, c.would)
+	if c.reason != "" {
+		out.Print("  %s\n", term.Clip(term.Printable(c.reason), 76))
+	}
+	out.Print("  hookctl why %s\n", term.Printable(c.chainID))
 }

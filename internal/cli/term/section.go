@@ -21,7 +21,7 @@ func (p *Printer) Section(s Section) {
 	p.Print("\n%s\n", p.Paint(Dim, s.Head))
 	for _, line := range s.Lines {
 		if s.Prose {
-			p.Fold(p.Paint(line.Color, p.Marked(line)))
+			p.Fold(p.Paint(line.Color, p.marked(line)))
 			continue
 		}
 		width := 0
@@ -52,7 +52,7 @@ func Quoted(lines []string) []string {
 
 // Rows breaks a line that is wider than width into rows with a bar. A width of 0 is unlimited.
 func (p *Printer) Rows(line Cell, width int) []string {
-	text := p.Marked(line)
+	text := p.marked(line)
 	if width <= 0 || ansi.StringWidth(text) <= width {
 		return []string{text}
 	}

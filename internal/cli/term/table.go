@@ -24,8 +24,8 @@ type Cell struct {
 // Cell returns a cell of this color.
 func (c Color) Cell(text string) Cell { return Cell{Text: text, Color: c} }
 
-// Marked returns the text of a cell, with its marks if the output shows colors.
-func (p *Printer) Marked(c Cell) string {
+// marked returns the text of a cell, with its marks if the output shows colors.
+func (p *Printer) marked(c Cell) string {
 	if !p.Colored {
 		return c.Text
 	}

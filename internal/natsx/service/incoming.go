@@ -36,14 +36,14 @@ func (r *Request) WithoutData() *Request {
 	return &Request{Subject: r.Subject, msg: &nats.Msg{Subject: r.Subject, Reply: r.msg.Reply}, echo: r.echo, conn: r.conn}
 }
 
-// WantsReply reports whether the request has a reply subject.
-func (r *Request) WantsReply() bool { return r.msg.Reply != "" }
+// wantsReply reports whether the request has a reply subject.
+func (r *Request) wantsReply() bool { return r.msg.Reply != "" }
 
 // Reply sends a reply with header, to which it may add, and body. Without a reply subject it does
 // nothing. It repeats the headers that bind the reply to the request. The error has the code
 // [wire.TooLarge] if the reply exceeds the server's maximum size.
 func (r *Request) Reply(header wire.Header, body []byte) error {
-	if !r.WantsReply() {
+	if !r.wantsReply() {
 		return nil
 	}
 	if header == nil {
@@ -67,7 +67,7 @@ func (r *Request) SetReplyHeader(name, value string) {
 }
 
 func (r *Request) replyError(e *wire.Error) {
-	if !r.WantsReply() {
+	if !r.wantsReply() {
 		r.conn.Log().Debug("message refused; nobody waits for a reply", "subject", r.Subject, "error", e.Text)
 	}
 	if err := r.Reply(e.Header(), nil); err != nil {

@@ -31,7 +31,7 @@ func Build(s kind.Section, c Config) (kind.Hook, error) {
 	if s.Registration != nil && s.Registration.Observes() {
 		warnings = append(warnings, lateWarnings(s.Registration.Mode, c.Rules)...)
 	}
-	if s.Registration != nil && s.Registration.Enforced() && s.Registration.OnFailure == "" {
+	if s.FailsOpen() {
 		warnings = append(warnings, openWarnings(c.Rules)...)
 	}
 	return kind.Hook{Handler: handler, Warnings: warnings}, err

@@ -45,13 +45,12 @@ func lateWarnings(mode chain.Mode, rules []Rule) (warnings []error) {
 	return warnings
 }
 
-// openWarnings warns about the first rule that denies or asks in a hook without on_failure: if the
-// hook fails, events pass.
+// openWarnings warns about the first rule that denies or asks in a hook that fails open.
 func openWarnings(rules []Rule) []error {
 	for i, r := range rules {
 		if r.Deny != nil || r.Ask != nil {
 			at := jsontext.Pointer("/rules").AppendToken(strconv.Itoa(i))
-			return []error{kind.At(at, "if the hook fails, the event passes: set on_failure: deny, or on_failure: continue if that is intended")}
+			return []error{kind.At(at, kind.OpenWarning)}
 		}
 	}
 	return nil

@@ -11,13 +11,13 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	ce "github.com/cloudevents/sdk-go/v2/event"
 
+	"github.com/hookrouter/hookrouter/internal/webhook/response"
 	"github.com/hookrouter/hookrouter/internal/webhook/signature"
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -109,7 +109,7 @@ func (e *endpoint) post(ctx context.Context, ev events.Event, body []byte) (answ
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return answer{again: !connected.Load() || e.idempotent}, withoutURL(err)
+		return answer{again: !connected.Load() || e.idempotent}, response.WithoutURL(err)
 	}
 	defer resp.Body.Close()
 	reply, err := io.ReadAll(io.LimitReader(resp.Body, int64(e.maxResponse)+1))
@@ -118,7 +118,7 @@ func (e *endpoint) post(ctx context.Context, ev events.Event, body []byte) (answ
 		return answer{}, nil
 	case http.StatusOK:
 		if err != nil {
-			return answer{again: e.idempotent}, fmt.Errorf("read the answer: %w", withoutURL(err))
+			return answer{again: e.idempotent}, fmt.Errorf("read the answer: %w", response.WithoutURL(err))
 		}
 		return e.read(reply)
 	}
@@ -166,7 +166,7 @@ func (e *endpoint) read(reply []byte) (answer, error) {
 func (e *endpoint) refused(resp *http.Response) (answer, error) {
 	code := resp.StatusCode
 	err := fmt.Errorf("it answered %d %s", code, http.StatusText(code))
-	after, said := retryAfter(resp.Header.Get("Retry-After"))
+	after, said := response.RetryAfter(resp.Header)
 	switch {
 	case code >= 300 && code < 400:
 		return answer{}, fmt.Errorf("%w: redirects are not followed, write the new address as url", err)
@@ -176,23 +176,4 @@ func (e *endpoint) refused(resp *http.Response) (answer, error) {
 		return answer{again: e.idempotent}, err
 	}
 	return answer{}, err
-}
-
-// retryAfter parses the Retry-After header, which has seconds or a time.
-func retryAfter(text string) (wait time.Duration, said bool) {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second, true
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(time.Until(at), 0), true
-	}
-	return 0, false
-}
-
-// withoutURL removes the URL from an error of the HTTP client.
-func withoutURL(err error) error {
-	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err
-	}
-	return err
 }

@@ -67,6 +67,15 @@ type Section struct {
 	Worker Worker
 }
 
+// FailsOpen reports whether events pass when the hook fails, although the file does not say so.
+func (s Section) FailsOpen() bool {
+	return s.Registration != nil && s.Registration.Enforced() && s.Registration.OnFailure == ""
+}
+
+// OpenWarning is the warning about the first rule that denies or asks in a hook that
+// [Section.FailsOpen].
+const OpenWarning = "if the hook fails, the event passes: set on_failure: deny, or on_failure: continue if that is intended"
+
 // Worker provides what hooks may use of the worker that calls them. The zero Worker shares no state
 // and uses the working directory.
 type Worker struct {

@@ -66,8 +66,12 @@ func New(s kind.Section, c Config) (kind.Hook, error) {
 	if err != nil {
 		return kind.Hook{}, l.positioned(set.at, err)
 	}
+	warnings := l.warnings(set.at, parsedQuery, compiler)
+	if s.FailsOpen() {
+		warnings = append(warnings, l.openWarnings(set.at, parsedQuery, compiler)...)
+	}
 	p := &policy{query: query, rules: parsedQuery.rules, where: l.places(parsedQuery, compiler), name: l.relative}
-	return kind.Hook{Handler: p.handle, Acts: len(c.AllowNet) > 0, Files: c.read(s.Worker), Warnings: l.warnings(set.at, parsedQuery, compiler)}, nil
+	return kind.Hook{Handler: p.handle, Acts: len(c.AllowNet) > 0, Files: c.read(s.Worker), Warnings: warnings}, nil
 }
 
 // capabilities returns the capabilities of this version of OPA, with network access to the given

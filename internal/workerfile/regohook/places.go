@@ -20,13 +20,9 @@ const maxPlaces = 5
 func (l loader) places(q parsedQuery, compiler *ast.Compiler) map[string]string {
 	where := map[string]string{}
 	for _, name := range q.rules {
-		ref := q.of
-		if len(compiler.GetRulesExact(ref)) == 0 {
-			ref = ref.Append(ast.StringTerm(name))
-		}
 		lines := map[string][]int{}
 		var files []string
-		for _, rule := range compiler.GetRulesForVirtualDocument(ref) {
+		for _, rule := range q.definitions(name, compiler) {
 			if at := rule.Location; at != nil && !slices.Contains(lines[at.File], at.Row) {
 				if lines[at.File] == nil {
 					files = append(files, at.File)

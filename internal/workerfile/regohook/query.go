@@ -61,6 +61,15 @@ func parseQuery(text string, compiler *ast.Compiler) (parsedQuery, error) {
 	return q, nil
 }
 
+// definitions returns the definitions of a queried rule.
+func (q parsedQuery) definitions(name string, compiler *ast.Compiler) []*ast.Rule {
+	ref := q.of
+	if len(compiler.GetRulesExact(ref)) == 0 {
+		ref = ref.Append(ast.StringTerm(name))
+	}
+	return compiler.GetRulesForVirtualDocument(ref)
+}
+
 // meant returns a hint for a query that finds nothing.
 func meant(ref ast.Ref, compiler *ast.Compiler) string {
 	for _, rule := range misspelt(ref, compiler) {

@@ -60,7 +60,7 @@ func TestARuleThatNothingReadsIsNoticed(t *testing.T) {
 		"of another name": {"      policy: |\n        package hooks\n\n        deny contains \"x\" if input.event\n\n        tools := [1]\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file := "hooks:\n  - id: a\n    events: ['tool:pre']\n    rego:\n" + c.section
+			file := "hooks:\n  - id: a\n    events: ['tool:pre']\n    rego:\n" + c.section + "    on_failure: deny\n"
 			f, err := workerfile.Parse("a.yaml", []byte(file), workerfile.Options{
 				Kinds: map[string]kind.Kind{"rego": kind.Of("Policies.", regohook.New)}, Worker: kind.Worker{Dir: dir},
 			})
@@ -77,5 +77,34 @@ func TestARuleThatNothingReadsIsNoticed(t *testing.T) {
 				t.Errorf("Warnings = %v; want %s", got, c.warning)
 			}
 		})
+	}
+}
+
+// A hook that can deny or ask and does not say what holds when it fails is noticed, as one of kind cel is.
+func TestAPolicyThatFailsOpenIsNoticed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a.rego": "package hooks\n\nask contains \"Really?\"\n"})
+	const open = "if the hook fails, the event passes: set on_failure: deny, or on_failure: continue if that is intended"
+	policy := func(rules string) string { return "      policy: |\n        package hooks\n        " + rules + "\n" }
+	for name, c := range map[string]struct{ section, want string }{
+		"it denies":              {policy(`deny contains "x" if input.event`), "a.yaml:7:9: hooks[0].rego.policy: " + open},
+		"it allows":              {policy(`allow := false`), "a.yaml:7:9: hooks[0].rego.policy: " + open},
+		"it asks, in a file":     {"      files: [a.rego]\n", "a.yaml:5:14: hooks[0].rego.files: a.rego:3:1: " + open},
+		"a rule of another name": {policy(`ok := true`) + "      query: data.hooks.ok\n", "a.yaml:7:9: hooks[0].rego.policy: " + open},
+		"its result may deny":    {policy(`default result := {"action": "deny"}`), "a.yaml:7:9: hooks[0].rego.policy: " + open},
+		"its result injects":     {policy(`default result := {"action": "inject_context", "context_injection": "x"}`), ""},
+		"on_failure is continue": {policy(`deny := false`) + "    on_failure: continue\n", ""},
+		"on_failure is deny":     {policy(`deny := false`) + "    on_failure: deny\n", ""},
+		"it only observes":       {policy(`deny := false`) + "    mode: observe\n", ""},
+		"it is in shadow":        {policy(`deny := false`) + "    mode: shadow\n", ""},
+	} {
+		f, err := parse(dir, c.section)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := errors.Join(f.Hooks[0].Warnings...); (got == nil) != (c.want == "") || got != nil && got.Error() != c.want {
+			t.Errorf("%s: warnings %v; want %s", name, got, c.want)
+		}
 	}
 }

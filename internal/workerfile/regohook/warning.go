@@ -9,6 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
+	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
 // misspelling is a rule that nothing uses, with the name that was probably meant.
@@ -49,4 +50,26 @@ func (l loader) warnings(at jsontext.Pointer, q parsedQuery, compiler *ast.Compi
 		warnings = append(warnings, l.placed(at, rule.location, text))
 	}
 	return warnings
+}
+
+// openWarnings warns about the first rule that denies or asks in a hook that fails open.
+func (l loader) openWarnings(at jsontext.Pointer, q parsedQuery, compiler *ast.Compiler) []error {
+	for _, name := range q.rules {
+		if defined := q.definitions(name, compiler); len(defined) > 0 && (name != ruleResult || decides(compiler)) {
+			return []error{l.placed(at, defined[0].Location, kind.OpenWarning)}
+		}
+	}
+	return nil
+}
+
+// decides reports whether a policy has the action deny or ask_user, which a rule result may return.
+func decides(compiler *ast.Compiler) (found bool) {
+	for _, m := range compiler.Modules {
+		ast.WalkTerms(m, func(t *ast.Term) bool {
+			text, _ := t.Value.(ast.String)
+			found = found || text == ast.String(chain.Deny) || text == ast.String(chain.AskUser)
+			return found
+		})
+	}
+	return found
 }
