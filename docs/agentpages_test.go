@@ -31,7 +31,7 @@ func TestAgentPages(t *testing.T) {
 func agentPage(d agenthook.Dialect) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", d.Agent)
-	fmt.Fprintf(&b, "Set up with [`hookctl connect %s`](../hookctl.md#connect). Tried with %s %s. See [coding agents](overview.md).\n\n", d.Name, d.Agent, d.Tried)
+	fmt.Fprintf(&b, "Set up with [`hookctl connect %s`](../hookctl.md#connect). Tried with %s %s.\n\n", d.Name, d.Agent, d.Tried)
 
 	b.WriteString("## What is gated, and what is honored\n\n| event | here | denial | change of | context | user message |\n|---|---|---|---|---|---|\n")
 	var told []string
@@ -46,7 +46,7 @@ func agentPage(d agenthook.Dialect) string {
 		}
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", name, e.Name, string(e.Deny), member(e.Modify), yes(e.Inject), yes(e.Message))
 	}
-	b.WriteString("\n[What bold and the words mean](overview.md#what-is-gated-and-what-is-honored).\n")
+	b.WriteString("\n[Legend](overview.md#what-is-gated-and-what-is-honored).\n")
 	if told != nil {
 		b.WriteString("\n" + wrapped("Only reported: "+strings.Join(told, ", ")+"."))
 	}
