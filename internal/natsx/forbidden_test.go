@@ -80,8 +80,8 @@ func TestWhatIsNotPermittedIsReportedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := srv.Add(service.Endpoint{Name: "one", Subject: "hooks.call.one", Handle: func(context.Context, *service.Request) error { return nil }}); err != nil {
-		t.Fatal(err)
+	if _, err := srv.Add(service.Endpoint{Name: "one", Subject: "hooks.call.one", Handle: func(context.Context, *service.Request) error { return nil }}); !errors.Is(err, natsx.ErrPermission) {
+		t.Fatalf("the endpoint: %v; want ErrPermission", err)
 	}
 	if _, err := c.Request(ctx, "hooks.register.one", nil, nil); !errors.Is(err, natsx.ErrPermission) {
 		t.Fatalf("the request: %v; want ErrPermission", err)

@@ -2,9 +2,12 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,8 +85,8 @@ func (s *Service) Describe(more func() map[string]string) { s.more.Store(&more) 
 // ID returns the id that distinguishes this service from others of the same name.
 func (s *Service) ID() string { return s.id }
 
-// Add starts to serve an endpoint. When it returns, the server has the subscription. remove ends it
-// without waiting.
+// Add starts to serve an endpoint. When it returns, the server has the subscription; the error is
+// [natsx.ErrPermission] if the server does not permit it. remove ends it without waiting.
 func (s *Service) Add(e Endpoint) (remove func(), err error) {
 	ep := &endpoint{spec: e, waiting: make(chan struct{}, maxWaiting), byCode: map[int]int{}}
 	ep.sub, err = s.conn.Conn().QueueSubscribe(e.Subject, e.Queue, func(m *nats.Msg) { s.receive(ep, m) })
@@ -93,6 +96,9 @@ func (s *Service) Add(e Endpoint) (remove func(), err error) {
 	if err == nil {
 		err = s.conn.Conn().FlushTimeout(5 * time.Second)
 	}
+	if err == nil {
+		err = s.forbidden(e.Subject)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
 	}
@@ -100,6 +106,16 @@ func (s *Service) Add(e Endpoint) (remove func(), err error) {
 	s.endpoints = append(s.endpoints, ep)
 	s.mu.Unlock()
 	return func() { s.remove(ep) }, nil
+}
+
+// forbidden returns an error if the server has refused a subscription. The server says so before it
+// answers a flush.
+func (s *Service) forbidden(subject string) error {
+	err := s.conn.Conn().LastError()
+	if errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), "Subscription to "+strconv.Quote(subject)) {
+		return fmt.Errorf("%w: %w", natsx.ErrPermission, err)
+	}
+	return nil
 }
 
 func (s *Service) remove(ep *endpoint) {
