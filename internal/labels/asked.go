@@ -6,8 +6,8 @@ import (
 )
 
 // Missing returns the labels that must be stored: the session's tree lacks them, more than half of
-// their [Retention] or of the sender's memory has passed, or a person was asked to remove them from
-// one of the sender's sessions after the tree got them.
+// their [Retention] or an eighth of the sender's memory has passed, or a person was asked to remove
+// them from one of the sender's sessions after the tree got them.
 func (t *Table) Missing(name string, labels []string, now time.Time) (missing []string) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -21,9 +21,9 @@ func (t *Table) Missing(name string, labels []string, now time.Time) (missing []
 	return missing
 }
 
-// fades reports whether more than half of the sender's memory of a label has passed.
+// fades reports whether so much of the sender's memory of a label has passed that it must be renewed.
 func (t *Table) fades(sender, label string, now time.Time) bool {
-	return sender != "" && t.memory > 0 && now.Sub(t.senders[sender].added[label]) > t.memory/2
+	return sender != "" && t.memory > 0 && now.Sub(t.senders[sender].added[label]) > t.memory/renewals
 }
 
 // asked reports whether a person was asked to remove a label since the session's tree got it.

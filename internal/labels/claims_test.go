@@ -80,7 +80,7 @@ func TestClaimsComeBeforeTheSessionOfAnother(t *testing.T) {
 	for _, id := range []string{"r1", "r2", "r3"} {
 		b.want(t, rival, id, now, "of s1", "of s2", "of s3")
 	}
-	b.want(t, coder, "s1", now.Add(time.Hour), "of s1")
+	b.want(t, coder, "s1", now.Add(2*time.Hour), "of s1")
 }
 
 func TestGrowth(t *testing.T) {

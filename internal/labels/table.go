@@ -12,13 +12,17 @@ const Retention = 30 * 24 * time.Hour
 
 // Options configure a table. Zero fields mean defaults.
 type Options struct {
-	// Memory is how long a label of one session applies to all sessions of the same proven sender;
-	// 0 means an hour, a negative value disables it.
+	// Memory is how long a label of one session applies to all sessions of the same proven sender, from
+	// when it was last added; an eighth more where an addition was too recent to be stored. 0 means an
+	// hour, a negative value disables it.
 	Memory time.Duration
 }
 
 // DefaultMemory is the default of [Options.Memory].
 const DefaultMemory = time.Hour
+
+// renewals is how often a label that is added again and again is stored during [Options.Memory].
+const renewals = 8
 
 // Table is one replica's copy of all records. It is safe for concurrent use. Use [New].
 type Table struct {
@@ -91,7 +95,7 @@ func (t *Table) Of(name string, now time.Time) []string {
 	}
 	if who != "" && t.memory > 0 {
 		for label, at := range s.added {
-			if now.Sub(at) < t.memory && at.After(cleared[label]) {
+			if now.Sub(at) < t.memory+t.memory/renewals && at.After(cleared[label]) {
 				own = append(own, label)
 			}
 		}

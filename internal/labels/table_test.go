@@ -106,14 +106,15 @@ func TestASenderKeepsWhatItHasSeen(t *testing.T) {
 	b.see(coder, "s1", now, "secret")
 	b.want(t, coder, "s2", now.Add(59*time.Minute), "secret")
 	b.want(t, coder, "", now, "secret")
-	b.want(t, coder, "s2", now.Add(time.Hour))
+	b.want(t, coder, "s2", now.Add(68*time.Minute))
 	b.want(t, coder, "s1", now.Add(1000*time.Hour), "secret")
 	b.want(t, rival, "s1", now)
 	b.want(t, "", "s1", now)
 	if missing := b.Missing(labels.Name(coder, "s1"), []string{"secret"}, now.Add(time.Minute)); missing != nil {
 		t.Errorf("%q is written again at once", missing)
 	}
-	if missing := b.Missing(labels.Name(coder, "s1"), []string{"secret"}, now.Add(31*time.Minute)); missing == nil {
+	b.want(t, coder, "s2", now.Add(time.Hour+time.Minute), "secret") // an hour after what was not written
+	if missing := b.Missing(labels.Name(coder, "s1"), []string{"secret"}, now.Add(8*time.Minute)); missing == nil {
 		t.Error("a label that was added again does not hold on for the other sessions")
 	}
 }
