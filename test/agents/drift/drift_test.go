@@ -74,6 +74,9 @@ func TestDrift(t *testing.T) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Logf("the newest is %s; the table was tried with %s", version, tried)
 			drift(t, a, sent(t, a))
+			if eventLists[a.Name] != nil {
+				allReviewed(t, a)
+			}
 		})
 	}
 }
@@ -116,6 +119,22 @@ func drift(t *testing.T, a agents.Agent, sent map[string][]byte) {
 		if !slices.Contains(known, event) {
 			t.Logf("%s has no sample", event)
 		}
+	}
+}
+
+// allReviewed checks that somebody has looked at each event of the agent's program.
+func allReviewed(t *testing.T, a agents.Agent) {
+	t.Helper()
+	installed, _, err := a.Installed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, found, err := unreviewed(a, installed)
+	if err != nil || !found {
+		t.Fatalf("its list of hook events is not found: %v", err)
+	}
+	for _, event := range events {
+		t.Errorf("%s is new: does anything happen there that no gated event covers?", event)
 	}
 }
 
