@@ -39,9 +39,11 @@ func gemini() Dialect {
 		},
 		Notes: []string{
 			"Gemini CLI merges a changed input into its own: a change that takes a member away is a denial.",
-			"It loses context that a hook adds before a tool runs; hook-agent says so on standard error.",
-			"A crash, a time-out and output that it can't read let Gemini CLI go on.",
-			"BeforeModel, AfterModel and BeforeToolSelection are not sent to the router.",
+			"Context added before a tool runs is lost; hook-agent says so.",
+			"Crashes, time-outs and unreadable output let it go on.",
+			"Tools are **not gated** where an editor runs it (`--acp`).",
+			"Custom commands' shell parts run unasked.",
+			"BeforeModel, AfterModel and BeforeToolSelection are not sent.",
 			"Hooks of a project run once the project is trusted.",
 		},
 		write: func(e Event, a answer) any {

@@ -15,18 +15,19 @@ func goose() Dialect {
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit},
-			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, hidden: []string{"delegate", "execute_typescript"}},
 			{Native: "PostToolUse", Name: events.ToolPost},
 			{Native: "PostToolUseFailure", Name: events.ToolError},
 			{Native: "Stop", Name: events.PromptComplete},
 			{Native: "SessionEnd", Name: events.SessionEnd},
 		},
 		Notes: []string{
-			"Goose takes no change: a change of a tool's input is a denial, with the change as the reason.",
+			"A change of a tool's input is a denial, with the change as the reason.",
 			"It takes no context and shows its user nothing; hook-agent says both on standard error.",
+			"`delegate` and `execute_typescript` are denied: Goose fires no hook for tools that they call.",
 			"A prompt can't be refused.",
-			"A crash, a time-out and output that it can't read let Goose go on, unless the hook has \"on_failure\": \"block\", as `hookctl connect` writes it.",
-			"BeforeShellExecution and its like repeat PreToolUse and are not sent to the router.",
+			"Crashes, time-outs and unreadable output let Goose go on without \"on_failure\": \"block\", which `hookctl connect` writes.",
+			"BeforeShellExecution and its like repeat PreToolUse: not sent.",
 		},
 		write: func(_ Event, a answer) any {
 			if !a.deny {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -176,6 +177,10 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 		case lost != "":
 			h.note(own(chain.LevelWarning, "%s takes no change at %s: %s", h.Dialect.Agent, e.Native, lost))
 		}
+	}
+	if !a.deny && slices.Contains(e.hidden, in.tool()) {
+		a.deny, a.changed = true, nil
+		a.reason = fmt.Sprintf("%s fires no hook for the tools that %s calls: call them yourself.", h.Dialect.Agent, in.tool())
 	}
 	if a.deny {
 		a.reason = paragraphs(a.reason, a.context)

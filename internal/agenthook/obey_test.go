@@ -94,6 +94,19 @@ func TestChangesOfAnotherType(t *testing.T) {
 	}
 }
 
+// Goose fires no event for what these tools call, so that no hook can allow them.
+func TestToolsWhoseCallsNoHookSees(t *testing.T) {
+	t.Parallel()
+	for tool, denied := range map[string]bool{"delegate": true, "execute_typescript": true, "shell": false} {
+		h := newCall(t, "goose", "", "")
+		h.Router = changing{}
+		out := h.Answer(t.Context(), []byte(`{"event":"PreToolUse","session_id":"s","tool_name":"`+tool+`","tool_input":{}}`))
+		if got := strings.Contains(string(out.Stdout), `"decision":"block"`); got != denied {
+			t.Errorf("%s: %s", tool, out.Stdout)
+		}
+	}
+}
+
 // denying is a router whose hooks deny.
 type denying struct{ changing }
 

@@ -33,8 +33,10 @@ func opencode() Dialect {
 			{Native: "session.deleted", Name: events.SessionEnd, Message: true},
 		},
 		Notes: []string{
-			"OpenCode has no hooks that are programs: the plug-in that `hookctl connect` writes starts hook-agent, and denies if that fails.",
-			"Context that is added before a tool runs has no place to go; the user is told.",
+			"The plug-in that `hookctl connect` writes starts hook-agent, and denies if that fails.",
+			"Context added before a tool runs is lost; the user is told.",
+			"Files named with @ in prompts, sub-agents' too, are judged as `read`.",
+			"Custom commands' shell parts run unasked.",
 			"`permission.ask` is never called by OpenCode; hook-agent holds the call itself.",
 		},
 		write: func(e Event, a answer) any {

@@ -49,6 +49,9 @@ function become(object, value) {
 
 const announced = new Set(["session.created", "session.idle", "session.compacted", "session.error", "session.deleted"])
 
+// What OpenCode puts before a file that it has read for a prompt.
+const called = "Called the Read tool with the following input: "
+
 // A message that can't be shown changes no decision.
 async function toast(client, text) {
   try {
@@ -72,6 +75,13 @@ export const HookRouter = async ({ client, directory }) => {
       await told(event.type, { session_id: properties.sessionID ?? properties.info?.id, parent_session_id: parent, properties })
     },
     "chat.message": async (input, output) => {
+      // OpenCode reads what a prompt names with @ without a tool call; the prompt of a sub-agent comes from the model.
+      for (const part of output.parts) {
+        if (!part.synthetic || !part.text?.startsWith(called)) continue
+        const tool_input = JSON.parse(part.text.slice(called.length))
+        const read = await told("tool.execute.before", { session_id: input.sessionID, tool_name: "read", tool_input })
+        if (read.deny || read.args) throw new Error(read.deny ?? "The policy wants another file read.")
+      }
       const texts = output.parts.filter((part) => part.type === "text")
       const answer = await told("chat.message", { session_id: input.sessionID, prompt: texts.map((part) => part.text).join("\n") })
       if (answer.deny) throw new Error(answer.deny)

@@ -86,6 +86,23 @@ console.log(JSON.stringify([ids.size, parts.slice(1).map(({ id, ...part }) => pa
 	}
 }
 
+// A file that OpenCode has read for a prompt is judged as a call of its read tool.
+func TestPluginAsksAboutTheFilesOfAPrompt(t *testing.T) {
+	t.Parallel()
+	dir, out := runPlugin(t, `case "$2" in tool.*) cat > sent.json; echo '{"deny":"no"}';; *) cat >/dev/null; esac`, `import { HookRouter } from "./plugin.mjs"
+const hooks = await HookRouter({})
+const text = 'Called the Read tool with the following input: {"filePath":"/etc/x"}'
+for (const part of [{ text }, { text, synthetic: true }, { text: text + "}", synthetic: true }]) {
+  await hooks["chat.message"]({ sessionID: "s" }, { message: {}, parts: [{ type: "text", ...part }] }).then(() => console.log("passed"), (e) => console.log(e.name, e.message))
+}`)
+	if lines := strings.Split(out, "\n"); len(lines) != 3 || lines[0] != "passed" || lines[1] != "Error no" || !strings.HasPrefix(lines[2], "SyntaxError") {
+		t.Error(out)
+	}
+	if sent, err := os.ReadFile(filepath.Join(dir, "sent.json")); err != nil || !strings.Contains(string(sent), `"tool_name":"read","tool_input":{"filePath":"/etc/x"}`) {
+		t.Errorf("%v: hooks see %s", err, sent)
+	}
+}
+
 // What a tool of an MCP server returned has another form: hooks see it, and withhold it, change it
 // and add to it there.
 func TestPluginReadsTheContentOfMCPTools(t *testing.T) {

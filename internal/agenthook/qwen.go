@@ -30,9 +30,11 @@ func qwen() Dialect {
 			{Native: "SessionEnd", Name: events.SessionEnd},
 		},
 		Notes: []string{
-			"Qwen Code documents that a hook may change a tool's input, and runs the original: a change is a denial, with the change as the reason.",
-			"It fires UserPromptSubmit again with an empty prompt after tools; hook-agent lets these pass unasked.",
-			"A crash, a time-out and output that it can't read let Qwen Code go on.",
+			"A change of a tool's input is a denial, with the change as the reason: Qwen Code would run the original.",
+			"UserPromptSubmit with an empty prompt, after tools, passes unasked.",
+			"Crashes, time-outs and unreadable output let it go on.",
+			"A loaded skill's hooks run unasked, see calls and results, and can turn denials into questions.",
+			"Custom commands' shell parts and files, and MCP servers added to the settings, fire no hook.",
 		},
 		write: func(e Event, a answer) any {
 			switch {
@@ -41,7 +43,11 @@ func qwen() Dialect {
 			case a.changed != nil:
 				return claudeOutput{Continue: new(bool), StopReason: instead(asText(a.changed, "llmContent"), a.context), SystemMessage: a.message}
 			}
-			return writeClaude(e, a)
+			out := writeClaude(e, a)
+			if a.deny && e.Name == events.ToolPre { // holds where the hook of a skill has the last word on the permission
+				out.Continue, out.StopReason = new(bool), a.reason
+			}
+			return out
 		},
 	}
 }

@@ -25,6 +25,7 @@ type scenario struct {
 	name    string
 	command string
 	next    []string      // commands after that
+	sub     []string      // commands of its sub-agents
 	timeout time.Duration // of the agent's hook; 0 means the default
 	hook    func(ev worker.Event) (worker.Result, error)
 	// identity is whose credentials the agent has; empty for those that the router made.

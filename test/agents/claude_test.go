@@ -9,19 +9,7 @@ import (
 
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
-	"github.com/hookrouter/hookrouter/test/agents"
 )
-
-// claude returns Claude Code if AGENTS names it.
-func claude(t *testing.T) agents.Agent {
-	t.Helper()
-	chosen, err := agents.Select(os.Getenv("AGENTS"))
-	i := slices.IndexFunc(chosen, func(a agents.Agent) bool { return a.Name == "claude-code" })
-	if err != nil || i < 0 {
-		t.Skip("AGENTS does not name claude-code")
-	}
-	return chosen[i]
-}
 
 // denying denies the tool calls whose data has a text.
 func denying(texts ...string) func(ev worker.Event) (worker.Result, error) {
@@ -37,7 +25,7 @@ func denying(texts ...string) func(ev worker.Event) (worker.Result, error) {
 // a tool call.
 func TestClaudeAsksAboutTheShellCommandsOfSkills(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, claude(t), scenario{command: "true", hook: denying("echo of-a-skill")})
+	l := newLab(t, named(t, "claude-code"), scenario{command: "true", hook: denying("echo of-a-skill")})
 	l.run.Prompt = "/state"
 	skill := filepath.Join(l.run.Dir, ".claude", "skills", "state")
 	if err := os.MkdirAll(skill, 0o700); err != nil {
@@ -58,7 +46,7 @@ func TestClaudeAsksAboutTheShellCommandsOfSkills(t *testing.T) {
 func TestClaudeKeepsItsHooks(t *testing.T) {
 	t.Parallel()
 	const off = `mkdir -p .claude; echo '{"disableAllHooks": true}' > .claude/settings.local.json; sleep 3`
-	l := newLab(t, claude(t), scenario{command: "sh ./switch-off", next: []string{"echo ungated > marker"}, hook: denying("echo ungated", `"ConfigChange"`)})
+	l := newLab(t, named(t, "claude-code"), scenario{command: "sh ./switch-off", next: []string{"echo ungated > marker"}, hook: denying("echo ungated", `"ConfigChange"`)})
 	if err := os.WriteFile(filepath.Join(l.run.Dir, "switch-off"), []byte(off+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

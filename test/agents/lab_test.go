@@ -44,6 +44,17 @@ type outcome struct {
 	took     time.Duration
 }
 
+// named returns the agent with a name if AGENTS names it.
+func named(t *testing.T, name string) agents.Agent {
+	t.Helper()
+	chosen, err := agents.Select(os.Getenv("AGENTS"))
+	i := slices.IndexFunc(chosen, func(a agents.Agent) bool { return a.Name == name })
+	if err != nil || i < 0 {
+		t.Skipf("AGENTS does not name %s", name)
+	}
+	return chosen[i]
+}
+
 func newLab(t *testing.T, a agents.Agent, s scenario) *lab {
 	t.Helper()
 	l := newLabAt(t, newRouter(t), a, s)
@@ -72,6 +83,7 @@ func newLabAt(t *testing.T, r *router, a agents.Agent, s scenario) *lab {
 	h := httptest.NewServer(l.model)
 	t.Cleanup(h.Close)
 	l.run = agents.Run{Model: h.URL, Prompt: "make the marker"}
+	l.model.Prompt, l.model.Sub = l.run.Prompt, s.sub
 	for _, dir := range []*string{&l.run.Home, &l.run.Dir, &l.run.Temp} {
 		*dir = t.TempDir()
 	}

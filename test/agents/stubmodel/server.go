@@ -24,6 +24,10 @@ type Server struct {
 	Command string
 	// Next are the commands after that, one after each result.
 	Next []string
+	// Sub are the commands of sub-agents: of conversations without Prompt. Empty means the others.
+	Sub []string
+	// Prompt is the prompt of the agent.
+	Prompt string
 	// Before, if not nil, is called before each request with tools is answered.
 	Before func(Request)
 
@@ -120,7 +124,11 @@ func (s *Server) answer(w http.ResponseWriter, path string, d dialect, raw []byt
 	if len(request.Tools) > 0 && s.Before != nil {
 		s.Before(request)
 	}
-	if commands := append([]string{s.Command}, s.Next...); len(request.Tools) > 0 && request.Results < len(commands) {
+	commands := append([]string{s.Command}, s.Next...)
+	if len(s.Sub) > 0 && !bytes.Contains(raw, []byte(s.Prompt)) {
+		commands = s.Sub
+	}
+	if len(request.Tools) > 0 && request.Results < len(commands) {
 		t.tool, t.args = call(d.name, request.Tools, commands[request.Results])
 		if t.tool == "" {
 			t.text = "There is no shell among the tools: " + strings.Join(request.Tools, ", ")

@@ -3,6 +3,7 @@ package stubmodel
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
 // shells are the names of the agents' shell tools, and their arguments.
@@ -21,15 +22,25 @@ var shells = []struct {
 	{"developer__shell", func(c string) object { return object{"command": c} }}, // Goose
 }
 
+// calling starts a command that is the call of another tool than the shell.
+const calling = "\x00call "
+
+// Call returns a command that makes the agent call a tool. input is a JSON object.
+func Call(tool, input string) string { return calling + tool + " " + input }
+
 func described(command string) object {
 	return object{"command": command, "description": "a test"}
 }
 
-// call returns a call of the first shell among the tools. tool is empty if there is no shell or no
+// call returns the call that a command is, or one of the first shell among the tools. tool is empty if there is no shell or no
 // command.
 func call(api string, tools []string, command string) (tool, args string) {
 	if command == "" {
 		return "", ""
+	}
+	if other, ok := strings.CutPrefix(command, calling); ok {
+		tool, args, _ = strings.Cut(other, " ")
+		return tool, args
 	}
 	for _, s := range shells {
 		if !slices.Contains(tools, s.name) {
