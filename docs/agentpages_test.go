@@ -84,6 +84,9 @@ func killed(d agenthook.Dialect) string {
 	if d.FailsOpen {
 		return "**not blocked**"
 	}
+	if d.Blocks != "" {
+		return "blocked from " + d.Blocks + " on"
+	}
 	return "blocked by " + d.Agent + ", as `hookctl connect` sets it up"
 }
 

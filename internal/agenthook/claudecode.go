@@ -11,7 +11,7 @@ import (
 func claudeCode() Dialect {
 	return Dialect{
 		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.332", Oldest: "2.1.101",
-		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpen: true,
+		Timeout: 600 * time.Second, EventMember: "hook_event_name", Blocks: "2.1.295",
 		Rename: map[string]string{"tool_response": "tool_result"}, SessionEnv: "CLAUDE_CODE_SESSION_ID",
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
@@ -33,10 +33,11 @@ func claudeCode() Dialect {
 			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: 1500 * time.Millisecond},
 		},
 		Notes: []string{
-			"A crash, a time-out and an exit code other than 0 and 2 let Claude Code go on.",
-			"A person's approval does not replace Claude Code's own permission rules: it may still ask.",
-			"Files that are named with @ in a prompt, and what a tool's own program does, fire no hook.",
-			"`ConfigChange` is judged as a write to the changed settings or skill: denied, the session keeps the old ones.",
+			"A killed `PostToolUse` hides no result.",
+			"After an approval, Claude Code's permission rules may still ask.",
+			"Files named with @ in a prompt or `CLAUDE.md` (its `Read` deny rules stop these) and tools' programs fire no hook.",
+			"Hooks of skills and agents run, and change judged inputs, unless managed settings have `allowManagedHooksOnly`.",
+			"A denied `ConfigChange`, judged as a write, keeps the old settings or skill, except managed ones.",
 		},
 		write: func(e Event, a answer) any {
 			out := writeClaude(e, a)

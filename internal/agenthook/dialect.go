@@ -38,6 +38,8 @@ type Dialect struct {
 	Events     []Event
 	// FailsOpen says that the agent continues if a hook that `hookctl connect` set up is killed.
 	FailsOpen bool
+	// Blocks is the agent's first version that does not; empty if no version matters.
+	Blocks string
 	// Notes are further facts for the agent's documentation page.
 	Notes []string
 

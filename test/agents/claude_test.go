@@ -1,12 +1,14 @@
 package agents_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/testkit"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
@@ -27,33 +29,62 @@ func TestClaudeAsksAboutTheShellCommandsOfSkills(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, named(t, "claude-code"), scenario{command: "true", hook: denying("echo of-a-skill")})
 	l.run.Prompt = "/state"
-	skill := filepath.Join(l.run.Dir, ".claude", "skills", "state")
-	if err := os.MkdirAll(skill, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	text := "---\nname: state\ndescription: shows the state\nallowed-tools: Bash\n---\nState: !`echo of-a-skill > marker`\n"
-	if err := os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	l.write(".claude/skills/state/SKILL.md", "---\nname: state\ndescription: shows the state\nallowed-tools: Bash\n---\nState: !`echo of-a-skill > marker`")
 	l.finishes()
 	l.ran("")
 	l.told(reason)
 	l.recorded(events.ToolPre, "deny")
 }
 
+// off are commands that switch all hooks off.
+const off = `mkdir -p .claude; echo '{"disableAllHooks": true}' > .claude/settings.local.json; sleep 3`
+
 // A program that the agent runs may write settings that switch all hooks off. The running session
 // stays at the old ones.
 func TestClaudeKeepsItsHooks(t *testing.T) {
 	t.Parallel()
-	const off = `mkdir -p .claude; echo '{"disableAllHooks": true}' > .claude/settings.local.json; sleep 3`
 	l := newLab(t, named(t, "claude-code"), scenario{command: "sh ./switch-off", next: []string{"echo ungated > marker"}, hook: denying("echo ungated", `"ConfigChange"`)})
-	if err := os.WriteFile(filepath.Join(l.run.Dir, "switch-off"), []byte(off+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	l.write("switch-off", off)
 	l.finishes()
 	if _, err := os.Stat(filepath.Join(l.run.Dir, ".claude", "settings.local.json")); err != nil {
 		t.Fatal(err)
 	}
 	l.ran("")
 	l.told(reason)
+}
+
+// killed has the hook of an event killed before it answers, as a program of the agent could.
+func (l *lab) killed(event string) {
+	l.t.Helper()
+	settings := filepath.Join(l.run.Home, ".claude", "settings.json")
+	text, err := os.ReadFile(settings)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	program, dying := testkit.Program(l.t, "hook-agent"), filepath.Join(l.run.Home, "hook-agent")
+	script := "#!/bin/sh\ncase \"$*\" in *\" " + event + "\") kill -9 $$ ;; esac\nexec " + program + " \"$@\"\n"
+	if err := os.WriteFile(dying, []byte(script), 0o700); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, bytes.ReplaceAll(text, []byte(program), []byte(dying)), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// A program of the agent may kill the process that Claude Code started as its hook.
+func TestClaudeBlocksIfItsHookIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, event := range []string{"UserPromptSubmit", "PreToolUse", "ConfigChange"} {
+		t.Run(event, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, named(t, "claude-code"), scenario{command: "sh ./switch-off", next: []string{"echo ungated > marker"}, hook: denying("echo ungated")})
+			l.write("switch-off", off)
+			l.killed(event)
+			l.ended(l.start()) // an agent whose prompt was blocked may call it an error
+			l.ran("")
+			if _, err := os.Stat(filepath.Join(l.run.Dir, ".claude")); (err == nil) != (event == "ConfigChange") {
+				t.Errorf("after a killed %s: %v", event, err)
+			}
+		})
+	}
 }

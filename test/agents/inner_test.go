@@ -9,18 +9,6 @@ import (
 	"github.com/hookrouter/hookrouter/test/agents/stubmodel"
 )
 
-// write writes a file of the project.
-func (l *lab) write(name, text string) {
-	l.t.Helper()
-	path := filepath.Join(l.run.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		l.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 // The tools that a sub-agent of Goose calls, or a program of its code mode, fire no hook.
 func TestGooseDeniesToolsThatCallOthers(t *testing.T) {
 	t.Parallel()

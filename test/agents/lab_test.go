@@ -131,6 +131,18 @@ func (l *lab) event(name string) agenthook.Event {
 	return l.dialect.Events[i] // all have those of the cases
 }
 
+// write writes a file of the project.
+func (l *lab) write(name, text string) {
+	l.t.Helper()
+	path := filepath.Join(l.run.Dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
 // start runs the agent beside the test.
 func (l *lab) start() <-chan outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

@@ -64,7 +64,7 @@ func TestDoctor(t *testing.T) {
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
 	notes := map[string]string{
-		"codex": "codex: Codex silently skips hooks that nobody has trusted", "claude-code": "claude-code: Claude Code goes on if the process",
+		"codex": "codex: Codex silently skips hooks that nobody has trusted", "claude-code": "claude-code: not gated: SessionStart",
 		"gemini": "gemini: not gated: SessionStart", "goose": "goose: goose is not in PATH",
 	}
 	var all []string

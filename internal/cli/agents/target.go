@@ -53,7 +53,7 @@ type object = map[string]any
 func targets() []target {
 	return []target{
 		{
-			dialect: "claude-code", program: "claude", merge: true, unit: time.Second, entry: claudeEntry,
+			dialect: "claude-code", program: "claude", merge: true, unit: time.Second, entry: closedEntry,
 			paths: map[string]string{user: ".claude/settings.json", project: ".claude/settings.json", managed: "etc/claude-code/managed-settings.json"},
 			moved: moved{"CLAUDE_CONFIG_DIR", ".claude"},
 		},
@@ -143,6 +143,15 @@ func (t target) events() []agenthook.Event {
 
 func claudeEntry(h hook) any {
 	return object{"hooks": []object{{"type": "command", "command": h.command, "timeout": h.timeout}}}
+}
+
+// closedEntry has a gated event blocked if its hook fails.
+func closedEntry(h hook) any {
+	command := object{"type": "command", "command": h.command, "timeout": h.timeout}
+	if h.event.Gated() {
+		command["onFailure"] = "block"
+	}
+	return object{"hooks": []object{command}}
 }
 
 func geminiEntry(h hook) any {

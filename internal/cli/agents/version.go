@@ -37,16 +37,19 @@ func (t target) lacks(ctx context.Context, path string) (fatal, ungated string) 
 	if older(version, d.Oldest) {
 		return fmt.Sprintf("%s %s runs no hooks if the settings name an event that it does not know, and they do: update it to %s or later", d.Agent, version, d.Oldest), ""
 	}
-	var missing []string
+	var notes, missing []string
+	if older(version, d.Blocks) {
+		notes = append(notes, fmt.Sprintf("%s %s goes on if the process that it started is killed (until %s)", d.Agent, version, d.Blocks))
+	}
 	for _, e := range d.Events {
 		if older(version, e.Since) {
 			missing = append(missing, fmt.Sprintf("%s (from %s on)", e.Native, e.Since))
 		}
 	}
-	if len(missing) == 0 {
-		return "", ""
+	if len(missing) > 0 {
+		notes = append(notes, fmt.Sprintf("%s %s does not know, and so does not gate: %s", d.Agent, version, strings.Join(missing, ", ")))
 	}
-	return "", fmt.Sprintf("%s %s does not know, and so does not gate: %s", d.Agent, version, strings.Join(missing, ", "))
+	return "", strings.Join(notes, "; ")
 }
 
 // older reports whether a version is lower than another one, which is empty for any version.

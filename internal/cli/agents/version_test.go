@@ -15,13 +15,18 @@ func TestAnOldAgentIsReported(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
-	const runsNone, lacksOne = "runs no hooks if the settings name an event that it does not know", "does not know, and so does not gate: PreSkillShellCommand (from 2.1.332 on)"
+	const (
+		runsNone = "runs no hooks if the settings name an event that it does not know"
+		lacksOne = "does not know, and so does not gate: PreSkillShellCommand (from 2.1.332 on)"
+		goesOn   = "goes on if the process that it started is killed (until 2.1.295)"
+	)
 	for version, c := range map[string]struct {
 		code        int
 		state, want string // of doctor; connect says the same
 	}{
 		"2.1.97 (Claude Code)":  {1, "fail", "Claude Code 2.1.97 " + runsNone},
-		"2.1.101 (Claude Code)": {0, "note", "Claude Code 2.1.101 " + lacksOne},
+		"2.1.101 (Claude Code)": {0, "note", "Claude Code 2.1.101 " + goesOn + "; Claude Code 2.1.101 " + lacksOne},
+		"2.1.295 (Claude Code)": {0, "note", "Claude Code 2.1.295 " + lacksOne},
 		"2.1.332 (Claude Code)": {0, "", ""},
 		"no number":             {0, "", ""},
 	} {
