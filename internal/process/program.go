@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// DefaultMaxOutput is the default limit of a program's output, in bytes.
-const DefaultMaxOutput = 256 << 10
+// DefaultMaxOutput is the default limit of a program's output, in bytes. The answer of a hook may
+// quote all data of an event, even with each byte escaped.
+const DefaultMaxOutput = 4 << 20
 
 // pipeDelay is how long to wait for the end of the output after the program has exited or was
 // killed. It passes only if a child has left the process group and keeps the pipe open.

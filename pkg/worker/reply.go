@@ -15,15 +15,16 @@ const (
 
 // encode returns the reply for a result. A reply that is too large is a failure to a router, and
 // its texts may quote an agent, which could so escape a hook that fails open. Therefore a denial
-// that is too large is shortened, and such a question becomes a denial: nobody could be asked it.
+// that is too large is shortened. A question and a result with labels become a denial: nobody could
+// be asked, and the session would lack the labels.
 func encode(r Result) []byte {
 	reply := r.Append(nil)
-	if len(reply) <= maxReply || r.Action != chain.Deny && r.Action != chain.AskUser {
+	if len(reply) <= maxReply || r.Action != chain.Deny && r.Action != chain.AskUser && len(r.Labels) == 0 {
 		return reply
 	}
 	short := chain.Denial(shorten(r.Reason))
-	if r.Action == chain.AskUser {
-		short.Reason = fmt.Sprintf("The question has %d bytes: at most %d are allowed", len(reply), maxReply)
+	if r.Action != chain.Deny {
+		short.Reason = fmt.Sprintf("The hook's answer has %d bytes: at most %d are allowed", len(reply), maxReply)
 	}
 	short.UserMessage, short.UserMessageLevel = shorten(r.UserMessage), r.UserMessageLevel
 	if events.CheckLabels(r.Labels) == nil {

@@ -23,8 +23,9 @@ func TestAReplyThatIsTooLargeStillDenies(t *testing.T) {
 		"a-denial":                {chain.Denial("no: " + long), "no: éé", 5000},
 		"a-denial-with-a-message": {chain.Result{Action: chain.Deny, Reason: "no", UserMessage: long}, "no", 2},
 		"a-denial-with-data":      {chain.Result{Action: chain.Deny, Reason: "no", Data: []byte(`{"k":"` + long + `"}`)}, "no", 2},
-		"a-question":              {chain.Question("Run " + long + "?"), "The question has 600", 100},
-		"a-question-with-a-key":   {chain.Result{Action: chain.AskUser, ApprovalKey: long}, "The question has 600", 100},
+		"a-question":              {chain.Question("Run " + long + "?"), "The hook's answer has 600", 100},
+		"a-question-with-a-key":   {chain.Result{Action: chain.AskUser, ApprovalKey: long}, "The hook's answer has 600", 100},
+		"a-result-with-labels":    {chain.Result{Labels: []string{"untrusted"}, UserMessage: long}, "The hook's answer has 600", 100},
 	} {
 		t.Run(id, func(t *testing.T) {
 			unregister := register(t, w, worker.Registration{ID: id}, hooktest.Script(c.result).Handle)

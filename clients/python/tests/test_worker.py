@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import math
 import os
 import subprocess
 import sys
@@ -272,6 +274,17 @@ async def test_output_is_shown_unless_it_is_suppressed(hook_router, capsys):
     assert "the program's own" in out
 
 
+async def test_output_that_stdout_can_not_show_ends_no_denial(hook_router, monkeypatch):
+    async def deny(event, data):
+        print(data["command"])
+        return HookResult(action="deny", reason="no")
+
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    async with HookRegistry() as hooks:
+        hooks.register("e", deny)
+        assert (await hooks.execute("e", {"command": "rm é"})).reason == "no"
+
+
 async def test_renewals_keep_a_hook(tmp_path, hook_router):
     hook_router.stop()
     hook_router._flags = ["--ttl=1s"]
@@ -404,3 +417,57 @@ async def test_a_denial_that_quotes_half_a_surrogate_pair_stands(hook_router):
         await worker.register(Registration(id="a", events=["e"]), deny)
         assert (await Agent(client).execute("e")).reason == "no \ufffd here"
         await worker.close()
+
+
+LONG = "é" * 300_000
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "size"),
+    [
+        ({"action": "deny", "reason": f"no: {LONG}"}, "no: éé", 5000),
+        ({"action": "deny", "reason": "no", "user_message": LONG}, "no", 2),
+        ({"action": "deny", "reason": "no", "data": {"x": LONG}}, "no", 2),
+        ({"action": "deny", "reason": "no", "data": {"x": math.inf}}, "no", 2),
+        ({"action": "ask_user", "approval_prompt": LONG}, "The hook's answer has 600", 100),
+        ({"action": "ask_user", "approval_key": LONG}, "The hook's answer has 600", 100),
+        ({"labels": ["untrusted"], "user_message": LONG}, "The hook's answer has 600", 100),
+    ],
+)
+async def test_an_answer_that_is_too_large_still_denies(hook_router, fields, reason, size):
+    async def decide(event, data):
+        return HookResult(**fields)
+
+    async with connect() as client:
+        worker = Worker(client)
+        await worker.register(Registration(id="open", events=["e"], on_failure="continue"), decide)
+        verdict = await Agent(client, session="s").execute("e")
+        assert (verdict.run.denied_by, verdict.run.failed_open) == ("open", ())
+        assert verdict.reason.startswith(reason)
+        assert len(verdict.reason.encode()) <= size
+        await worker.close()
+
+
+@pytest.mark.parametrize("text", ["x" * 600_000, "half \ud83d"], ids=["long", "half"])
+async def test_an_error_that_an_event_can_not_hold_is_reported(hook_router, text):
+    def fails(given):
+        raise ValueError(text)
+
+    seen = []
+    async with connect() as client:
+        worker = Worker(client)
+
+        async def label(event, data):
+            seen.append(data["error"]["message"])
+            return HookResult(labels=["untrusted"])
+
+        await worker.register(Registration(id="a", events=["tool:error"]), label)
+        with pytest.raises(ValueError, match=text[:5]):
+            await Agent(client, session="s").run_tool({"tool_name": "Fetch"}, fails)
+        await worker.close()
+    assert [one[:5] for one in seen] == [text[:5]]
+
+
+def test_a_number_that_no_float_holds_is_no_time():
+    with pytest.raises(ValueError, match="approval_timeout"):
+        HookResult(action="ask_user", approval_timeout=10**400)

@@ -1,6 +1,6 @@
 // Results of hooks.
 
-import { type Json, type JsonObject, isPlain, stringify } from "./json.js"
+import { type Json, type JsonObject, isPlain } from "./json.js"
 import { parse } from "./parse.js"
 
 /** Context that one hook of a chain adds, with its role and lifetime. */
@@ -118,12 +118,8 @@ const rules: Record<string, Rule> = {
   unlabel: texts,
 }
 
-/**
- * Returns the JSON of a hook's result. Throws a TypeError if it is invalid. null means continue;
- * undefined is invalid, so that a missing return lets nothing pass.
- */
-export function encodeResult(value: unknown): string {
-  if (value === null) return "null"
+/** Returns a hook's result without its rule. Throws a TypeError if it is invalid. */
+export function checkResult(value: unknown): HookResult {
   if (value === undefined) throw new TypeError("it returned undefined: return allow(), or null, to let an event pass")
   if (!isPlain(value)) throw new TypeError(`it returned ${describe(value)}: return allow(), deny(reason) or another result`)
   if ("action" in value && value.action === undefined) throw new TypeError("action is undefined: leave it out, or return allow(), to let an event pass")
@@ -133,7 +129,7 @@ export function encodeResult(value: unknown): string {
   if (known === 0 && Object.keys(value).length > 0) {
     throw new TypeError(`it returned an object without a member of a result: ${Object.keys(value).slice(0, 5).join(", ").slice(0, 200)}`)
   }
-  return stringify(result)
+  return result
 }
 
 /** Parses the result in a router's answer. Throws if it is invalid. */

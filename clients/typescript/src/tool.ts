@@ -3,7 +3,10 @@
 import type { Agent, SendOptions } from "./agent.js"
 import { HookRouterError } from "./errors.js"
 import { isPlain, stringify } from "./json.js"
+import { shorten } from "./reply.js"
 import type { Execution } from "./verdict.js"
+
+const maxMessage = 64 << 10 // bytes: an error must not be too large for an event
 
 /** A hook or a person denied the operation. */
 export class DeniedError extends HookRouterError {
@@ -62,7 +65,7 @@ export async function runTool<T>(agent: Agent, call: ToolCall, fn: (input: Recor
   } catch (error) {
     const { name: type, message } = error instanceof Error ? error : new Error(String(error))
     // The tool has already failed; an error of the report changes nothing.
-    await agent.execute("tool:error", { ...about, error: { type, message } }, options).catch(() => undefined)
+    await agent.execute("tool:error", { ...about, error: { type, message: shorten(message.toWellFormed(), maxMessage) } }, options).catch(() => undefined)
     if (options.shown === undefined) throw error
     const told = options.shown(error)
     const heard = await judged(told, false)

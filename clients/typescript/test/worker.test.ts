@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url"
 
 import { type Msg, createInbox, headers } from "@nats-io/transport-node"
 
-import { type Handler, type HookResult, RouterError, allow, ask, deny } from "../src/index.js"
-import { encodeResult } from "../src/result.js"
+import { type Handler, type HookResult, RouterError, allow, ask, deny, runTool } from "../src/index.js"
+import { encodeResult } from "../src/reply.js"
 import { Router, happens } from "./router.js"
 
 const wrong: Record<string, Handler> = {
@@ -46,6 +46,44 @@ test("a hook that gives no result fails, and its registration says what that mea
     const open = await agent.execute("tool:post", { how })
     assert.deepEqual([open.permitted, open.run.failedOpen], [true, ["open"]], how)
   }
+})
+
+test("an answer that is too large still denies", async (t) => {
+  const router = await Router.start(t)
+  const long = "é".repeat(300_000)
+  const cyclic: Record<string, unknown> = {}
+  cyclic.self = cyclic
+  const answers: Record<string, [HookResult, string, number]> = {
+    "a denial": [deny(`no: ${long}`), "no: éé", 5000],
+    "a denial with a message": [{ ...deny("no"), user_message: long }, "no", 2],
+    "a denial with data": [{ ...deny("no"), data: { long } }, "no", 2],
+    "a denial with data that is no JSON": [{ ...deny("no"), data: { n: NaN } }, "no", 2],
+    "a denial with data that contains itself": [{ ...deny("no"), data: cyclic }, "no", 2],
+    "a question": [ask(`Run ${long}?`), "The hook's answer has 600", 100],
+    "a question with a key": [{ action: "ask_user", approval_key: long }, "The hook's answer has 600", 100],
+    "a result with labels": [{ labels: ["untrusted"], user_message: long }, "The hook's answer has 600", 100],
+  }
+  await router.guard((event) => answers[String(event.data.how)]?.[0] ?? allow(), { on_failure: "continue" })
+  const agent = (await router.client("agent")).agent({ session: "s" })
+  for (const [how, [, begins, most]] of Object.entries(answers)) {
+    const { reason, run } = await agent.execute("tool:pre", { how })
+    assert.deepEqual([run.deniedBy, run.failedOpen], ["guard", []], how)
+    assert.ok(reason.startsWith(begins) && Buffer.byteLength(reason) <= most, `${how}: ${reason.slice(0, 100)}`)
+  }
+})
+
+test("an error that an event can't hold is reported", async (t) => {
+  const router = await Router.start(t)
+  const seen: string[] = []
+  await router.guard(({ data }) => {
+    seen.push(String((data.error as { message: string }).message).slice(0, 6))
+    return { labels: ["untrusted"] }
+  }, { events: ["tool:error"] })
+  const agent = (await router.client("agent")).agent({ session: "s" })
+  for (const text of ["x".repeat(600_000), "half \ud83d"]) {
+    await assert.rejects(runTool(agent, { tool_name: "Fetch", tool_input: {} }, () => Promise.reject(new Error(text))))
+  }
+  assert.deepEqual(seen, ["xxxxxx", "half \ufffd"])
 })
 
 test("null and {} let an event pass", () => {

@@ -27,7 +27,7 @@ func (t *talk) hear(text []byte) {
 		return
 	}
 	var r reply
-	if err := jsonv2.Unmarshal(text, &r); err != nil || r.ID == "" {
+	if err := jsonv2.Unmarshal(text, &r, jsontext.AllowInvalidUTF8(true)); err != nil || r.ID == "" {
 		t.notices.warn("hook process wrote a line that is not an answer", "bytes", len(text))
 		return
 	}

@@ -1,12 +1,14 @@
 package exechook_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -99,6 +101,22 @@ func TestWhatAResidentCommandMayAnswer(t *testing.T) {
 		got, err := h.Handler(t.Context(), events.Event{Name: "tool:pre", Data: json.RawMessage(`{"answer":` + answer + `}`)})
 		if want == "" && (err != nil || got.Denied()) || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%s: result %+v, %v; want the error %q", answer, got, err, want)
+		}
+	}
+}
+
+// What an agent can make a denial quote: half of a character, and all of an event's data.
+func TestADenialOfAResidentCommandStands(t *testing.T) {
+	t.Parallel()
+	h, _ := residentHook(t)
+	long := strings.Repeat("x", 500<<10)
+	for text, want := range map[string]string{`no \ud83d`: "no \ufffd", long: long} {
+		data := `{"answer":{"result":{"action":"deny","reason":"` + text + `"}}}`
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		got, err := h.Handler(ctx, events.Event{Name: "tool:pre", Data: json.RawMessage(data)})
+		cancel()
+		if err != nil || !got.Denied() || got.Reason != want {
+			t.Errorf("%.20s: result %.100v, %v; want the denial", text, got, err)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 // The defaults and limits of a [Config].
 const (
-	DefaultMaxResponse = 256 << 10 // bytes of a response
-	DefaultConcurrency = 16        // concurrent requests
+	DefaultMaxResponse = 4 << 20 // bytes of a response: it may quote all data of an event
+	DefaultConcurrency = 16      // concurrent requests
 	maxMaxResponse     = 16 << 20
 	maxConcurrency     = 1024
 )

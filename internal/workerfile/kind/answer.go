@@ -14,7 +14,7 @@ import (
 // accident: an answer that is not empty must have an action, and what that action requires. The
 // error wraps [chain.ErrInvalidResult].
 func ParseAnswer(raw []byte) (chain.Result, error) {
-	raw = chain.WellFormed(bytes.Trim(raw, " \t\r\n"))
+	raw = chain.WellFormed(bytes.ToValidUTF8(bytes.Trim(raw, " \t\r\n"), []byte("\ufffd")))
 	r, err := chain.ParseResult(raw)
 	switch {
 	case err != nil:

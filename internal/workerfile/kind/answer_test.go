@@ -38,3 +38,13 @@ func TestAnAnswerThatMeansNothingIsAnError(t *testing.T) {
 		}
 	}
 }
+
+// A script that cuts a text may cut within a character.
+func TestADenialThatQuotesHalfACharacterStands(t *testing.T) {
+	for _, half := range []string{`\ud83d`, "\xe2\x82"} {
+		got, err := kind.ParseAnswer([]byte(`{"action":"deny","reason":"no ` + half + `"}`))
+		if err != nil || !got.Denied() || got.Reason != "no \ufffd" {
+			t.Errorf("%q: %+v, %v", half, got, err)
+		}
+	}
+}

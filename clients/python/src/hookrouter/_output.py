@@ -66,4 +66,5 @@ def captured(on: bool) -> Iterator[Output]:
                 if isinstance(stream, _Stream):
                     setattr(sys, name, stream.real)
         if not output.hidden:
-            sys.stdout.write(output.text.getvalue())
+            with contextlib.suppress(Exception):  # an agent must not end a hook with a text that stdout can't show
+                sys.stdout.write(output.text.getvalue())

@@ -9,7 +9,7 @@ from typing import Any
 
 from nats.aio.msg import Msg
 
-from . import _json, _names, _output, _trace
+from . import _json, _names, _output, _reply, _trace
 from ._transport import Transport
 from .errors import Code, Disconnected, RouterError
 from .models import HookResult
@@ -22,7 +22,6 @@ MAX_TIMEOUT = 30.0
 DEFAULT_TIMEOUT = 5.0
 IN_VAIN = "the router discarded this call: its result is no longer needed"
 """The message that a call is cancelled with for this reason; a handler gets asyncio.CancelledError."""
-_CONTINUE = b'{"action":"continue"}'
 _MAX_RULE = 250  # bytes that a router keeps
 _KNOWN = {f"ce-{name}" for name in ("specversion", "id", "source", "type", "subject", "time")}
 
@@ -60,7 +59,7 @@ async def serve(
         error = RouterError(Code.INTERNAL, f"{type(failed).__name__}: {failed}")
     except BaseException as failed:  # SystemExit, KeyboardInterrupt: reply to the router first
         error, stopping = RouterError(Code.INTERNAL, f"the hook ended its process: {failed!r}"), failed
-    await _reply(transport, reg, message, body, rule, error)
+    await _send(transport, reg, message, body, rule, error)
     if stopping is not None:
         raise stopping
     return error
@@ -127,24 +126,19 @@ def _result(reg: Registration, value: object) -> tuple[HookResult, bytes]:
                 raise ValueError("it returned None, which lets nothing pass here: return HookResult()")
             value = HookResult()
         result = HookResult.of(value)
-        fields = result.to_dict()
-        return result, _CONTINUE if fields == {"action": "continue"} else _encoded(fields)
+        return result, _reply.encode(result)
     except (ValueError, TypeError) as error:
         raise RouterError(Code.INVALID_RESULT, f"invalid result: {error}") from None
 
 
-def _encoded(value: Any) -> bytes:
-    return _json.encode(value, "backslashreplace")  # the router makes U+FFFD of half a surrogate pair
-
-
 def _contribution(value: object) -> bytes:
     try:
-        return _encoded(value)
+        return _reply.written(value)
     except ValueError as error:
         raise RouterError(Code.INVALID_RESULT, f"the contribution: {error}") from None
 
 
-async def _reply(
+async def _send(
     transport: Transport, reg: Registration, message: Msg, body: bytes, rule: str, error: RouterError | None
 ) -> None:
     """Reply, with the headers that bind a reply to its request."""

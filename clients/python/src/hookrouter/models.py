@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
@@ -166,7 +166,7 @@ _CHECKS: dict[str, _Check] = {
     "approval_prompt": _TEXT,
     "approval_options": _TEXTS,
     "approval_timeout": (
-        lambda v: isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v),
+        lambda v: isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= sys.float_info.max,
         "a number of seconds",
     ),
     "approval_default": _choice("allow", "deny"),

@@ -9,12 +9,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from ._reply import shorten
 from .errors import Denied, HookRouterError
 from .events import TOOL_ERROR, TOOL_POST, TOOL_PRE
 from .verdict import Execution
 
 T = TypeVar("T")
 Execute = Callable[[str, Mapping[str, Any]], Awaitable[Execution]]
+
+_MAX_MESSAGE = 64 << 10  # bytes: an error must not be too large for an event
 
 log = logging.getLogger("hookrouter")
 
@@ -93,7 +96,7 @@ async def after_tool(execute: Execute, call: ToolCall, result: Any, seconds: flo
 
 async def after_error(execute: Execute, call: ToolCall, error: BaseException) -> None:
     """Report that a tool failed. Errors of the report are only logged."""
-    failure = {"type": type(error).__name__, "message": str(error)}
+    failure = {"type": type(error).__name__, "message": shorten(str(error), _MAX_MESSAGE)}
     try:
         await execute(TOOL_ERROR, {**call.data(), "error": failure})
     except (HookRouterError, ValueError) as lost:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import threading
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -31,11 +32,11 @@ class Model:
         )
         self.url = self._process.stdout.readline().strip()
 
-    def command(self, command: str, before: Callable[[], None] | None = None) -> None:
-        """Have the agent run a command, and forget earlier requests; before is called before the model asks."""
-        url = self.url + "/command"
-        if before is not None:
-            url += f"?before={_once(before)}"
+    def command(self, *commands: str, before: Callable[[], None] | None = None) -> None:
+        """Have the agent run commands, and forget earlier requests; before is called before the model asks."""
+        command, *after = commands
+        query = [("next", one) for one in after] + ([("before", _once(before))] if before is not None else [])
+        url = f"{self.url}/command?{urllib.parse.urlencode(query)}"
         urllib.request.urlopen(urllib.request.Request(url, command.encode(), method="PUT")).close()
 
     def requests(self) -> list[Any]:

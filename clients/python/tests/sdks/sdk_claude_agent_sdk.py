@@ -12,7 +12,7 @@ CANNOT_CHANGE_PROMPTS = True  # nor does Claude Code
 FAILURE = "Exit code 3"
 
 
-async def turn(lab: Lab) -> str:
+async def turn(lab: Lab, prompt: str = PROMPT) -> str:
     options = ClaudeAgentOptions(
         hooks=RouterHooks(session=lab.session, **lab.options).matchers(),
         allowed_tools=["Bash"],
@@ -25,7 +25,7 @@ async def turn(lab: Lab) -> str:
         },
     )
     said = []
-    async for message in query(prompt=PROMPT, options=options):
+    async for message in query(prompt=prompt, options=options):
         if type(message).__name__ == "ResultMessage":
             said.append(str(message.result))
         elif type(message).__name__ == "SystemMessage":

@@ -4,7 +4,7 @@
 //
 // It writes its URL to standard output, and ends with its standard input. PUT /command sets the
 // command that agents must run, and clears earlier requests; with ?before=URL, the URL is fetched
-// before the model asks for the command. GET /requests returns the requests of agents.
+// before the model asks for the command, and each next=COMMAND follows after a result. GET /requests returns the requests of agents.
 package main
 
 import (
@@ -58,7 +58,8 @@ func newHandler() *handler {
 		command, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.model = &stubmodel.Server{Command: string(command), Before: fetch(r.URL.Query().Get("before"))}
+		query := r.URL.Query()
+		h.model = &stubmodel.Server{Command: string(command), Next: query["next"], Before: fetch(query.Get("before"))}
 	})
 	h.HandleFunc("GET /requests", func(w http.ResponseWriter, _ *http.Request) {
 		requests := []json.RawMessage{}

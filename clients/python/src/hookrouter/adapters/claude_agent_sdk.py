@@ -32,6 +32,8 @@ class RouterHooks:
             "PreToolUse": self.before,
             "PostToolUse": self.after,
             "PostToolUseFailure": self.failed,
+            "PreSkillShellCommand": self.skill_command,  # ignored by Claude Code before 2.1.332
+            "ConfigChange": self.config_change,
         }
         return {
             event: [HookMatcher(hooks=[hook], timeout=self._timeout, on_failure="block")]
@@ -80,6 +82,27 @@ class RouterHooks:
         outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
         await self.hooks.failed(session, outcome, ToolFailed(None, str(error)))
         return _said("PostToolUseFailure", outcome.text)
+
+    async def skill_command(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
+        """Ask whether a shell command in the text of a skill may run."""
+        denied = await self._denial(told, _call(told))
+        decision = {"permissionDecision": "deny", "permissionDecisionReason": denied}
+        return _said("PreSkillShellCommand", "", **(decision if denied else {}))
+
+    async def config_change(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
+        """Ask whether changed settings or skills may take effect: as about a call that writes to the file."""
+        path = told.get("file_path") or "~/.claude/settings.json"
+        denied = await self._denial(
+            told, {**_call(told), "tool_name": "ConfigChange", "tool_input": {"file_path": path}}
+        )
+        return {"decision": "block", "reason": denied} if denied else {}
+
+    async def _denial(self, told: Any, call: dict[str, Any]) -> str:
+        """Ask about a call whose input Claude Code does not let hooks change; return the denial, or nothing."""
+        outcome = await self.hooks.before(told["session_id"], call)
+        if not outcome.denied and outcome.call.tool_input != call["tool_input"]:
+            outcome.denied = "The call was denied: hooks changed it, which Claude Code does not take"
+        return outcome.refusal if outcome.denied else ""
 
 
 def _call(told: Any) -> dict[str, Any]:
