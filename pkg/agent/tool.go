@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -72,10 +73,21 @@ func runTool(ctx context.Context, do execute, call ToolCall, run Tool) (json.Raw
 	began := time.Now()
 	result, err := run(ctx, input)
 	if err != nil {
-		_, _ = do(ctx, events.ToolError, call.data(map[string]any{"error": map[string]string{"type": fmt.Sprintf("%T", err), "message": err.Error()}})) // it failed already
+		failure := map[string]string{"type": fmt.Sprintf("%T", err), "message": shorten(err.Error())}
+		_, _ = do(ctx, events.ToolError, call.data(map[string]any{"error": failure})) // it failed already
 		return nil, err
 	}
 	return after(ctx, do, call, result, time.Since(began))
+}
+
+// maxMessage bounds the message of an error, in bytes, so that the event is not too large.
+const maxMessage = 64 << 10
+
+func shorten(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "...[truncated]"
 }
 
 // data returns the data of an event about the call, with the members of more.

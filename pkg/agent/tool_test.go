@@ -53,6 +53,9 @@ func TestRunTool(t *testing.T) {
 		"the result is taken away": {
 			post: change(`{"tool_name":"Bash"}`), result: "secret", ran: `{"command":"ls"}`, err: "took the result away", sent: []string{"tool:pre", "tool:post"},
 		},
+		"the tool fails with a long message": {
+			fails: errors.New(strings.Repeat("é", 1<<20)), ran: `{"command":"ls"}`, err: "é", sent: []string{"tool:pre", "tool:error"},
+		},
 		"the tool fails": {fails: broken, ran: `{"command":"ls"}`, err: "no such file", sent: []string{"tool:pre", "tool:error"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
