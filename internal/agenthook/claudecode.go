@@ -33,11 +33,11 @@ func claudeCode() Dialect {
 			{Native: "SessionEnd", Name: events.SessionEnd, Timeout: 1500 * time.Millisecond},
 		},
 		Notes: []string{
-			"A killed `PostToolUse` hides no result.",
+			"A killed `PostToolUse` hook hides nothing.",
 			"After an approval, Claude Code's permission rules may still ask.",
 			"Files named with @ in a prompt or `CLAUDE.md` (its `Read` deny rules stop these) and tools' programs fire no hook.",
 			"Hooks of skills and agents run, and change judged inputs, unless managed settings have `allowManagedHooksOnly`.",
-			"A denied `ConfigChange`, judged as a write, keeps the old settings or skill, except managed ones.",
+			"`ConfigChange` is judged as a write; a denial keeps the old settings or skill, except managed settings.",
 		},
 		write: func(e Event, a answer) any {
 			out := writeClaude(e, a)

@@ -32,7 +32,7 @@ func codex() Dialect {
 			"Codex silently skips untrusted hooks: run /hooks and trust hook-agent, again whenever its command line changes. Hooks of the machine (`--scope managed`: /etc/codex/requirements.toml) need no trust and can't be switched off.",
 			"Crashes, time-outs and unreadable output let it go on.",
 			"OpenAI's tools, such as web search, fire no hook. A patch applied in a shell arrives as its command, without PostToolUse.",
-			"Typing into a program that runs (`write_stdin`) fires no hook: connect sets `unified_exec_tty = false` below `[features]`, so it can't. A trusted project's config.toml can undo that and `hooks`, and a program can take new sub-agents' hooks, unless the scope is managed.",
+			"Typing into a program that runs (`write_stdin`) fires no hook: connect sets `unified_exec_tty = false` below `[features]`, so it can't. A trusted project's config.toml can undo that and `hooks`, and a program can remove the hooks of new sub-agents, unless the scope is managed.",
 			"Guards read a command as bash, whatever `shell` the model chose.",
 			"The `cwd` of a shell command is the `workdir` that the model chose: path-guard's `outside` counts from there.",
 			"Hooks get the environment of Codex, keys included.",

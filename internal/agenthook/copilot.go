@@ -58,7 +58,7 @@ func copilot() Dialect {
 			"The hook's command names the event, as `hookctl connect` writes it; a name not in the table is blocked.",
 			"A denied prompt is replaced by the reason.",
 			"Messages to the user go to standard error.",
-			"MCP servers of a custom agent start unasked.",
+			"MCP servers of a custom agent start ungated.",
 			"VS Code may run the same files: its prompts and tools are blocked.",
 		},
 		write: writeCopilot,

@@ -42,7 +42,7 @@ func gemini() Dialect {
 			"Context added before a tool runs is lost; hook-agent says so.",
 			"Crashes, time-outs and unreadable output let it go on.",
 			"Tools are **not gated** where an editor runs it (`--acp`).",
-			"Custom commands' shell parts run unasked.",
+			"Shell parts of custom commands are not gated.",
 			"BeforeModel, AfterModel and BeforeToolSelection are not sent.",
 			"Hooks of a project run once the project is trusted.",
 		},

@@ -36,7 +36,7 @@ func opencode() Dialect {
 			"The plug-in that `hookctl connect` writes starts hook-agent, and denies if that fails.",
 			"Context added before a tool runs is lost; the user is told.",
 			"Files named with @ in prompts, sub-agents' too, are judged as `read`.",
-			"Custom commands' shell parts run unasked.",
+			"Shell parts of custom commands are not gated.",
 			"`permission.ask` is never called by OpenCode; hook-agent holds the call itself.",
 		},
 		write: func(e Event, a answer) any {

@@ -31,9 +31,9 @@ func qwen() Dialect {
 		},
 		Notes: []string{
 			"A change of a tool's input is a denial, with the change as the reason: Qwen Code would run the original.",
-			"UserPromptSubmit with an empty prompt, after tools, passes unasked.",
+			"UserPromptSubmit with an empty prompt, after tools, is not sent.",
 			"Crashes, time-outs and unreadable output let it go on.",
-			"A loaded skill's hooks run unasked, see calls and results, and can turn denials into questions.",
+			"Hooks of a skill run ungated, see all calls, and can turn a denial into a question.",
 			"Custom commands' shell parts and files, and MCP servers added to the settings, fire no hook.",
 		},
 		write: func(e Event, a answer) any {
