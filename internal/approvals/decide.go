@@ -61,17 +61,14 @@ func (s *Service) answer(ctx context.Context, id string, a approval.Answer, who 
 
 // Decide makes a decision the only one of its approval request. If another was first, the error
 // names it. If it allows a request whose session has ended or been revoked since, Decide denies
-// instead and returns an error; if the session can't be read, it decides nothing. The nonce tells
-// equal decisions apart: the same nonce means a retry.
+// instead and returns an error. The nonce tells equal decisions apart: the same nonce means a
+// retry.
 func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.Decision, nonce string) (approval.Decision, error) {
-	past, err := s.past(ctx, r, decision)
-	if err != nil {
-		return approval.Decision{}, unavailable(err)
-	}
+	past := decision.Granted && s.past(ctx, r)
 	if past {
 		decision = approval.Revoked(s.Now())
 	}
-	err = s.log.Decide(ctx, r.FirstSegment(), r.ID, s.decisionRecord(r, decision, nonce))
+	err := s.log.Decide(ctx, r.FirstSegment(), r.ID, s.decisionRecord(r, decision, nonce))
 	if err != nil {
 		first, readErr := s.readDecision(ctx, r.FirstSegment(), r.ID) // an append that timed out may have been the first
 		switch {
@@ -99,14 +96,16 @@ func (s *Service) Decide(ctx context.Context, r *held.Event, decision approval.D
 	return decision, nil
 }
 
-// past reports whether a decision allows a request from before its session ended or was revoked.
-func (s *Service) past(ctx context.Context, r *held.Event, decision approval.Decision) (bool, error) {
-	if !decision.Granted {
-		return false, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, pastTimeout)
+// past reports whether an approval request is from before its session ended or was revoked. If the
+// session can't be read, the answer counts.
+func (s *Service) past(ctx context.Context, r *held.Event) bool {
+	ctx, cancel := context.WithTimeout(ctx, rememberTimeout)
 	defer cancel()
-	return s.options.Sessions.Past(ctx, r)
+	past, err := s.options.Sessions.Past(ctx, r)
+	if err != nil {
+		s.options.Log.Warn("session not read; the answer counts even if the approval was revoked", "approval_id", r.ID, "error", err)
+	}
+	return err == nil && past
 }
 
 // remember stores a decision that is valid for the whole session with the session.
@@ -119,11 +118,8 @@ func (s *Service) remember(ctx context.Context, r *held.Event, decision approval
 	return s.options.Sessions.Remember(ctx, r, decision)
 }
 
-// Limits of one step of a decision, for which the waiters wait.
-const (
-	pastTimeout     = 2 * time.Second // without it nothing is decided
-	rememberTimeout = 500 * time.Millisecond
-)
+// rememberTimeout bounds remember and past: waiters wait for them too.
+const rememberTimeout = 500 * time.Millisecond
 
 // expire decides an approval request whose deadline has passed.
 func (s *Service) expire(ctx context.Context, id string, _ int) (done bool) {

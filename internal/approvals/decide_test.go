@@ -32,23 +32,3 @@ func TestWhatIsPastIsDenied(t *testing.T) {
 		t.Errorf("it is decided again: %+v", <-decided)
 	}
 }
-
-// An approval may be void since the session was revoked: while that is not known, it does not count,
-// and the request stays open.
-func TestAnApprovalOfAnUnreadSessionDoesNotCount(t *testing.T) {
-	t.Parallel()
-	sessions := &fake{}
-	sessions.unread.Store(true)
-	svc, _ := running(t, natstest.Server(t), approvals.Options{Sessions: sessions})
-	ask(t, svc, event("a", "s1"))
-	ask(t, svc, event("b", "s1"))
-	_, err := svc.Answer(t.Context(), "a", approval.Answer{Option: "Allow"}, "ann")
-	mustHave(t, err, wire.Unavailable, "try again")
-	if d, err := svc.Answer(t.Context(), "b", approval.Answer{Option: "Deny"}, "ann"); err != nil || d.Granted {
-		t.Errorf("a denial: %+v, %v", d, err)
-	}
-	sessions.unread.Store(false)
-	if d, err := svc.Answer(t.Context(), "a", approval.Answer{Option: "Allow"}, "ann"); err != nil || !d.Granted {
-		t.Errorf("later: %+v, %v", d, err)
-	}
-}

@@ -2,8 +2,6 @@ package approvals_test
 
 import (
 	"context"
-	"errors"
-	"sync/atomic"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
 	"github.com/hookrouter/hookrouter/pkg/approval"
@@ -12,18 +10,12 @@ import (
 // fake is both the sessions and the dispatcher of a service. Its zero value does nothing.
 type fake struct {
 	past       bool
-	unread     atomic.Bool // the session can't be read
 	decided    chan approval.Decision
 	remembered chan string // ids of requests
 	reviewed   func(approval.Review) error
 }
 
-func (f *fake) Past(context.Context, *held.Event) (bool, error) {
-	if f.unread.Load() {
-		return false, errors.New("no answer from the store")
-	}
-	return f.past, nil
-}
+func (f *fake) Past(context.Context, *held.Event) (bool, error) { return f.past, nil }
 
 func (f *fake) Remember(_ context.Context, r *held.Event, _ approval.Decision) error {
 	if f.remembered != nil {
