@@ -101,7 +101,14 @@ func TestAGuardThatIsGoneStopsItsEvents(t *testing.T) {
 		}
 	}
 	refused("before it is registered")
-	guard(t, s, worker.Registration{ID: "guard"}, denies)
+	conn := natstest.Conn(t, s)
+	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: conn}), worker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Register(ctx, worker.Registration{ID: "guard", Events: []string{"tool:pre"}, OnFailure: worker.FailClosed}, denies); err != nil {
+		t.Fatal(err)
+	}
 	if x, err := a.Execute(ctx, "tool:pre", command("ls")); err != nil || !x.Permitted() {
 		t.Fatalf("with the guard: %+v, %v", x, err)
 	}
@@ -113,6 +120,7 @@ func TestAGuardThatIsGoneStopsItsEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	conn.Close() // its worker does not register it again
 	if err := stream.Purge(ctx, jetstream.WithPurgeSubject("$KV.hooks_registry.hook.>")); err != nil {
 		t.Fatal(err)
 	}
