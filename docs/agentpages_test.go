@@ -84,8 +84,8 @@ func killed(d agenthook.Dialect) string {
 	if d.FailsOpen {
 		return "**not blocked**"
 	}
-	if d.Blocks != "" {
-		return "blocked from " + d.Blocks + " on"
+	if d.FailsOpenBefore != "" {
+		return "blocked from " + d.FailsOpenBefore + " on"
 	}
 	return "blocked by " + d.Agent + ", as `hookctl connect` sets it up"
 }

@@ -11,7 +11,7 @@ import (
 func claudeCode() Dialect {
 	return Dialect{
 		Name: "claude-code", Agent: "Claude Code", Tried: "2.1.332", Oldest: "2.1.101",
-		Timeout: 600 * time.Second, EventMember: "hook_event_name", Blocks: "2.1.295",
+		Timeout: 600 * time.Second, EventMember: "hook_event_name", FailsOpenBefore: "2.1.295",
 		Rename: map[string]string{"tool_response": "tool_result"}, SessionEnv: "CLAUDE_CODE_SESSION_ID",
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},

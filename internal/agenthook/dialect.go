@@ -38,8 +38,8 @@ type Dialect struct {
 	Events     []Event
 	// FailsOpen says that the agent continues if a hook that `hookctl connect` set up is killed.
 	FailsOpen bool
-	// Blocks is the agent's first version that does not; empty if no version matters.
-	Blocks string
+	// FailsOpenBefore is the first version that blocks in that case, if older ones continue; else empty.
+	FailsOpenBefore string
 	// Notes are further facts for the agent's documentation page.
 	Notes []string
 

@@ -32,8 +32,8 @@ func Parse(flags any, args []string, options ...kong.Option) (*kong.Context, err
 	return command, onceEach(command)
 }
 
-// onceEach returns an error for the name of a file that was given twice. Of such a flag kong takes
-// the first value, unlike of others, and does not even check whether the second file exists.
+// onceEach returns an error if a flag for an existing file was given twice. For such a flag, kong
+// keeps the first value and does not check whether the second file exists.
 func onceEach(command *kong.Context) error {
 	given := map[*kong.Flag]bool{}
 	for _, p := range command.Path {

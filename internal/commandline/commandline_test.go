@@ -43,7 +43,7 @@ func TestAnErrorNamesTheHelpOfTheCommand(t *testing.T) {
 	}
 }
 
-// Of a file that is given twice none is ignored silently.
+// A flag for a file that is given twice is an error: neither file is ignored silently.
 func TestAFileThatIsGivenTwice(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "rules.yaml")

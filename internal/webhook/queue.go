@@ -2,9 +2,9 @@ package webhook
 
 import "sync"
 
-// queue holds the messages that wait for one receiver. Agents take turns, and beyond the limit the
-// one with the most messages loses one, so that an agent that asks without end neither displaces
-// nor delays what people are told of others. It is safe for concurrent use.
+// queue holds the messages that wait for one receiver. Agents take turns, and a full queue drops a
+// message of the agent with the most, so that a flood from one agent neither displaces nor delays
+// messages about others. It is safe for concurrent use.
 type queue struct {
 	limit int
 	added chan struct{} // holds an element after a message was added

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
+	"github.com/hookrouter/hookrouter/internal/clientconn"
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
@@ -73,7 +73,7 @@ func runTool(ctx context.Context, do execute, call ToolCall, run Tool) (json.Raw
 	began := time.Now()
 	result, err := run(ctx, input)
 	if err != nil {
-		failure := map[string]string{"type": fmt.Sprintf("%T", err), "message": shorten(err.Error())}
+		failure := map[string]string{"type": fmt.Sprintf("%T", err), "message": clientconn.Shorten(err.Error(), maxMessage)}
 		_, _ = do(ctx, events.ToolError, call.data(map[string]any{"error": failure})) // it failed already
 		return nil, err
 	}
@@ -82,13 +82,6 @@ func runTool(ctx context.Context, do execute, call ToolCall, run Tool) (json.Raw
 
 // maxMessage bounds the message of an error, in bytes, so that the event is not too large.
 const maxMessage = 64 << 10
-
-func shorten(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "...[truncated]"
-}
 
 // data returns the data of an event about the call, with the members of more.
 func (c ToolCall) data(more map[string]any) map[string]any {

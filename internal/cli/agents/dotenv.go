@@ -40,11 +40,11 @@ func (t target) checkDotenv(path string, getenv func(string) string, list *findi
 	if own, err := t.path(user, getenv); err == nil && own == path {
 		names = append(names, t.moved.variable)
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || getenv(name) != "" })
 	for _, file := range t.envFiles(getenv) {
-		text, _ := read(file) // most are not there
+		text, _ := read(file) // most do not exist
 		for _, name := range names {
-			sets := regexp.MustCompile(`(?m)^\s*(export\s+)?` + regexp.QuoteMeta(name) + `\s*[=:]`)
-			if name != "" && getenv(name) == "" && sets.Match(text) {
+			if regexp.MustCompile(`(?m)^\s*(export\s+)?` + name + `\s*[=:]`).Match(text) {
 				list.say("fail", "%s sets %s: where %s trusts the folder, it reads other settings than %s", file, name, t.program, path)
 			}
 		}

@@ -38,8 +38,8 @@ func (t target) lacks(ctx context.Context, path string) (fatal, ungated string) 
 		return fmt.Sprintf("%s %s runs no hooks if the settings name an event that it does not know, and they do: update it to %s or later", d.Agent, version, d.Oldest), ""
 	}
 	var notes, missing []string
-	if older(version, d.Blocks) {
-		notes = append(notes, fmt.Sprintf("%s %s goes on if the process that it started is killed (until %s)", d.Agent, version, d.Blocks))
+	if older(version, d.FailsOpenBefore) {
+		notes = append(notes, fmt.Sprintf("%s %s goes on if the process that it started is killed (until %s)", d.Agent, version, d.FailsOpenBefore))
 	}
 	for _, e := range d.Events {
 		if older(version, e.Since) {

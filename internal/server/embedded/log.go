@@ -49,31 +49,34 @@ func (l *logger) Warnf(format string, args ...any) { l.write(slog.LevelWarn, for
 func (l *logger) Errorf(format string, args ...any) { l.write(slog.LevelError, format, args) }
 
 func (l *logger) write(level slog.Level, format string, args []any) {
-	if strings.Contains(format, ofClient) && l.omits(strings.HasSuffix(format, refused)) {
-		return
+	if strings.Contains(format, ofClient) {
+		line, flood := l.count(strings.HasSuffix(format, refused))
+		if flood && l.flooded != nil {
+			l.flooded()
+		}
+		if line == maxLines+1 {
+			l.log.Warn("further lines about clients omitted", "for", time.Second)
+		}
+		if line > maxLines {
+			return
+		}
 	}
 	l.log.Log(context.Background(), level, fmt.Sprintf(format, args...)) //nolint:sloglint // the server words its own lines
 }
 
-// omits counts a line about a client, or about its refused message, and reports whether there are
-// too many.
-func (l *logger) omits(isRefused bool) bool {
+// count counts a line about a client, which may be about a refused message. It returns the number of
+// such lines in this second, and whether the refused messages are a flood from this one on.
+func (l *logger) count(isRefused bool) (line int, flood bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := time.Now(); now.Sub(l.since) > time.Second {
 		l.since, l.lines, l.refused = now, 0, 0
 	}
 	l.lines++
-	if l.lines == maxLines+1 {
-		l.log.Warn("further lines about clients omitted", "for", time.Second)
-	}
 	if isRefused {
 		l.refused++
 	}
-	if isRefused && l.refused == maxRefused+1 && l.flooded != nil {
-		l.flooded()
-	}
-	return l.lines > maxLines
+	return l.lines, isRefused && l.refused == maxRefused+1
 }
 
 func (l *logger) Fatalf(format string, args ...any) {

@@ -32,8 +32,8 @@ func described(command string) object {
 	return object{"command": command, "description": "a test"}
 }
 
-// call returns the call that a command is, or one of the first shell among the tools. tool is empty if there is no shell or no
-// command.
+// call returns the call that [Call] made, or a call of the first shell among the tools. tool is empty
+// if there is no shell or no command.
 func call(api string, tools []string, command string) (tool, args string) {
 	if command == "" {
 		return "", ""
