@@ -44,6 +44,7 @@ type Authority struct {
 	state    state
 	tokens   tokens
 	signed   map[string]string // by public key: the account as it was last read or signed, in JSON
+	changed  map[string]bool   // public keys of accounts that were signed since a was opened
 }
 
 // state is identities.json.
@@ -60,7 +61,7 @@ func Init(dir, prefix string) (*Authority, error) {
 	if _, err := os.Stat(filepath.Join(dir, DirectoryFile)); err == nil {
 		return nil, fmt.Errorf("%s has keys already: choose another directory", dir)
 	}
-	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}, tokens: tokens{}, signed: map[string]string{}}
+	a := &Authority{dir: dir, state: state{Prefix: prefix, Accounts: map[string]string{}}, tokens: tokens{}, signed: map[string]string{}, changed: map[string]bool{}}
 	for _, sub := range []string{"", "keys", "accounts", "creds"} {
 		if err := makeOwn(filepath.Join(dir, sub)); err != nil {
 			return nil, err
@@ -88,7 +89,7 @@ func Init(dir, prefix string) (*Authority, error) {
 // Open opens the authority in a directory, which must be this user's or root's. The error wraps
 // [ErrNoAuthority] if there is none.
 func Open(dir string) (*Authority, error) {
-	a := &Authority{dir: dir, signed: map[string]string{}}
+	a := &Authority{dir: dir, signed: map[string]string{}, changed: map[string]bool{}}
 	text, err := os.ReadFile(filepath.Join(dir, DirectoryFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w in %s", ErrNoAuthority, dir)
@@ -194,7 +195,7 @@ func (a *Authority) issue(i *Identity) error {
 	if err != nil {
 		return err
 	}
-	i.User = user
+	i.User, i.Streams = user, i.Role == Router
 	if err := a.save(); err != nil { // routers must know the identity before anybody can use it
 		return err
 	}
@@ -218,8 +219,9 @@ func (a *Authority) save() error {
 	if err := a.tokens.write(a.dir); err != nil {
 		return err
 	}
-	for _, account := range slices.Sorted(maps.Keys(a.accounts())) {
-		if err := a.signAccount(account); err != nil {
+	accounts := a.accounts()
+	for _, name := range slices.Sorted(maps.Keys(accounts)) {
+		if err := a.signAccount(name, accounts[name]); err != nil {
 			return err
 		}
 	}

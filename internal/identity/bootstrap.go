@@ -28,29 +28,37 @@ func Ensure(dir, prefix string) (*Authority, error) { return ensure(dir, prefix,
 func EnsureServed(dir, prefix string) (*Authority, error) { return ensure(dir, prefix, true) }
 
 func ensure(dir, prefix string, served bool) (*Authority, error) {
-	a, err := Open(dir)
-	if errors.Is(err, ErrNoAuthority) {
-		a, err = Init(dir, prefix)
+	if _, err := Open(dir); errors.Is(err, ErrNoAuthority) {
+		if _, err := Init(dir, prefix); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
+	var a *Authority
+	err := Change(dir, func(opened *Authority) error {
+		a = opened
+		return a.complete(prefix, served)
+	})
+	return a, err
+}
+
+// complete adds what is missing, and signs accounts as this version of the program makes them.
+func (a *Authority) complete(prefix string, served bool) error {
 	if a.Prefix() != prefix {
-		return nil, fmt.Errorf("the keys in %s are for the prefix %q, not %q: choose another directory with --auth-dir", dir, a.Prefix(), prefix)
+		return fmt.Errorf("the keys in %s are for the prefix %q, not %q: choose another directory with --auth-dir", a.dir, a.Prefix(), prefix)
 	}
 	if served {
 		if err := a.makeServerKey(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for _, i := range Defaults {
 		if a.find(i.Name) == nil {
 			if _, err := a.Add(i); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	return a, nil
+	return a.save()
 }
 
 // Files are the parts of an authority that a NATS server reads.

@@ -83,8 +83,7 @@ func (a *Authority) signOperator() error {
 }
 
 // signAccount writes the JWT of an account if it changed.
-func (a *Authority) signAccount(name string) error {
-	public := a.accounts()[name]
+func (a *Authority) signAccount(name, public string) error {
 	claims := jwt.NewAccountClaims(public)
 	claims.Name = name
 	claims.Limits.DisallowBearer = true
@@ -117,7 +116,7 @@ func (a *Authority) signAccount(name string) error {
 	if err := writeFile(path, []byte(text), 0o600); err != nil {
 		return err
 	}
-	a.signed[public] = string(account)
+	a.signed[public], a.changed[public] = string(account), true
 	return nil
 }
 
@@ -150,6 +149,7 @@ func (a *Authority) fill(claims *jwt.AccountClaims, name string) {
 	case routersAccount:
 		claims.Limits.JetStreamLimits = unlimited
 		claims.Exports = a.exports()
+		a.addStreams(claims)
 	case auditAccount:
 		claims.Limits.JetStreamLimits = unlimited
 		claims.Imports = a.mirrorImports()
@@ -158,7 +158,11 @@ func (a *Authority) fill(claims *jwt.AccountClaims, name string) {
 	default:
 		role, _, _ := strings.Cut(name, "-")
 		claims.Limits.Conn, claims.Limits.Subs, claims.Limits.LeafNodeConn = maxConnections, maxSubscriptions, 0
-		claims.Imports = a.imports(Role(role))
+		if Role(role) == Agent {
+			a.fillAgent(claims)
+		} else {
+			claims.Imports = a.imports(Role(role))
+		}
 	}
 }
 

@@ -19,6 +19,8 @@ type Identity struct {
 	May *Limits `json:"may,omitempty"`
 	// Witness is the token of a witness's key in the subject of its signatures.
 	Witness string `json:"witness,omitempty"`
+	// Streams reports that a router's credentials permit the subjects of agents' streams.
+	Streams bool `json:"streams,omitempty"`
 	// Account is the public key of the account; User that of the credentials in force.
 	Account string    `json:"account"`
 	User    string    `json:"user"`

@@ -133,14 +133,16 @@ func routerRights(prefix string) rights {
 	p := prefix + "."
 	buckets := []string{"registry", "sessions", "approvals", "salts", "index", "policies"}
 	log := strings.ToUpper(prefix)
+	ofAgents := slices.Concat(agentSubjects[:4], []string{"session.*"}, proveSubject)
 	r := rights{
 		publish: append(under(p, []string{"call.>", "event.>", "result.>", "router.report", "audit.w.>", "audit.decision.*", "checkpoint.*"}),
 			"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.MSG.GET.*",
 			"$JS.API.CONSUMER.CREATE.*.>", "$JS.API.CONSUMER.INFO.*.>", "$JS.API.CONSUMER.DELETE.*.>", "$JS.API.CONSUMER.MSG.NEXT.*.>", "$JS.FC.>",
 			"$JS.API.STREAM.CREATE."+log+"_AUDIT", "$JS.API.STREAM.CREATE."+log+"_CHECKPOINTS",
-			"_INBOX.>", "_R_.>"),
-		subscribe: append(under(p, slices.Concat(agentSubjects[:4], []string{"session.*", "approvals", "approval.*", "approve.*", "router.report", "register.*"}, operatorSubjects, adminSubjects, proveSubject, []string{"event.>", "result.>"})), "$SRV.>"),
+			p+"to.>", "_INBOX.>", "_R_.>"),
+		subscribe: append(under(p, slices.Concat(ofAgents, []string{"approvals", "approval.*", "approve.*", "router.report", "register.*"}, operatorSubjects, adminSubjects, []string{"event.>", "result.>"})), "$SRV.>"),
 	}
+	r.subscribe = append(r.subscribe, under(p+"from.*.", ofAgents)...)
 	for _, b := range buckets {
 		r.publish = append(r.publish, "$KV."+prefix+"_"+b+".>", "$JS.API.STREAM.CREATE.KV_"+prefix+"_"+b)
 		if b != "salts" {

@@ -116,15 +116,11 @@ func (w *authBus) join(list ...identity.Identity) {
 	defer system.Close()
 	err := identity.Change(w.auth, func(a *identity.Authority) error {
 		for _, i := range list {
-			added, err := a.Add(i)
-			if err != nil {
-				return err
-			}
-			if err := identity.Push(w.t.Context(), a, system, added); err != nil {
+			if _, err := a.Add(i); err != nil {
 				return err
 			}
 		}
-		return nil
+		return identity.Push(w.t.Context(), a, system)
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -379,6 +375,42 @@ func TestAnAgentCannotReachAnother(t *testing.T) {
 	}
 }
 
+// TestAgentsJoinWithoutLoss: the server takes new accounts while others send.
+func TestAgentsJoinWithoutLoss(t *testing.T) {
+	t.Parallel()
+	w := newAuthBus(t, router.Options{})
+	coder, joined := w.conn("coder").Conn(), make(chan struct{})
+	execute := func(nc *nats.Conn) error {
+		_, err := nc.RequestWithContext(testkit.Within(t, testkit.Patience), "hooks.execute.tool.pre", []byte(`{}`))
+		return err
+	}
+	var sending sync.WaitGroup
+	for range 8 {
+		sending.Go(func() {
+			for {
+				if err := execute(coder); err != nil {
+					t.Errorf("while others join: %v", err)
+					return
+				}
+				select {
+				case <-joined:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for i := range 8 {
+		name := fmt.Sprintf("new-%d", i)
+		w.join(identity.Identity{Name: name, Role: identity.Agent})
+		if err := execute(w.conn(name).Conn()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(joined)
+	sending.Wait()
+}
+
 // TestTheSessionOfAnAgentIsItsOwn (H7): another agent with the same session id neither uses
 // its grants nor ends it, and is asked itself.
 func TestTheSessionOfAnAgentIsItsOwn(t *testing.T) {
@@ -611,11 +643,10 @@ func TestRevokedCredentialsEnd(t *testing.T) {
 	closed := make(chan struct{})
 	w.conn("rival", nats.ClosedHandler(func(*nats.Conn) { close(closed) }), nats.NoReconnect())
 	err := identity.Change(w.auth, func(a *identity.Authority) error {
-		i, err := a.Revoke("rival")
-		if err != nil {
+		if _, err := a.Revoke("rival"); err != nil {
 			return err
 		}
-		return identity.Push(t.Context(), a, w.conn("system"), i)
+		return identity.Push(t.Context(), a, w.conn("system"))
 	})
 	if err != nil {
 		t.Fatal(err)

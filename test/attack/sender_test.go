@@ -118,8 +118,14 @@ func TestNoHeaderNamesAnotherSender(t *testing.T) {
 		return worker.Continue()
 	})
 	ok(t, err)
-	rival := w.byHand("rival")
-	if answer := rival.request("hooks.execute.tool.pre", "NATS/1.0\r\nA: b\r\n\r\n", "{}"); !strings.Contains(answer, `"action":"continue"`) || <-seen != "nats agent/rival" {
+	for name, label := range map[string]string{"rival": "nats agent/rival", "admin": "nats admin/admin"} { // by streams, and by service imports
+		w.forgeSenders(name, label, seen)
+	}
+}
+
+func (w *authBus) forgeSenders(name, label string, seen <-chan string) {
+	t, rival := w.t, w.byHand(name)
+	if answer := rival.request("hooks.execute.tool.pre", "NATS/1.0\r\nA: b\r\n\r\n", "{}"); !strings.Contains(answer, `"action":"continue"`) || <-seen != label {
 		t.Fatalf("nobody forges anything: %s", answer)
 	}
 	forged := fmt.Sprintf(`: {"acc":%q,"rtt":1}`, w.accountOf("coder"))
@@ -130,7 +136,7 @@ func TestNoHeaderNamesAnotherSender(t *testing.T) {
 		} {
 			rival.request("hooks.execute.tool.pre", "NATS/1.0\r\n"+name+forged+end, "{}")
 			for len(seen) > 0 {
-				if emitter := <-seen; emitter != "nats agent/rival" {
+				if emitter := <-seen; emitter != label {
 					t.Errorf("%q: it comes from %q", name+forged+end, emitter)
 				}
 			}

@@ -50,22 +50,20 @@ func (d directory) path(e *cli.Env) string {
 // change changes the authority and updates the NATS server. If the server can't be reached, it
 // prints what is done, and what is left to do.
 func (d directory) change(ctx context.Context, e *cli.Env, done string, do func(*identity.Authority) (identity.Identity, error)) (i identity.Identity, err error) {
-	var changed *identity.Authority
+	var unsent error
 	err = identity.Change(d.path(e), func(a *identity.Authority) error {
-		changed = a
-		i, err = do(a)
+		if i, err = do(a); err == nil && i.User != "" { // with credentials for NATS
+			unsent = push(ctx, e, a, identity.Push)
+		}
 		return err
 	})
 	if err != nil {
 		return i, explained(err)
 	}
-	if i.User == "" { // without credentials for NATS
-		return i, nil
-	}
-	if err := push(ctx, e, changed, i); err != nil {
+	if unsent != nil {
 		fmt.Fprintf(e.Stderr, "hookctl: %s, but the NATS server does not know of it yet: %s\n"+
 			"  Left to do: hookctl auth push, or start the router whose own server it is.\n"+
-			"  If the server is not set up yet, hookctl auth config includes the change.\n", done, term.Clean(err.Error()))
+			"  If the server is not set up yet, hookctl auth config includes the change.\n", done, term.Clean(unsent.Error()))
 		e.Exit = cli.ExitDisconnected
 	}
 	return i, nil
@@ -74,7 +72,7 @@ func (d directory) change(ctx context.Context, e *cli.Env, done string, do func(
 // pushTimeout bounds the update of the NATS server.
 const pushTimeout = 5 * time.Second
 
-func push(ctx context.Context, e *cli.Env, a *identity.Authority, list ...identity.Identity) error {
+func push(ctx context.Context, e *cli.Env, a *identity.Authority, send func(context.Context, *identity.Authority, *natsx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, pushTimeout)
 	defer cancel()
 	conn, err := natsx.ConnectContext(ctx, natsx.Options{
@@ -84,12 +82,7 @@ func push(ctx context.Context, e *cli.Env, a *identity.Authority, list ...identi
 		return err
 	}
 	defer conn.Close()
-	for _, i := range list {
-		if err := identity.Push(ctx, a, conn, i); err != nil {
-			return err
-		}
-	}
-	return nil
+	return send(ctx, a, conn)
 }
 
 // explained adds to an error about missing keys how to create them.
@@ -128,10 +121,14 @@ func (c *pushCmd) Run(ctx context.Context, e *cli.Env) error {
 	if err != nil {
 		return explained(err)
 	}
-	list := a.Identities()
-	if err := push(ctx, e, a, list...); err != nil {
+	n := 0
+	err = push(ctx, e, a, func(ctx context.Context, a *identity.Authority, conn *natsx.Conn) (err error) {
+		n, err = identity.PushAll(ctx, a, conn)
+		return err
+	})
+	if err != nil {
 		return cli.Disconnected(err)
 	}
-	e.Out.Print("the NATS server knows of %s\n", term.Plural(len(list), "account"))
+	e.Out.Print("the NATS server knows of %s\n", term.Plural(n, "account"))
 	return nil
 }

@@ -17,6 +17,9 @@ type Endpoint struct {
 	Name string
 	// Subject to subscribe to; may have wildcards.
 	Subject string
+	// Imported also serves the requests that the server imports from the accounts of agents, as
+	// <prefix>.from.<account>.<rest of Subject>. A connection that may not subscribe to them gets none.
+	Imported bool
 	// Queue is the queue group; empty means that every replica gets each message.
 	Queue string
 	// Limiter bounds the requests in flight; endpoints may share one. Nil means no limit. At the
@@ -45,7 +48,7 @@ func NewLimiter(n int) Limiter { return make(Limiter, n) }
 // endpoint is an [Endpoint] that is being served, with its statistics.
 type endpoint struct {
 	spec     Endpoint
-	sub      *nats.Subscription
+	subs     []*nats.Subscription
 	waiting  chan struct{} // one element for each request that waits for its turn
 	requests atomic.Int64
 	nanos    atomic.Int64

@@ -3,6 +3,7 @@ package service
 import (
 	"errors"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,9 +19,10 @@ type Request struct {
 	Data    []byte
 	Waited  time.Duration // for its turn: see [Endpoint.Wait]; the sender may have stopped waiting
 
-	msg  *nats.Msg
-	echo wire.Header // headers that every reply repeats
-	conn *natsx.Conn
+	msg   *nats.Msg
+	reply string      // the subject to reply on; empty for none
+	echo  wire.Header // headers that every reply repeats
+	conn  *natsx.Conn
 
 	read   bool // sender and hidden are set
 	sender Sender
@@ -28,16 +30,28 @@ type Request struct {
 }
 
 func newRequest(m *nats.Msg, c *natsx.Conn) *Request {
-	return &Request{Subject: m.Subject, Header: m.Header, Data: m.Data, msg: m, echo: wire.Echo(m.Header), conn: c}
+	return &Request{Subject: m.Subject, Header: m.Header, Data: m.Data, msg: m, reply: m.Reply, echo: wire.Echo(m.Header), conn: c}
+}
+
+// newImported returns a request that the server imported from the account of an agent. The subjects
+// prove the account: the sender chooses neither its own name nor that of whoever gets the reply.
+func newImported(m *nats.Msg, c *natsx.Conn) *Request {
+	r := newRequest(m, c)
+	account, rest, _ := strings.Cut(c.Tail("from", m.Subject), ".")
+	r.Subject, r.sender, r.read = c.Of(rest), Sender{Account: account}, true
+	if m.Reply != "" {
+		r.reply = c.Of("to", account, m.Reply)
+	}
+	return r
 }
 
 // WithoutData returns the request without its headers and data, to reply later.
 func (r *Request) WithoutData() *Request {
-	return &Request{Subject: r.Subject, msg: &nats.Msg{Subject: r.Subject, Reply: r.msg.Reply}, echo: r.echo, conn: r.conn}
+	return &Request{Subject: r.Subject, msg: &nats.Msg{Subject: r.Subject}, reply: r.reply, echo: r.echo, conn: r.conn}
 }
 
 // wantsReply reports whether the request has a reply subject.
-func (r *Request) wantsReply() bool { return r.msg.Reply != "" }
+func (r *Request) wantsReply() bool { return r.reply != "" }
 
 // Reply sends a reply with header, to which it may add, and body. Without a reply subject it does
 // nothing. It repeats the headers that bind the reply to the request. The error has the code
@@ -50,7 +64,7 @@ func (r *Request) Reply(header wire.Header, body []byte) error {
 		header = make(wire.Header, len(r.echo))
 	}
 	maps.Copy(header, r.echo)
-	err := r.conn.Publish(r.msg.Reply, header, body)
+	err := r.conn.Publish(r.reply, header, body)
 	if errors.Is(err, nats.ErrMaxPayload) {
 		return wire.Errorf(wire.TooLarge, "the answer has %d bytes, more than the server's max_payload of %d: raise max_payload or send less",
 			len(body), r.conn.MaxPayload())

@@ -89,23 +89,38 @@ func (s *Service) ID() string { return s.id }
 // [natsx.ErrPermission] if the server does not permit it. remove ends it without waiting.
 func (s *Service) Add(e Endpoint) (remove func(), err error) {
 	ep := &endpoint{spec: e, waiting: make(chan struct{}, maxWaiting), byCode: map[int]int{}}
-	ep.sub, err = s.conn.Conn().QueueSubscribe(e.Subject, e.Queue, func(m *nats.Msg) { s.receive(ep, m) })
-	if err == nil {
-		err = ep.sub.SetPendingLimits(pendingMessages, pendingBytes)
+	if err := s.listen(ep, e.Subject, newRequest); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = s.conn.Conn().FlushTimeout(5 * time.Second)
-	}
-	if err == nil {
-		err = s.forbidden(e.Subject)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", e.Subject, err)
+	if e.Imported {
+		err := s.listen(ep, s.conn.Of("from", "*", strings.TrimPrefix(e.Subject, s.conn.Of(""))), newImported)
+		if err != nil && !errors.Is(err, natsx.ErrPermission) {
+			return nil, err
+		}
 	}
 	s.mu.Lock()
 	s.endpoints = append(s.endpoints, ep)
 	s.mu.Unlock()
 	return func() { s.remove(ep) }, nil
+}
+
+// listen subscribes an endpoint to a subject. When it returns, the server has the subscription.
+func (s *Service) listen(ep *endpoint, subject string, read func(*nats.Msg, *natsx.Conn) *Request) error {
+	sub, err := s.conn.Conn().QueueSubscribe(subject, ep.spec.Queue, func(m *nats.Msg) { s.receive(ep, read(m, s.conn)) })
+	if err == nil {
+		err = sub.SetPendingLimits(pendingMessages, pendingBytes)
+	}
+	if err == nil {
+		err = s.conn.Conn().FlushTimeout(5 * time.Second)
+	}
+	if err == nil {
+		err = s.forbidden(subject)
+	}
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", subject, err)
+	}
+	ep.subs = append(ep.subs, sub)
+	return nil
 }
 
 // forbidden returns an error if the server has refused a subscription. The server says so before it
@@ -121,9 +136,11 @@ func (s *Service) forbidden(subject string) error {
 func (s *Service) remove(ep *endpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = ep.sub.Drain()
+	for _, sub := range ep.subs {
+		_ = sub.Drain()
+	}
 	s.draining = slices.DeleteFunc(s.draining, func(sub *nats.Subscription) bool { return !sub.IsValid() })
-	s.draining = append(s.draining, ep.sub)
+	s.draining = append(s.draining, ep.subs...)
 	s.endpoints = slices.DeleteFunc(s.endpoints, func(e *endpoint) bool { return e == ep })
 }
 
@@ -133,12 +150,13 @@ func (s *Service) Dropped() int64 { return s.dropped.Load() }
 
 // receive runs in the subscription's goroutine. It blocks only if [maxWaiting] requests wait for a
 // handler.
-func (s *Service) receive(ep *endpoint, m *nats.Msg) {
-	req := newRequest(m, s.conn)
-	shares := ep.spec.Shares
+func (s *Service) receive(ep *endpoint, req *Request) {
+	m, shares := req.msg, ep.spec.Shares
 	if m.Reply != "" && (!natsx.IsInbox(m.Reply) || s.conn.OwnsReply(m.Reply)) {
 		s.dropped.Add(1)
-		s.conn.Log().Warn("request dropped: its reply subject is not an inbox of the sender", "subject", m.Subject)
+		if req.sender == (Sender{}) { // agents must not be able to fill the log
+			s.conn.Log().Warn("request dropped: its reply subject is not an inbox of the sender", "subject", m.Subject)
+		}
 		return
 	}
 	sender, e := shares.take(req)
@@ -247,7 +265,7 @@ func (s *Service) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	subs := slices.Concat(s.discovery, s.draining)
 	for _, ep := range s.endpoints {
-		subs = append(subs, ep.sub)
+		subs = append(subs, ep.subs...)
 	}
 	s.mu.Unlock()
 	if err := s.drain(ctx, subs); err != nil {

@@ -57,8 +57,8 @@ func (s *Server) limit(account string) error {
 			claims.RevokeAt(who.User, time.Now().AddDate(1, 0, 0)) // independent of the clock when the JWT was made
 		default:
 			// The server closes a connection that does not read only after its write deadline.
-			// Without imports, messages that it sends until then are not delivered.
-			claims.Limits.Conn, claims.Imports = 0, nil
+			// Without imports and exports, messages that it sends until then are not delivered.
+			claims.Limits.Conn, claims.Imports, claims.Exports = 0, nil, nil
 		}
 	}
 	s.UpdateAccountClaims(a, claims)

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +46,9 @@ func TestAnAccountOnHoldIsLetInAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(router.Close)
-	if _, err := router.Subscribe("test.execute.>", func(m *nats.Msg) { _ = m.Respond([]byte("answered")) }); err != nil {
+	if _, err := router.Subscribe("test.from.*.execute.>", func(m *nats.Msg) {
+		_ = router.Publish("test.to."+strings.Split(m.Subject, ".")[2]+"."+m.Reply, []byte("answered"))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := router.Flush(); err != nil {
