@@ -1,6 +1,11 @@
 package identity
 
-import "github.com/nats-io/jwt/v2"
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/nats-io/jwt/v2"
+)
 
 // Requests of agents, and the replies to them, cross accounts as streams, which cost the server no
 // more than a message within one account. For a request through a service import it makes a reply
@@ -8,9 +13,13 @@ import "github.com/nats-io/jwt/v2"
 // sender: routers receive <prefix>.from.<account>.<rest>, and what they send to
 // <prefix>.to.<account>.<inbox> reaches no other account.
 
-// streams reports whether the accounts of agents use streams. They do unless a router has credentials
-// from before, which do not permit the subjects.
+// streams reports whether the accounts of agents use streams. They do if a router runs the NATS server,
+// and no other router has credentials from before, which do not permit the subjects. In a cluster, a
+// request could overtake the subscription to its reply: each account has a route of its own.
 func (a *Authority) streams() bool {
+	if _, err := os.Stat(filepath.Join(a.dir, serverKey)); err != nil {
+		return false
+	}
 	for _, i := range a.state.Identities {
 		if i.Role == Router && i.Revoked.IsZero() && !i.Streams {
 			return false

@@ -19,7 +19,7 @@ import (
 func TestAnAccountOnHoldIsLetInAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	a, err := identity.Ensure(filepath.Join(dir, "auth"), "test")
+	a, err := identity.EnsureServed(filepath.Join(dir, "auth"), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
