@@ -30,6 +30,7 @@ func TestOptionsBehindTheAgent(t *testing.T) {
 		"claude-code -server=nats://127.0.0.1:4 PreToolUse -patience 10ms":                       `"permissionDecision":"deny"`,
 		"claude-code PreToolUse -server=nats://127.0.0.1:4 -patience 10ms -on-unreachable=allow": "let pass without a verdict",
 		"claude-code PreToolUse -no-such-option":                                                 "flag provided but not defined",
+		"claude-code PreToolUse -scope=machine":                                                  "--scope is user, project or managed",
 		"claude-code PreToolUse Stop":                                                            "name the agent",
 	} {
 		var out, notes bytes.Buffer

@@ -76,6 +76,7 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("hook-agent", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	unreachable := routerFlags(flags, &h.Options, "`time` to answer in, shorter than the agent's own; default: nine tenths of what the agent allows")
+	scope := flags.String("scope", "", "`whose` settings run this hook: user, project or managed; default: user. Only in those of the machine (managed) sub-agents of Codex are not denied")
 	flags.Bool("supervise", true, "answer from a first process where the second one dies, the default; --supervise=false: one process") // package first reads this flag
 	showVersion := flags.Bool("version", false, "print the version")
 	var operands []string
@@ -100,6 +101,10 @@ func parse(h *agenthook.Hook, args []string, stdout io.Writer) error {
 	if err := complete(&h.Options, unreachable); err != nil {
 		return err
 	}
+	if !slices.Contains([]string{"", "user", "project", "managed"}, *scope) {
+		return fmt.Errorf("--scope is user, project or managed, not %q", *scope)
+	}
+	h.Options.Managed = *scope == "managed"
 	known := false
 	if h.Dialect, known = agenthook.Find(operands[0]); !known {
 		return fmt.Errorf("there is no agent %q here; there are:\n%s", operands[0], names())

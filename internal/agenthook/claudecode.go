@@ -35,7 +35,7 @@ func claudeCode() Dialect {
 		Notes: []string{
 			"A killed `PostToolUse` hook hides nothing.",
 			"After an approval, Claude Code's permission rules may still ask.",
-			"Files named with @ in a prompt or `CLAUDE.md` (its `Read` deny rules stop these) and tools' programs fire no hook.",
+			"Files named with @ in a prompt or SKILL.md (its `Read` deny rules stop these) and tools' programs fire no hook. Those in a skill's arguments are judged. connect has `CLAUDE.md` import only `*.md`.",
 			"Hooks of skills and agents run, and change judged inputs, unless managed settings have `allowManagedHooksOnly`.",
 			"`ConfigChange` is judged as a write; a denial keeps the old settings or skill, except managed settings.",
 		},

@@ -1,6 +1,8 @@
 package agenthook
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,7 +20,7 @@ func codex() Dialect {
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart, Inject: true, Message: true},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit, Deny: Stops, Inject: true, Message: true},
-			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Text: "command", fits: codexFits, Inject: true, Message: true},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, Modify: "tool_input", Text: "command", fits: codexFits, ungates: codexUngates, Inject: true, Message: true},
 			{Native: "PermissionRequest", Name: events.ApprovalRequired, Deny: Stops, Message: true},
 			{Native: "PostToolUse", Name: events.ToolPost, Deny: Hides, Modify: "tool_result", AnyType: true, Inject: true, Message: true},
 			{Native: "SubagentStart", Name: events.AgentSpawn, Inject: true, Message: true, Copy: subagent},
@@ -32,7 +34,9 @@ func codex() Dialect {
 			"Codex silently skips untrusted hooks: run /hooks and trust hook-agent, again whenever its command line changes. Hooks of the machine (`--scope managed`: /etc/codex/requirements.toml) need no trust and can't be switched off.",
 			"Crashes, time-outs and unreadable output let it go on.",
 			"OpenAI's tools, such as web search, fire no hook. A patch applied in a shell arrives as its command, without PostToolUse.",
-			"Typing into a program that runs (`write_stdin`) fires no hook: connect sets `unified_exec_tty = false` below `[features]`, so it can't. A trusted project's config.toml can undo that and `hooks`, and a program can remove the hooks of new sub-agents, unless the scope is managed.",
+			"Typing into a program that runs (`write_stdin`) fires no hook: connect sets `unified_exec_tty = false` below `[features]`, so it can't. A trusted project's config.toml can undo that and `hooks`, unless the scope is managed.",
+			"Sub-agents need the scope managed: Codex reads its hooks anew for them.",
+			"Output of a running program reaches the model **without PostToolUse**.",
 			"Guards read a command as bash, whatever `shell` the model chose.",
 			"The `cwd` of a shell command is the `workdir` that the model chose: path-guard's `outside` counts from there.",
 			"Hooks get the environment of Codex, keys included.",
@@ -70,4 +74,15 @@ func codexFits(tool string, before, now jsontext.Value) bool {
 		}
 	}
 	return true
+}
+
+// codexUngates denies the tools that start a sub-agent. Codex reads the settings anew for it, and any
+// program may have removed the hooks by then, even after hook-agent looked at them.
+func codexUngates(tool string, o Options) string {
+	starts := func(name string) bool { return strings.HasSuffix(tool, name) } // after the tool's namespace
+	if o.Managed || isMCP(tool) || !slices.ContainsFunc([]string{"spawn_agent", "resume_agent", "followup_task"}, starts) {
+		return ""
+	}
+	return "Codex reads its hooks again for a sub-agent, and a program may have removed them: do this yourself. " +
+		"For sub-agents, your user needs the hooks in the machine's settings only: `hookctl disconnect codex`, then as root `hookctl connect codex --scope managed`."
 }

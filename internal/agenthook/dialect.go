@@ -95,9 +95,9 @@ type Event struct {
 	// fits reports whether the agent applies a change of the member Modify, by the name of the tool. It
 	// is nil if the other fields say all.
 	fits func(tool string, before, now jsontext.Value) bool
-	// hidden are the tools that call other tools, for which the agent fires no event. They are denied
-	// whatever the hooks say.
-	hidden []string
+	// ungates returns why a tool is denied whatever the hooks say, or "": it makes calls for which the
+	// agent fires no event. It is nil if there is no such tool.
+	ungates func(tool string, o Options) (reason string)
 	// withhold returns the replacement of a denied result in the agent's document; ok is false if
 	// there is none, and the agent must stop. It is nil if the reason alone replaces the result.
 	withhold func(document []byte) (replacement json.RawMessage, ok bool)

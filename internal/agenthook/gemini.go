@@ -43,7 +43,6 @@ func gemini() Dialect {
 			"Crashes, time-outs and unreadable output let it go on.",
 			"Tools are **not gated** where an editor runs it (`--acp`).",
 			"Shell parts of custom commands are not gated.",
-			"BeforeModel, AfterModel and BeforeToolSelection are not sent.",
 			"Hooks of a project run once the project is trusted.",
 		},
 		write: func(e Event, a answer) any {

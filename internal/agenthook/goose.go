@@ -1,6 +1,8 @@
 package agenthook
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
@@ -15,7 +17,7 @@ func goose() Dialect {
 		Events: []Event{
 			{Native: "SessionStart", Name: events.SessionStart},
 			{Native: "UserPromptSubmit", Name: events.PromptSubmit},
-			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, hidden: []string{"delegate", "execute_typescript"}},
+			{Native: "PreToolUse", Name: events.ToolPre, Deny: Stops, ungates: gooseUngates},
 			{Native: "PostToolUse", Name: events.ToolPost},
 			{Native: "PostToolUseFailure", Name: events.ToolError},
 			{Native: "Stop", Name: events.PromptComplete},
@@ -27,7 +29,6 @@ func goose() Dialect {
 			"`delegate` and `execute_typescript` are denied: Goose fires no hook for tools that they call.",
 			"A prompt can't be refused.",
 			"Crashes, time-outs and unreadable output let Goose go on without \"on_failure\": \"block\", which `hookctl connect` writes.",
-			"BeforeShellExecution and its like repeat PreToolUse: not sent.",
 		},
 		write: func(_ Event, a answer) any {
 			if !a.deny {
@@ -36,4 +37,12 @@ func goose() Dialect {
 			return map[string]string{"decision": "block", "reason": a.reason}
 		},
 	}
+}
+
+// gooseUngates denies the tools that call other tools, for which Goose fires no hook.
+func gooseUngates(tool string, _ Options) string {
+	if !slices.Contains([]string{"delegate", "execute_typescript"}, tool) {
+		return ""
+	}
+	return fmt.Sprintf("Goose fires no hook for the tools that %s calls: call them yourself.", tool)
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/pkg/chain"
@@ -27,6 +26,9 @@ type Options struct {
 	// Timeout is the total time for an answer; 0 means nine tenths of the agent's default timeout for
 	// the hook.
 	Timeout time.Duration
+	// Managed says that the hook is in settings that no program of the agent can change, such as the
+	// machine's.
+	Managed bool
 	// Patience is how long an unreachable router is retried; 0 means two seconds.
 	Patience time.Duration
 	// Allow lets gated events pass if the router is unreachable.
@@ -178,9 +180,10 @@ func (h *Hook) obey(in input, v verdict.Verdict) answer {
 			h.note(own(chain.LevelWarning, "%s takes no change at %s: %s", h.Dialect.Agent, e.Native, lost))
 		}
 	}
-	if !a.deny && slices.Contains(e.hidden, in.tool()) {
-		a.deny, a.changed = true, nil
-		a.reason = fmt.Sprintf("%s fires no hook for the tools that %s calls: call them yourself.", h.Dialect.Agent, in.tool())
+	if !a.deny && e.ungates != nil {
+		if why := e.ungates(in.tool(), h.Options); why != "" {
+			a.deny, a.reason, a.changed = true, why, nil
+		}
 	}
 	if a.deny {
 		a.reason = paragraphs(a.reason, a.context)

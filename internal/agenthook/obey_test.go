@@ -107,6 +107,25 @@ func TestToolsWhoseCallsNoHookSees(t *testing.T) {
 	}
 }
 
+// Codex reads the hooks anew for a sub-agent, so that no hook can allow one unless the settings are
+// the machine's.
+func TestSubAgentsOfCodex(t *testing.T) {
+	t.Parallel()
+	for tool, starts := range map[string]bool{
+		"spawn_agent": true, "multi_agent_v1resume_agent": true, "collaborationspawn_agent": true, "collaborationfollowup_task": true,
+		"collaborationlist_agents": false, "mcp__team__spawn_agent": false, "Bash": false,
+	} {
+		for _, managed := range []bool{false, true} {
+			h := newCall(t, "codex", "", "")
+			h.Router, h.Options.Managed = changing{}, managed
+			out := h.Answer(t.Context(), []byte(`{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"`+tool+`","tool_input":{}}`))
+			if got := strings.Contains(string(out.Stdout), `"permissionDecision":"deny"`); got != (starts && !managed) {
+				t.Errorf("%s, managed %v: %s", tool, managed, out.Stdout)
+			}
+		}
+	}
+}
+
 // denying is a router whose hooks deny.
 type denying struct{ changing }
 

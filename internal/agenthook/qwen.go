@@ -31,7 +31,6 @@ func qwen() Dialect {
 		},
 		Notes: []string{
 			"A change of a tool's input is a denial, with the change as the reason: Qwen Code would run the original.",
-			"UserPromptSubmit with an empty prompt, after tools, is not sent.",
 			"Crashes, time-outs and unreadable output let it go on.",
 			"Hooks of a skill run ungated, see all calls, and can turn a denial into a question.",
 			"Custom commands' shell parts and files, and MCP servers added to the settings, fire no hook.",

@@ -54,6 +54,8 @@ func TestToolsOfACallThatHoldsCalls(t *testing.T) {
 		"a command of the agent":             {`{"tool_name":"task","tool_input":{"prompt":"a","command":"/review 7"}}`, ""},
 		"a skill":                            {`{"tool_name":"Skill","tool_input":{"command":"pdf"}}`, ""},
 		"a skill with commands":              {`{"tool_name":"Skill","tool_input":{"command":"pdf","commands":["ls"]}}`, "Skill pdf\nls"},
+		"files that a skill's prompt names":  {`{"tool_name":"Skill","cwd":"/p","tool_input":{"skill":"pdf","args":"see @.env, @\"a b\" and @c#L1-2"}}`, "Skill .env, @/p|Skill .env @/p|Skill a b @/p|Skill c#L1-2 @/p|Skill c @/p"},
+		"no files":                           {`{"tool_name":"Skill","tool_input":{"skill":"pdf","args":"a @ b @#"}}`, "Skill #"},
 		"prompts that a plan allows":         {`{"tool_name":"ExitPlanMode","tool_input":{"plan":"a","allowedPrompts":[{"tool":"Bash","prompt":"run tests"}]}}`, ""},
 		"calls deeper than anybody looks":    {`{"tool_name":"Task","tool_input":` + strings.Repeat(`{"a":`, 9) + `{"command":"ls"}` + strings.Repeat(`}`, 9) + `}`, "?"},
 		"where the calls run":                {`{"tool":"batch","cwd":"/p","args":{"tool_calls":[{"tool":"bash","hook_event_name":"beforeReadFile","cwd":"/q","parameters":{"command":"ls"}}]}}`, "bash ls @/p"},

@@ -27,7 +27,40 @@ func (c toolCall) passedOn(slash bool) (calls []toolCall, unread bool) {
 	if c.input.object.raw != nil {
 		p.object(c.input.object, heldNames, 0)
 	}
+	if slash {
+		p.mentions(c.input.object)
+	}
 	return p.calls, p.unread
+}
+
+// mention matches a file in a prompt, such as @a.txt, @"a b.txt" and @a.txt#L1-9.
+var mention = regexp.MustCompile(`@(?:"([^"]+)"|([^\s"]+))`)
+
+// mentions records the files that the texts of a skill's input name: Claude Code reads them as the
+// skill is loaded, without a call.
+func (p *passed) mentions(input Object) {
+	for _, v := range input.All() {
+		text, err := unquote(v)
+		if err != nil {
+			continue
+		}
+		for _, m := range mention.FindAllStringSubmatch(text, MaxToolCalls) {
+			file, _, _ := strings.Cut(m[1]+m[2], "#")
+			for _, path := range slices.Compact([]string{m[1] + m[2], file, strings.TrimRight(file, ".,;:!?)]}'")}) {
+				if path != "" {
+					p.calls = append(p.calls, toolCall{name: p.name, shape: readKind, hasShape: true, input: toolInput{object: readCall(path)}})
+				}
+			}
+		}
+	}
+}
+
+// readCall returns the input of a call that reads a file.
+func readCall(path string) Object {
+	w := NewObjectWriter(nil)
+	w.String("file_path", path)
+	o, _ := ParseObject(w.End()) // valid: one string
+	return o
 }
 
 func (p *passed) object(o Object, names []string, depth int) {

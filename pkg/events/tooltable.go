@@ -93,8 +93,11 @@ var toolVendors = []struct {
 		{searchKind, []string{"grep_files"}},
 		{lookupKind, []string{"web_search"}},
 		{agentKind, []string{"spawn_agent", "Agent", "send_input", "followup_task", "resume_agent", "wait_agent", "interrupt_agent", "close_agent", "list_agents"}},
-		{todoKind, []string{"update_plan"}},
-		{otherKind, []string{"request_user_input", "request_permissions"}},
+		// Hooks see a tool's namespace before its name, without a separator.
+		{agentKind, []string{"collaborationspawn_agent", "collaborationfollowup_task", "collaborationsend_message", "collaborationwait_agent", "collaborationinterrupt_agent", "collaborationlist_agents"}},
+		{agentKind, []string{"multi_agent_v1send_input", "multi_agent_v1resume_agent", "multi_agent_v1wait_agent", "multi_agent_v1close_agent"}},
+		{todoKind, []string{"update_plan", "get_goal", "create_goal", "update_goal"}},
+		{otherKind, []string{"request_user_input", "request_user_input_async", "send_message_to_user_async", "request_permissions", "clockcurr_time", "clocksleep"}},
 		{bundleKind, []string{"multi_tool_use.parallel"}},
 	}},
 	// google-gemini/gemini-cli docs/tools and packages/core/src/tools/definitions/base-declarations.ts.

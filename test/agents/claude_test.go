@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookrouter/hookrouter/internal/guards/pathguard"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/workerfile/kind"
 	"github.com/hookrouter/hookrouter/pkg/events"
 	"github.com/hookrouter/hookrouter/pkg/worker"
+	"github.com/hookrouter/hookrouter/test/agents/stubmodel"
 )
 
 // denying denies the tool calls whose data has a text.
@@ -34,6 +37,42 @@ func TestClaudeAsksAboutTheShellCommandsOfSkills(t *testing.T) {
 	l.ran("")
 	l.told(reason)
 	l.recorded(events.ToolPre, "deny")
+}
+
+// What the prompt of a skill names with @ is read as the skill is loaded, without a tool call.
+func TestClaudeAsksAboutTheFilesOfSkills(t *testing.T) {
+	t.Parallel()
+	guard, err := pathguard.New(kind.Section{}, pathguard.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRouter(t)
+	r.hook(guard.Handler)
+	l := newLabAt(t, r, named(t, "claude-code"), scenario{command: stubmodel.Call("Skill", `{"skill": "state", "args": "of @.env"}`)})
+	l.write(".env", "SECRET-WORD")
+	l.write(".claude/skills/state/SKILL.md", "---\nname: state\ndescription: shows the state\n---\nShow $ARGUMENTS\n")
+	l.finishes()
+	l.recorded(events.ToolPre, "deny")
+	if l.model.Saw("SECRET-WORD") {
+		t.Error("the model got a file that the policy does not let it read")
+	}
+}
+
+// CLAUDE.md is loaded with the files that it imports, when the agent reads a file beside it. It is
+// the agent that may have written it.
+func TestClaudeImportsOnlyMarkdown(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, named(t, "claude-code"), scenario{command: stubmodel.Call("Read", `{"file_path": "sub/file"}`)})
+	l.write(".env", "SECRET-WORD")
+	l.write("guide.md", "GUIDE-WORD")
+	l.write("sub/file", "x")
+	l.write("sub/CLAUDE.md", "See @../.env and @../guide.md\n")
+	l.write(".claude/settings.json", `{"claudeMdExcludes": ["/other"]}`)
+	l.finishes()
+	l.told("GUIDE-WORD")
+	if l.model.Saw("SECRET-WORD") {
+		t.Error("the model got a file without a tool call")
+	}
 }
 
 // off are commands that switch all hooks off.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookrouter/hookrouter/pkg/events"
+	"github.com/hookrouter/hookrouter/test/agents"
 	"github.com/hookrouter/hookrouter/test/agents/stubmodel"
 )
 
@@ -27,6 +28,25 @@ func TestGooseDeniesToolsThatCallOthers(t *testing.T) {
 			l.finishes()
 			l.ran("")
 			l.told("fires no hook for the tools that")
+		})
+	}
+}
+
+// Codex reads the hooks anew for a sub-agent, after a program may have removed them. Models know the
+// tools of one of two namespaces.
+func TestCodexDeniesSubAgents(t *testing.T) {
+	t.Parallel()
+	for feature, call := range map[string]string{
+		"multi_agent":    stubmodel.Call("multi_agent_v1/spawn_agent", `{"message": "a task"}`),
+		"multi_agent_v2": stubmodel.Call("collaboration/spawn_agent", `{"message": "a task", "task_name": "job", "fork_turns": "none"}`),
+	} {
+		t.Run(feature, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t, named(t, "codex"), scenario{command: "rm ~/.codex/hooks.json", next: []string{call, "sleep 1"}, sub: []string{"echo of-a-sub-agent > marker"}})
+			l.agent.Args = func(r agents.Run) []string { return []string{"--enable", feature, r.Prompt} }
+			l.finishes()
+			l.ran("")
+			l.told("Codex reads its hooks again for a sub-agent")
 		})
 	}
 }

@@ -159,13 +159,13 @@ func TestARouterOfThisUserAnswers(t *testing.T) {
 		x.accept("5000")
 		x.answer("3", "a note\n", `{"a":1}`)
 	})
-	c := o.agent(t, "--timeout=9s", "copilot", "preToolUse")
+	c := o.agent(t, "--timeout=9s", "--scope=managed", "copilot", "preToolUse")
 	c.Env = append(c.Env, "CLAUDE_CODE_SESSION_ID=above")
 	if got := run(t, c); got != (outcome{`{"a":1}`, "a note\n", 3}) {
 		t.Errorf("%+v", got)
 	}
 	got := testkit.Receive(t, "the question", asked)
-	if got.Target != "/v1/agents/copilot?event=preToolUse" || got.Timeout != "9000" || got.Sessions != "CLAUDE_CODE_SESSION_ID=above," || string(got.Document) != document {
+	if got.Target != "/v1/agents/copilot?event=preToolUse&scope=managed" || got.Timeout != "9000" || got.Sessions != "CLAUDE_CODE_SESSION_ID=above," || string(got.Document) != document {
 		t.Errorf("%+v", got)
 	}
 }

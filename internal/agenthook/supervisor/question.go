@@ -74,7 +74,7 @@ type question struct {
 // The settings of a project may set environment variables. So if the command line names the server,
 // credentials below home take precedence.
 func questionOf(args []string, getenv func(string) string, home func() string) (q question, ok bool) {
-	server, named, below := "", false, ""
+	server, named, below, scope := "", false, "", ""
 	rest := args[1:]
 	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
 		name, value, joined := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest[0], "-"), "-"), "=")
@@ -91,6 +91,8 @@ func questionOf(args []string, getenv func(string) string, home func() string) (
 				return q, false
 			}
 			q.Timeout = strconv.FormatInt(d.Milliseconds(), 10)
+		case "scope":
+			scope = value
 		case "patience", "on-unreachable": // only for a router that does not answer
 		default:
 			return q, false
@@ -106,10 +108,13 @@ func questionOf(args []string, getenv func(string) string, home func() string) (
 		server = "127.0.0.1"
 	}
 	optioned := slices.ContainsFunc(rest, func(operand string) bool { return strings.HasPrefix(operand, "-") })
-	if q.name = LocalName(server); q.name == "" || optioned || len(rest) < 1 || len(rest) > 2 || rest[0] == "" || !plain(strings.Join(rest, "")) {
+	if q.name = LocalName(server); q.name == "" || optioned || len(rest) < 1 || len(rest) > 2 || rest[0] == "" || !plain(scope+strings.Join(rest, "")) {
 		return q, false
 	}
 	q.Target = "/v1/agents/" + rest[0] + "?event=" + strings.Join(rest[1:], "")
+	if scope != "" {
+		q.Target += "&scope=" + scope
+	}
 	for _, name := range SessionVariables {
 		if id := getenv(name); id != "" {
 			q.Sessions += name + "=" + id + ","

@@ -73,6 +73,7 @@ func hookOf(r *http.Request) (*agenthook.Hook, error) {
 		return h, wire.Errorf(wire.NotFound, "there is no agent %q here: see docs/http-api.md", name[:min(len(name), 80)])
 	}
 	var err error
+	h.Options.Managed = r.URL.Query().Get("scope") == "managed"
 	h.Options.Timeout, err = wire.Timeout(r.Header.Get(wire.HeaderTimeout), 0, maxAgentTime)
 	return h, err
 }

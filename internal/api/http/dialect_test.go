@@ -55,6 +55,18 @@ func TestClaudeCode(t *testing.T) {
 	}
 }
 
+// The agent's hook says whose settings it is in. Else the sub-agents of Codex are denied.
+func TestSubAgentsOfCodex(t *testing.T) {
+	t.Parallel()
+	b := start(t, router.Options{})
+	for query, denied := range map[string]bool{"": true, "&scope=user": true, "&scope=managed": false} {
+		got := b.post("/v1/agents/codex?event=PreToolUse"+query, `{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"spawn_agent","tool_input":{}}`)
+		if got.code != http.StatusOK || strings.Contains(got.body, `"permissionDecision":"deny"`) != denied {
+			t.Errorf("%q: %+v", query, got)
+		}
+	}
+}
+
 // A person who takes longer than the agent waits has not permitted anything.
 func TestAPersonIsTooLateForAnAgent(t *testing.T) {
 	t.Parallel()

@@ -85,7 +85,7 @@ func (c *ConnectCmd) Run(ctx context.Context, e *cli.Env) error {
 		return nil
 	}
 	if t.dialect == "codex" {
-		e.Out.Fold("Codex silently skips hooks that nobody has trusted: start codex, run /hooks and trust hook-agent.")
+		e.Out.Fold("Codex silently skips hooks that nobody has trusted: start codex, run /hooks and trust hook-agent. Its sub-agents are denied; --scope managed permits them.")
 	}
 	return nil
 }

@@ -136,6 +136,7 @@ var wild = map[string]string{
 	"commented hooks":       "{\n  \"hooks\": {\n    // \"PreToolUse\": []\n  }\n}\n",
 	"hooks first":           "{\"hooks\": {\"Notification\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"beep\"}]}]}, \"z\": null, \"a\": [1.50, 1e3, \"\\u00e9\"]}\n",
 	"odd spaces":            "{ \"a\" :1 ,\"b\":  { } ,\n\n\n  \"hooks\" : { \"SessionEnd\" :[ {\"hooks\":[]} ] } }   \n\n",
+	"excludes":              "{\n  \"claudeMdExcludes\": [\n    \"/other/CLAUDE.md\"\n  ]\n}\n",
 	"another scope's name":  "{\n  \"disableAllHooks\": false,\n  \"statusLine\": {\"type\": \"command\", \"command\": \"echo hook-agent\"}\n}\n",
 }
 
@@ -202,6 +203,14 @@ func checkConnected(t *testing.T, agent, path, before string) {
 	}
 	delete(now, "hooks")
 	delete(was, "hooks")
+	if agent == "claude-code" {
+		kept, _ := was["claudeMdExcludes"].([]any)
+		if got := encoded(now["claudeMdExcludes"]); got != encoded(append(kept, "**/!(*.md)")) {
+			t.Errorf("CLAUDE.md can't import %s", got)
+		}
+		delete(now, "claudeMdExcludes")
+		delete(was, "claudeMdExcludes")
+	}
 	if encoded(now) != encoded(was) {
 		t.Errorf("kept %s, want %s", encoded(now), encoded(was))
 	}

@@ -1,7 +1,9 @@
 package agents
 
 import (
+	"bytes"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/BurntSushi/toml"
@@ -28,6 +30,13 @@ func TestDemands(t *testing.T) {
 		}
 		if err := toml.Unmarshal(after, &is); err != nil || is.Features["hooks"] != true || is.Features[ttyFeature] != false || len(is.Hooks) != len(codex.events()) {
 			t.Errorf("%s: %v: %s", name, err, after)
+		}
+		if h, ok := written(after, codex); !ok || !slices.Equal(h.args, []string{"--server=x"}) || len(codex.altered(after, h)) > 0 {
+			t.Errorf("%s: read as %+v", name, h)
+		}
+		older := bytes.ReplaceAll(after, []byte(managedFlag+" "), nil)
+		if h, _ := written(older, codex); bytes.Equal(older, after) || !slices.Contains(codex.altered(older, h), "PreToolUse") {
+			t.Errorf("%s: sub-agents are denied, and doctor says nothing", name)
 		}
 		if left, err := remove(after, codex); err != nil || string(left) != text {
 			t.Errorf("%s: %v: left %q", name, err, left)

@@ -185,9 +185,13 @@ func (t target) limits(d agenthook.Dialect, path string, list *findings) {
 	}
 	list.say("note", "not gated: %s", strings.Join(ungated, ", "))
 	switch {
+	case t.dialect == "claude-code":
+		list.say("note", "hooks of skills and agents run beside hook-agent, and may change what it judged, unless managed settings have allowManagedHooksOnly")
+	case t.dialect == "gemini":
+		list.say("note", "an editor that runs gemini with --acp calls no hooks: tools are not gated there")
 	case t.demands:
 		list.say("note", "Codex runs the hooks of %s without asking for trust, and people can't switch them off", path)
 	case t.dialect == "codex":
-		list.say("note", "Codex silently skips hooks that nobody has trusted: start codex, run /hooks and trust hook-agent, again after each connect. `hookctl connect codex --scope managed`, as root, needs no trust")
+		list.say("note", "Codex silently skips hooks that nobody has trusted: start codex, run /hooks and trust hook-agent, again after each connect. `hookctl connect codex --scope managed`, as root, needs no trust and permits sub-agents")
 	}
 }

@@ -181,6 +181,7 @@ func TestDoctorFindsWhatTakesTheGateAway(t *testing.T) {
 		"a background hook": func(text string) string {
 			return strings.Replace(text, event, strings.TrimSuffix(event, `"command": "`)+`"async": true, "command": "`, 1)
 		},
+		"imports of other files": func(text string) string { return strings.Replace(text, `"**/!(*.md)"`, `"x"`, 1) },
 		"all switched off": func(text string) string {
 			return strings.Replace(text, `"hooks": {`, `"disableAllHooks": true, "hooks": {`, 1)
 		},

@@ -18,6 +18,9 @@ func remove(settings []byte, t target) ([]byte, error) {
 		}
 		from, to, found := next(&root, t.dialect)
 		if !found {
+			from, to, found = t.also.span(&root)
+		}
+		if !found {
 			return settings, nil
 		}
 		settings = slices.Concat(settings[:from], settings[to:])

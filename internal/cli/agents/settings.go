@@ -35,11 +35,16 @@ func add(settings []byte, h hooks) ([]byte, error) {
 			return nil, err
 		}
 		text := strings.TrimSuffix(strings.ReplaceAll(pretty(h.target.entry(h.of(e))), "  ", step), "\n")
-		if settings, err = appendTo(settings, e.Native, indented(text, strings.Repeat(step, 3)), step); err != nil {
+		if settings, err = appendTo(settings, []string{"hooks"}, e.Native, indented(text, strings.Repeat(step, 3)), step); err != nil {
 			return nil, err
 		}
 	}
-	return settings, nil
+	if e := h.target.also; e.list != "" && !e.in(settings) {
+		if settings, err = ensure(settings, nil, e.list, "[]", step); err == nil {
+			settings, err = appendTo(settings, nil, e.list, strings.TrimSpace(pretty(e.text)), step)
+		}
+	}
+	return settings, err
 }
 
 // broken returns why a configuration can't be read, even by its agent, or nil if it can.
@@ -90,15 +95,15 @@ func ensure(settings []byte, path []string, name, value, step string) ([]byte, e
 	return replaceEmpty(settings, end, text, depth[len(step):]), nil
 }
 
-// appendTo appends an entry to the list of an event.
-func appendTo(settings []byte, event, entry, step string) ([]byte, error) {
-	o, _, err := descend(settings, []string{"hooks"})
+// appendTo appends an entry to a list in the object at a path.
+func appendTo(settings []byte, path []string, name, entry, step string) ([]byte, error) {
+	o, _, err := descend(settings, path)
 	if err != nil {
 		return nil, err
 	}
-	v, _ := member(o, event)
+	v, _ := member(o, name)
 	list := v.Value.(*hujson.Array) // ensure has checked the type
-	depth := strings.Repeat(step, 3)
+	depth := strings.Repeat(step, len(path)+2)
 	text := newline(settings) + depth + entry
 	if n := len(list.Elements); n > 0 {
 		return insert(settings, list.Elements[n-1].EndOffset, ","+text), nil

@@ -3,6 +3,7 @@ package agents
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -49,6 +50,9 @@ func (c change) summary(h hooks) (rows [][]term.Cell, ok bool) {
 		fact("waits", "at most "+h.timeout.String()+" for an answer, people's included")
 		fact("gates", strings.Join(gated, ", "))
 		fact("also at", strings.Join(told, ", "))
+		if e := t.also; e.list != "" {
+			fact("sets", fmt.Sprintf("%s, since %s", e.list, e.why))
+		}
 	}
 	switch {
 	case !t.merge:

@@ -24,6 +24,7 @@ type target struct {
 	paths   map[string]string // of the configuration, by scope; relative to the home, the project, and the root
 	merge   bool              // people keep other settings in the file too
 	toml    bool              // the file is TOML, not JSON
+	also    element           // that keeps the agent from a way around the hooks; if any
 	demands bool              // the file has settings that people must not change
 	moved   moved             // the variable that moves the user's files
 	instead string            // the variable that replaces the machine's file
@@ -56,6 +57,7 @@ func targets() []target {
 			dialect: "claude-code", program: "claude", merge: true, unit: time.Second, entry: closedEntry,
 			paths: map[string]string{user: ".claude/settings.json", project: ".claude/settings.json", managed: "etc/claude-code/managed-settings.json"},
 			moved: moved{"CLAUDE_CONFIG_DIR", ".claude"},
+			also:  element{"claudeMdExcludes", "**/!(*.md)", "CLAUDE.md can import any file, such as .env, without a hook"},
 		},
 		{
 			dialect: "codex", program: "codex", merge: true, unit: time.Second, entry: claudeEntry,
@@ -106,6 +108,9 @@ func find(dialect string) (target, error) {
 // short bounds the timeout of a hook whose answer the agent does not obey.
 const short = 10 * time.Second
 
+// managedFlag tells hook-agent that only the administrator can change its settings.
+const managedFlag = "--scope=" + managed
+
 // of returns the hook for one event.
 func (h hooks) of(e agenthook.Event) hook {
 	timeout := h.timeout
@@ -114,6 +119,9 @@ func (h hooks) of(e agenthook.Event) hook {
 	}
 	words := []string{h.program}
 	words = append(words, h.args...)
+	if h.target.demands {
+		words = append(words, managedFlag)
+	}
 	words = append(words, "--timeout="+deadline(timeout).String(), h.target.dialect, e.Native)
 	for i, w := range words {
 		words[i] = quoted(w)

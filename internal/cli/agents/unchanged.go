@@ -79,6 +79,9 @@ func (t target) checkHooks(path string, getenv func(string) string, settings []b
 		if altered := t.altered(settings, h); len(altered) > 0 {
 			list.say("fail", "in %s the hook for %s is not as connect writes it: connect again", path, strings.Join(altered, ", "))
 		}
+		if e := t.also; e.list != "" && !e.in(settings) {
+			list.say("fail", "%s lacks %q in %s: %s: connect again", path, e.text, e.list, e.why)
+		}
 	}
 	if t.dialect == "codex" {
 		t.checkFeatures(path, getenv, list)

@@ -105,7 +105,8 @@ func written(settings []byte, t target) (hooks, bool) {
 		if len(words) < 4 {
 			return hooks{}, false
 		}
-		return hooks{program: words[0], args: words[1 : len(words)-3], timeout: time.Duration(h.timeout) * t.unit, target: t}, true
+		args := slices.DeleteFunc(words[1:len(words)-3], func(word string) bool { return word == managedFlag }) // which hooks.of adds
+		return hooks{program: words[0], args: args, timeout: time.Duration(h.timeout) * t.unit, target: t}, true
 	}
 	return hooks{}, false
 }

@@ -21,6 +21,9 @@ func readResponses(body object) (tools []string, results int) {
 		if strings.HasSuffix(text(item["type"]), "_call_output") {
 			results++
 		}
+		for _, tool := range objects(item["tools"]) { // of additional_tools
+			tools = append(tools, text(tool["name"]))
+		}
 	}
 	for _, tool := range objects(body["tools"]) {
 		if name := text(tool["name"]); name != "" {
@@ -31,6 +34,12 @@ func readResponses(body object) (tools []string, results int) {
 }
 
 func responseItem(t turn) object {
+	if space, name, ok := strings.Cut(t.tool, "/"); ok {
+		return with(responseItem(turn{id: t.id, tool: name, args: t.args}), object{"namespace": space})
+	}
+	if t.tool != "" && !strings.HasPrefix(t.args, "{") {
+		return object{"id": "ctc_" + t.id, "type": "custom_tool_call", "status": "completed", "call_id": "call_" + t.id, "name": t.tool, "input": t.args}
+	}
 	if t.tool != "" {
 		return object{"id": "fc_" + t.id, "type": "function_call", "status": "completed", "call_id": "call_" + t.id, "name": t.tool, "arguments": t.args}
 	}

@@ -25,7 +25,8 @@ var shells = []struct {
 // calling starts a command that is the call of another tool than the shell.
 const calling = "\x00call "
 
-// Call returns a command that makes the agent call a tool. input is a JSON object.
+// Call returns a command that makes the agent call a tool. input is a JSON object. For a tool of a
+// namespace of OpenAI Responses, tool is NAMESPACE/NAME.
 func Call(tool, input string) string { return calling + tool + " " + input }
 
 func described(command string) object {
