@@ -207,6 +207,23 @@ func (m message) extraMember() string {
 	return ""
 }
 
+// judgeable returns a valid message without the members that JSON-RPC does not define: hooks do not
+// see them.
+func (m message) judgeable() message {
+	if m.extraMember() == "" {
+		return m
+	}
+	w := events.NewObjectWriter(make([]byte, 0, len(m.raw)))
+	for name, value := range m.members.All() {
+		if slices.Contains(reserved, name) {
+			w.Raw(name, value)
+		}
+	}
+	m.raw = w.End()
+	m.members, _ = events.ParseObject(m.raw) // made of one that was parsed
+	return m
+}
+
 // strayID returns the id of an invalid message; nil unless its top level has exactly one.
 func strayID(raw []byte) (id jsontext.Value) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))

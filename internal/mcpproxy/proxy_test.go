@@ -342,6 +342,29 @@ func TestUnreadableResult(t *testing.T) {
 	}
 }
 
+// The client gets nothing of a judged response that hooks do not see.
+func TestMembersBesideTheResult(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	seen := make(chan string, 1)
+	b.at("tool:post", func(_ context.Context, e worker.Event) (worker.Result, error) {
+		seen <- string(e.Data)
+		return worker.Continue()
+	})
+	s := open(t, b.url, "members")
+	s.send(call(1, "read", `{}`))
+	s.saw()
+	r := s.answer()
+	if data := <-seen; strings.Contains(data, "SECRET") || strings.Contains(r.raw, "SECRET") || r.Result == nil {
+		t.Errorf("hooks saw %s; the client got %s", data, r.raw)
+	}
+	s.send(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	s.saw()
+	if line := s.next(); !strings.Contains(line, "SECRET") {
+		t.Errorf("what nobody judges was changed: %s", line)
+	}
+}
+
 // No response to a request that nothing judges can be taken for the result of a call.
 func TestAResponseForTwoRequests(t *testing.T) {
 	t.Parallel()

@@ -78,6 +78,7 @@ func (p *Proxy) answer(ctx context.Context, m message) {
 		p.client.send(m.raw)
 		return
 	}
+	m = m.judgeable()
 	if !e.task {
 		e.call.duration = time.Since(e.call.began)
 		if _, result, err := outcome(m); err == nil && !e.call.reads() { // before the server sends more about the task

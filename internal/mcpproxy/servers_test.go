@@ -88,6 +88,8 @@ func answers(mode, method, id string) []string {
 			"trick/no-utf-8": `{"jsonrpc":"2.0","id":` + id + `,"i` + "\xff" + `d":1,` + secret + `}`,
 			"trick/result":   `{"jsonrpc":"2.0","id":` + id + `,"result":{},` + secret + `}`,
 		}[method]}
+	case mode == "members":
+		return []string{`{"jsonrpc":"2.0","id":` + id + `,"note":"SECRET","result":` + content + `}`}
 	case mode == "surrogate":
 		return []string{result(`{"content":[{"type":"text","text":"SECRET \ud800"}]}`)}
 	case mode == "otherid" && method == "tools/call":

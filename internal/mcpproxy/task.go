@@ -42,6 +42,7 @@ func (p *Proxy) taskNews(ctx context.Context, m message) {
 		p.client.send(m.raw)
 		return
 	}
+	m = m.judgeable()
 	id, _ := params.GetString("taskId")
 	c := p.requests.taskOf(id)
 	if c == nil {

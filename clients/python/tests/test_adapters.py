@@ -72,7 +72,7 @@ async def test_what_a_tool_raises_is_raised_and_nothing_else(hook_router):
     odd = await hooks.tool("s", CALL, lambda given: float("nan"))
     assert "withheld" in odd.denied
     assert odd.result is None
-    assert "nobody was asked" in hooks.recall("Echo", "s", "an id").denied
+    assert "nobody was asked" in hooks.recall("Echo", {"x": 1}, "s", "an id").denied
     hook_router.kill()
     ran = []
     gone = await hooks.tool("s", CALL, ran.append)
@@ -96,3 +96,31 @@ async def test_text_of_sessions_that_run_beside_each_other_is_apart(hook_router)
         outcomes = await asyncio.gather(*(hooks.tool(name, CALL, lambda given: 1) for name in names))
         assert [outcome.text for outcome in outcomes] == [f"for {name}" for name in names]
         hooks.close()
+
+
+async def test_calls_with_one_id_are_reported_apart(hook_router):
+    hooks = Hooks("test")
+    for x in (1, 2):
+        hooks.remember(await hooks.before("s", {**CALL, "tool_input": {"x": x}}), "s", "id")
+    hooks.remember(await hooks.before("s", {**CALL, "tool_name": "Other"}), "s", "id")
+    assert hooks.recall("Echo", {"x": 2}, "s", "id").call.tool_input == {"x": 2}
+    assert hooks.recall("Other", "as the SDK shows it", "s", "id").call.tool_name == "Other"
+    assert "nobody was asked" in hooks.recall("Other", {"x": 1}, "s", "id").denied
+    assert hooks.recall("Echo", {"x": 1}, "s", "id").call.tool_input == {"x": 1}
+    assert "nobody was asked" in hooks.recall("Echo", {"x": 1}, "s", "id").denied
+    for x in (1, 2):
+        hooks.remember(await hooks.before("s", {**CALL, "tool_input": {"x": x}}), "s", "id")
+    assert "nobody was asked" in hooks.recall("Echo", {"x": 3}, "s", "id").denied
+    hooks.close()
+
+
+async def test_a_result_that_hooks_cannot_see_is_withheld(hook_router):
+    async def later():
+        yield "secret"
+
+    hooks = Hooks("test")
+    for result in ((x for x in ["secret"]), {"rows": iter(["secret"])}, later()):
+        outcome = await hooks.tool("s", CALL, lambda given, result=result: result)
+        assert "withheld" in outcome.denied
+        assert outcome.result is None
+    hooks.close()

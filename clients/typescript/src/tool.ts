@@ -75,13 +75,22 @@ export async function runTool<T>(agent: Agent, call: ToolCall, fn: (input: Recor
 
   /** Returns the tool's result after tool:post. */
   async function judged(result: unknown, success: boolean): Promise<unknown> {
-    const json = JSON.parse(JSON.stringify(result) ?? "null") as unknown // as the model would get it
+    const json = JSON.parse(JSON.stringify(result, shown) ?? "null") as unknown // as the model would get it
     const sent = isPlain(json) ? json : { output: json }
     const took = Math.round(performance.now() - began)
     const { tool_result: heard } = await send("tool:post", { ...about, tool_result: sent, success, duration_ms: took })
     if (heard !== undefined && stringify(heard) === stringify(sent)) return result
     return !isPlain(json) && isPlain(heard) && "output" in heard && Object.keys(heard).length === 1 ? heard.output : heard
   }
+}
+
+/** A replacer of JSON.stringify that refuses what JSON omits, and hooks could not see. */
+function shown(_: string, value: unknown): unknown {
+  const isEmpty = typeof value === "object" && value !== null && !Array.isArray(value) && !isPlain(value) && Object.keys(value).length === 0
+  if (isEmpty || value instanceof Error || typeof value === "function") {
+    throw new HookRouterError(`the tool has run; its result is withheld: hooks can't see what is in ${Object.prototype.toString.call(value)}`)
+  }
+  return value
 }
 
 /** Returns the permitted data. Throws a DeniedError if the verdict is not a permission. */

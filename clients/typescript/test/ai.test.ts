@@ -138,6 +138,28 @@ test("a denied result does not reach the model, a masked one does", async (t) =>
   assert.match(masked.sent()[1] ?? "", /masked/)
 })
 
+test("a tool's toModelOutput gets only what hooks could see", async (t) => {
+  const router = await Router.start(t)
+  const seen: unknown[] = []
+  await router.guard((event) => (seen.push(event.data.tool_result), allow()), { events: ["tool:post"] })
+  const agent = (await router.client("agent")).agent()
+  const secrets = [new Map([["a", "secret"]]), { rows: new Set(["secret"]) }, new Error("secret"), new URLSearchParams({ a: "secret" }), { text: () => "secret" }]
+  for (const result of [{ text: "fine" }, ...secrets]) {
+    const shown: unknown[] = []
+    const bash = tool({
+      inputSchema: z.object({ command: z.string() }),
+      execute: (): unknown => result,
+      toModelOutput: ({ output }) => ({ type: "text", value: String(shown.push(output)) }),
+    })
+    const model = script()
+    await generateText({ model, tools: guard(agent, { bash }).tools, prompt: "list files", stopWhen: isStepCount(5) })
+    const sent = JSON.stringify(model.doGenerateCalls[1]?.prompt)
+    assert.equal(shown.includes(result), !secrets.includes(result as never))
+    assert.equal(sent.includes("withheld"), secrets.includes(result as never))
+  }
+  assert.ok(!JSON.stringify(seen).includes("secret"))
+})
+
 test("input that the tool does not take, or another tool, does not run", async (t) => {
   for (const change of [{ tool_input: { command: 7 } }, { tool_input: "ls" }, { tool_name: "rm" }]) {
     const { ran, run } = await turn(t, on("tool:pre", ({ data }) => modify({ ...data, ...change })))

@@ -86,6 +86,20 @@ test("an error that an event can't hold is reported", async (t) => {
   assert.deepEqual(seen, ["xxxxxx", "half \ufffd"])
 })
 
+test("a result that hooks can't see is withheld", async (t) => {
+  const router = await Router.start(t)
+  const agent = (await router.client("agent")).agent({ session: "s" })
+  async function* later() {
+    yield "secret"
+  }
+  for (const result of [later(), new Map([["a", "secret"]]), { rows: new Set(["secret"]) }, new Error("secret"), () => "secret"]) {
+    await assert.rejects(runTool(agent, { tool_name: "Fetch", tool_input: {} }, () => result), /its result is withheld/)
+  }
+  for (const result of [undefined, { at: new Date(0), of: [new Uint8Array(1), null] }]) {
+    assert.equal(await runTool(agent, { tool_name: "Fetch", tool_input: {} }, () => result), result)
+  }
+})
+
 test("null and {} let an event pass", () => {
   assert.deepEqual([encodeResult(null), encodeResult({}), encodeResult(allow())], ["null", "{}", '{"action":"continue"}'])
 })

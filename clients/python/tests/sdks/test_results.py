@@ -41,6 +41,7 @@ def sees(seen: list[Any]) -> Any:
 
 @only("pydantic-ai")
 async def test_hooks_see_results_as_pydantic_ai_shows_them(lab: Lab) -> None:  # noqa: F811
+    import pydantic
     from pydantic_ai import Agent
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
@@ -50,9 +51,21 @@ async def test_hooks_see_results_as_pydantic_ai_shows_them(lab: Lab) -> None:  #
     told: list[str] = []
     seen: list[Any] = []
 
+    @pydantic.dataclasses.dataclass
+    class Page:
+        title: str = "t"
+
+        @pydantic.computed_field
+        def text(self) -> str:
+            return "secret page"
+
+        @pydantic.field_serializer("title")
+        def show(self, _: str) -> str:
+            return "secret title"
+
     def calls(messages: Any, info: Any) -> ModelResponse:
         if len(messages) == 1:
-            return ModelResponse(parts=[ToolCallPart(name, {}) for name in ("row", "kind", "twice")])
+            return ModelResponse(parts=[ToolCallPart(name, {}) for name in ("row", "kind", "page", "twice")])
         told.extend(part.model_response_str() for part in messages[-1].parts)
         return ModelResponse(parts=[TextPart("finished")])
 
@@ -60,11 +73,13 @@ async def test_hooks_see_results_as_pydantic_ai_shows_them(lab: Lab) -> None:  #
     agent = Agent(FunctionModel(calls), capabilities=[HookCapability(**lab.options)])
     agent.tool_plain(lambda: ROW, name="row")
     agent.tool_plain(lambda: KIND, name="kind")
+    agent.tool_plain(lambda: [Page()], name="page")
     agent.tool_plain(lambda: {1: "secret", "1": "fine"}, name="twice")
     await agent.run("go")
-    assert sorted(seen, key=str) == sorted(SEEN, key=str)
-    assert [json.loads(text) for text in told[:2]] == SEEN
-    assert "withheld" in told[2]
+    page = [{"title": "secret title", "text": "secret page"}]
+    assert sorted(seen, key=str) == sorted([*SEEN, {"output": page}], key=str)
+    assert [json.loads(text) for text in told[:3]] == [*SEEN, page]
+    assert "withheld" in told[3]
 
 
 @only("google-adk")
@@ -168,6 +183,42 @@ async def test_a_changed_input_is_all_that_a_tool_gets(lab: Lab) -> None:  # noq
 
 
 @only("openai-agents")
+async def test_hooks_see_results_as_openai_shows_them(lab: Lab) -> None:  # noqa: F811
+    from agents import Runner, function_tool
+    from pydantic import BaseModel, Field
+
+    from hookrouter.adapters.openai_agents import RouterHooks
+
+    from .sdk_openai_agents import stub_agent
+
+    class Hidden(BaseModel):
+        name: str = "n"
+        token: str = Field("secret token", exclude=True)
+
+    class Odd:
+        def __str__(self) -> str:
+            return "fine"
+
+        def __repr__(self) -> str:
+            return "secret token"
+
+    seen: list[Any] = []
+    lab.start(sees(seen))
+    for result in (Hidden(), {"odd": Odd()}):
+
+        @function_tool
+        def bash(command: str, description: str = "") -> Any:
+            return result  # noqa: B023  it runs in this turn
+
+        lab.model.command("true")
+        hooks = RouterHooks(**lab.options)
+        await Runner.run(hooks.guard(stub_agent(lab, bash)), "go", run_config=hooks.run_config(lab.session))
+        assert not lab.saw("secret token")
+    assert lab.saw("'odd': 'fine'")
+    assert seen == [{"name": "n"}, {"odd": "fine"}]
+
+
+@only("openai-agents")
 def test_what_an_agent_gets_later_is_not_what_was_guarded() -> None:
     from agents import Agent
     from agents.mcp import MCPServerStdio
@@ -229,3 +280,70 @@ async def test_a_live_run_is_refused(lab: Lab) -> None:  # noqa: F811
         async for _ in runner.run_live(user_id="u", session_id=lab.session, live_request_queue=queue):
             pass
     assert sent == []
+
+
+@only("pydantic-ai")
+async def test_hooks_see_an_input_whatever_validators_make_of_it(lab: Lab) -> None:  # noqa: F811
+    from collections import deque
+    from collections.abc import Iterable
+
+    from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+
+    from hookrouter.adapters.pydantic_ai import HookCapability
+
+    class Opaque:
+        def __init__(self, text: str) -> None:
+            self.text = text
+
+    class Private(BaseModel):
+        text: str
+        _kept: str = PrivateAttr("")
+
+        def model_post_init(self, _: Any) -> None:
+            self._kept, self.text = self.text, "fine"
+
+    class Hidden(BaseModel):
+        text: str = Field(exclude=True)
+
+    @dataclasses.dataclass
+    class Initial:
+        text: dataclasses.InitVar[str]
+
+        def __post_init__(self, text: str) -> None:
+            self.kept = text
+
+    kinds: list[tuple[Any, Any, Any]] = [
+        (Annotated[Any, AfterValidator(Opaque)], "value", lambda given: given.text),
+        (Private, {"text": "value"}, lambda given: given._kept),
+        (deque[Hidden], [{"text": "value"}], lambda given: given[0].text),
+        (Initial, {"text": "value"}, lambda given: given.kept),
+        (Iterable[str], ["value"], lambda given: next(iter(given))),
+    ]
+    asked: list[Any] = []
+
+    def guard(event: str, data: dict[str, Any]) -> HookResult:
+        if event == "tool:pre":
+            asked.append(data["tool_input"]["given"])
+        return HookResult()
+
+    lab.start(guard)
+    for kind, sent, read in kinds:
+        got: list[str] = []
+
+        def tool(given: Any) -> str:
+            got.append(read(given))  # noqa: B023  it runs in this turn
+            return "done"
+
+        def calls(messages: Any, info: Any) -> ModelResponse:
+            part = TextPart("finished") if len(messages) > 1 else ToolCallPart("tool", {"given": sent})  # noqa: B023
+            return ModelResponse(parts=[part])
+
+        tool.__annotations__["given"] = kind
+        agent = Agent(FunctionModel(calls), capabilities=[HookCapability(**lab.options)])
+        agent.tool_plain(tool)
+        await agent.run("go")
+        assert got == ["value"]
+    assert asked == [sent for _, sent, _ in kinds]

@@ -8,7 +8,7 @@ import functools
 import inspect
 import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -23,7 +23,9 @@ from ._bridge import Bridge, Heard
 
 T = TypeVar("T")
 MAX_OPEN = 4096
-"""The maximum number of unreported calls; SDKs may drop some."""
+"""The maximum number of ids of unreported calls; SDKs may drop some."""
+MAX_ALIKE = 64
+"""The maximum number of unreported calls with one id."""
 Send = Callable[[str, Mapping[str, Any], Heard], Awaitable[Execution]]
 
 
@@ -43,6 +45,8 @@ class Outcome:
     call: ToolCall
     result: Any = None
     """The tool's result; if hooks changed it, the changed result as JSON data."""
+    judged: Any = None
+    """The result as JSON data, as hooks saw and left it."""
     changed: bool = False
     denied: str = ""
     """What the model gets instead of a result; empty if there is a result."""
@@ -89,7 +93,7 @@ class Hooks:
     ) -> None:
         self.session, self._signals = session, signals
         self._fallback = new_id()
-        self._open: dict[tuple[str, ...], Outcome] = {}
+        self._open: dict[tuple[str, ...], list[Outcome]] = {}
         self._bridge = Bridge(source or f"/{sdk}", display, on_pending, {"name": sdk, **connection})
         self.close = self._bridge.close
 
@@ -113,15 +117,25 @@ class Hooks:
 
     def remember(self, outcome: Outcome, *key: str) -> Outcome:
         """Keep the outcome of a call until it is reported."""
-        self._open[key] = outcome
+        alike = self._open.setdefault(key, [])
+        alike.append(outcome)
+        del alike[:-MAX_ALIKE]
         if len(self._open) > MAX_OPEN:
             self._open.pop(next(iter(self._open)), None)  # never reported
         return outcome
 
-    def recall(self, name: str, *key: str) -> Outcome:
-        """Return the kept outcome; for a call that the router was not asked about, a denial."""
-        nobody = Outcome(ToolCall(name), denied=f"The result of {name} was withheld: nobody was asked about the call")
-        return self._open.pop(key, nobody)
+    def recall(self, name: str, given: Any, *key: str) -> Outcome:
+        """Return the kept outcome of a call with this input; for a call that the router was not
+        asked about, a denial. Models may give several calls the same id."""
+        alike = self._open.get(key, [])
+        same = [one for one in alike if one.call.tool_name == name]
+        found = [one for one in same if one.call.tool_input == given] or (same if len(same) == 1 else [])
+        if not found:
+            return Outcome(ToolCall(name), denied=f"The result of {name} was withheld: nobody was asked about the call")
+        self._open[key] = [one for one in alike if one is not found[0]]
+        if not self._open[key]:
+            del self._open[key]
+        return found[0]
 
     async def failed(self, session: str, outcome: Outcome, error: BaseException) -> None:
         """Report the exception of a tool, or a ToolFailed. after() reports what the model gets for
@@ -199,7 +213,7 @@ async def _after(send: Send, outcome: Outcome, result: Any, success: bool = True
     took = time.monotonic() - outcome.began
     try:
         sent = plain(result)
-        heard = await after_tool(_hearing(send, outcome), outcome.call, sent, took, success=success)
+        outcome.judged = heard = await after_tool(_hearing(send, outcome), outcome.call, sent, took, success=success)
     except Exception as error:
         outcome.denied = _denial(f"{outcome.call.tool_name} has run, and its result was withheld", error)
         return outcome
@@ -226,17 +240,24 @@ def plain(value: Any) -> Any:
     omit something.
 
     Values that JSON can't represent become their model dump, their fields, their value, or their
-    text. ValueError for keys that differ in Python and are the same in JSON.
+    text. ValueError for keys that differ in Python and are the same in JSON, TypeError for a
+    generator, whose values only its reader gets.
     """
     return _json.decode(json.dumps(value, default=_dumped))
 
 
 def _dumped(value: Any) -> Any:
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return dump(mode="json")
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+    if isinstance(value, Iterator | AsyncIterator):
+        raise TypeError(f"a {type(value).__name__} can't be judged: return its values in a list")
+    if isinstance(value, type):
+        return str(value)
+    pydantic = getattr(value, "__pydantic_serializer__", None)  # it adds computed fields
+    dumped = pydantic.to_python(value, mode="json") if pydantic is not None else {}
+    if dataclasses.is_dataclass(value) and isinstance(dumped, dict):
+        fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        return fields | {name: one for name, one in dumped.items() if not isinstance(fields.get(name), bytes)}
+    if pydantic is not None:
+        return dumped
     return value.value if isinstance(value, enum.Enum) else str(value)
 
 

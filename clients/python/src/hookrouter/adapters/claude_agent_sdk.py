@@ -66,7 +66,7 @@ class RouterHooks:
     async def after(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
         """Report the result of a tool."""
         session, result = told["session_id"], told["tool_response"]
-        outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
+        outcome = self.hooks.recall(told["tool_name"], told.get("tool_input"), session, told["tool_use_id"])
         if not outcome.denied:
             await self.hooks.after(session, outcome, result)
         if outcome.changed and not _takes(told["tool_name"], result, outcome.result):
@@ -79,7 +79,7 @@ class RouterHooks:
     async def failed(self, told: Any, tool_use_id: Any, context: Any) -> dict[str, Any]:
         """Report that a tool failed."""
         session, error = told["session_id"], told["error"]
-        outcome = self.hooks.recall(told["tool_name"], session, told["tool_use_id"])
+        outcome = self.hooks.recall(told["tool_name"], told.get("tool_input"), session, told["tool_use_id"])
         await self.hooks.failed(session, outcome, ToolFailed(None, str(error)))
         return _said("PostToolUseFailure", outcome.text)
 

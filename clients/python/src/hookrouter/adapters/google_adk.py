@@ -13,10 +13,16 @@ from typing import Any
 
 from google.adk.code_executors import BuiltInCodeExecutor
 from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.tools.load_artifacts_tool import LoadArtifactsTool
+from google.adk.tools.load_mcp_resource_tool import LoadMcpResourceTool
 from google.genai import types
 
 from ..errors import Denied
-from ._hooks import Hooks, joined
+from ..tools import ToolCall
+from ._hooks import Hooks, Outcome, joined
+
+_UNSEEN = (LoadArtifactsTool, LoadMcpResourceTool)
+"""Tools whose result names what the SDK then adds to the request, where no hook sees it."""
 
 
 class HookPlugin(BasePlugin):
@@ -64,7 +70,12 @@ class HookPlugin(BasePlugin):
         """Ask whether a tool may run; a returned result means that it may not."""
         session, key = _keys(tool_context)
         call = {"tool_name": tool.name, "tool_input": tool_args, "tool_call_id": tool_context.function_call_id}
-        outcome = self.hooks.remember(await self.hooks.before(session, call), session, key)
+        if isinstance(tool, _UNSEEN):
+            why = f"The call of {tool.name} was denied: hooks can't see what it loads; use a tool that returns it"
+            outcome = Outcome(ToolCall(tool.name, tool_args), denied=why)
+        else:
+            outcome = await self.hooks.before(session, call)
+        self.hooks.remember(outcome, session, key)
         if outcome.denied:
             return {"error": outcome.refusal}
         given = outcome.call.tool_input
@@ -75,7 +86,7 @@ class HookPlugin(BasePlugin):
     async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any) -> Any:
         """Report the result of a tool; a returned result replaces it."""
         session, key = _keys(tool_context)
-        outcome = self.hooks.recall(tool.name, session, key)
+        outcome = self.hooks.recall(tool.name, tool_args, session, key)
         if not outcome.denied:
             await self.hooks.after(session, outcome, result)
         if outcome.denied:
@@ -90,7 +101,7 @@ class HookPlugin(BasePlugin):
     ) -> None:
         """Report the exception of a tool."""
         session, key = _keys(tool_context)
-        await self.hooks.failed(session, self.hooks.recall(tool.name, session, key), error)
+        await self.hooks.failed(session, self.hooks.recall(tool.name, tool_args, session, key), error)
 
     async def close(self) -> None:
         """Disconnect."""

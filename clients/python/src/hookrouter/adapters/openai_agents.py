@@ -80,9 +80,10 @@ class RouterHooks:
             outcome = await self.hooks.tool(session, call, run)
             if outcome.denied:
                 return outcome.refusal
+            shown = outcome.judged  # the model would get the str() of an object, which hooks did not see
             if not outcome.text:
-                return outcome.result
-            return joined(outcome.result if isinstance(outcome.result, str) else str(outcome.result), outcome.text)
+                return shown
+            return joined(shown if isinstance(shown, str) else str(shown), outcome.text)
 
         return dataclasses.replace(tool, on_invoke_tool=invoke)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, RootModel, SecretBytes, SecretStr
@@ -70,7 +71,7 @@ class HookCapability(AbstractCapability[Any]):
             given = args if given == sent else _validated(ctx, call.tool_name, given)
             return await _caught(handler(given), failures)
 
-        sent = _seen(args)
+        sent = _seen(args, call)
         about = {"tool_name": call.tool_name, "tool_input": sent, "tool_call_id": call.tool_call_id}
         outcome = await self.hooks.tool(_session(ctx), about, run)
         if failures:
@@ -104,7 +105,7 @@ class HookCapability(AbstractCapability[Any]):
             ran = True
             return await _caught(handler(output), failures)
 
-        sent = _named(output_context, _seen(output))
+        sent = _named(output_context, _seen(output, call))
         about = {"tool_name": name or (call.tool_name if call else "final_result"), "tool_input": sent}
         outcome = await self.hooks.tool(
             _session(ctx), {**about, "tool_call_id": call.tool_call_id if call else ""}, run
@@ -146,24 +147,42 @@ def _session(ctx: Any) -> str:
     return ctx.conversation_id or ctx.run_id or ""
 
 
-def _seen(value: Any) -> Any:
+class _Opaque(Exception):
+    """An input has an object that JSON does not show."""
+
+
+def _seen(value: Any, call: Any) -> Any:
     """Return an input as JSON data, including fields that its models hide when dumped, since a tool
-    gets them too."""
-    return json.loads(json.dumps(value, default=_whole))
+    gets them too. It is what the model sent if validators made an object that JSON does not show."""
+    try:
+        return json.loads(json.dumps(value, default=_whole))
+    except _Opaque:
+        if call is None:
+            raise Denied("The output was denied: hooks can't see what is in it") from None
+        return call.args_as_dict(raise_if_invalid=True)
 
 
 def _whole(value: Any) -> Any:
     if isinstance(value, RootModel):
         return value.root
-    if isinstance(value, BaseModel):
+    if isinstance(value, BaseModel) and not value.__pydantic_private__:
         return {name: getattr(value, name) for name in type(value).model_fields} | (value.model_extra or {})
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        return fields if fields.keys() >= getattr(value, "__dict__", {}).keys() else _refused(value)
     if isinstance(value, SecretStr | SecretBytes):
         return value.get_secret_value()
     if isinstance(value, bytes | bytearray):
         return value.decode("utf-8", "backslashreplace")
-    return list(value) if isinstance(value, set | frozenset) else to_jsonable_python(value, fallback=str)
+    if isinstance(value, set | frozenset | deque):
+        return list(value)
+    if isinstance(value, BaseModel | Iterator):  # reading an iterator would empty it
+        return _refused(value)
+    return to_jsonable_python(value, fallback=_refused)
+
+
+def _refused(value: Any) -> Any:
+    raise _Opaque
 
 
 def _named(output_context: Any, value: Any) -> dict[str, Any]:

@@ -70,14 +70,15 @@ class HookHandler(InterventionHandler):
         if event.cancel_message is not None:  # it did not run
             return Proceed()
         session, result = event.agent.session_id, event.result
-        outcome = self.hooks.recall(event.tool_use["name"], session, event.tool_use["toolUseId"])
+        use = event.tool_use
+        outcome = self.hooks.recall(use["name"], use["input"], session, use["toolUseId"])
         content, status = result["content"], result["status"]
         texts = [block["text"] for block in content if "text" in block]
         failed = event.exception is not None or status == "error"
         if failed:
             await self.hooks.failed(session, outcome, event.exception or ToolFailed(content, joined(*texts)))
         if not outcome.denied:
-            shown = texts[0] if len(texts) == len(content) == 1 else content
+            shown = texts[0] if len(content) == 1 and content[0].keys() == {"text"} else content
             await self.hooks.after(session, outcome, shown, success=not failed)
         if outcome.denied:
             content, status = [{"text": outcome.denied}], "error"
