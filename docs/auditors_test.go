@@ -20,6 +20,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/router"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/approval"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/verdict"
@@ -59,12 +60,7 @@ func (f *fenced) mirror(t *testing.T, ctx context.Context) {
 
 func (f *fenced) bus(t *testing.T, role string) *natsx.Conn {
 	t.Helper()
-	b, err := natsx.Connect(natsx.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	return b
+	return natstest.Connect(t, natsx.Options{URL: f.url(role), NATS: inbox(role), Log: f.logger})
 }
 
 // exported is the first segment as a role reads it, up to the checkpoint that covers
@@ -316,11 +312,7 @@ func TestNobodyLeadsAnswersIntoTheLog(t *testing.T) {
 		"operator": {"hooks.session.close", "hooks.freeze", "hooks.frozen", "hooks.guards", "hooks.guard.pin", "hooks.hook.enable", "hooks.handlers", "hooks.registry", "hooks.explain.tool.pre", "$SRV.PING", "$SRV.INFO.hook-router", "$SRV.STATS.hook-worker"},
 	} {
 		reply := "hooks.audit.w.led-" + role
-		nc, err := nats.Connect(f.url(role), nats.CustomInboxPrefix("_INBOX_"+role))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
+		nc := natstest.Dial(t, f.url(role), nats.CustomInboxPrefix("_INBOX_"+role))
 		for _, subject := range subjects {
 			if err := nc.PublishRequest(subject, reply, []byte(`{"session_id":"s1"}`)); err != nil {
 				t.Fatal(err)

@@ -145,7 +145,7 @@ func TestAPortThatIsTakenIsNamedOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedCanBeOpened(t *testing.T) {
+func TestPrintedAddressesCanBeOpened(t *testing.T) {
 	for addr, want := range map[string]string{"": "", "127.0.0.1:8080": "127.0.0.1:8080", "[::]:8080": "127.0.0.1:8080", "0.0.0.0:8080": "127.0.0.1:8080"} {
 		if got := reachable(addr); got != want {
 			t.Errorf("%q is printed as %q, want %q", addr, got, want)

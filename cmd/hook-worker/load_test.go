@@ -50,7 +50,7 @@ func TestATestNeedsNoProgramsAndSecrets(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissingHidesNoFaultOfTheFile(t *testing.T) {
+func TestMissingProgramsDoNotHideErrorsOfTheFile(t *testing.T) {
 	t.Parallel()
 	for name, c := range absent {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats.go"
 	colmetricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -131,11 +130,7 @@ func TestAPolicyThatCannotBeLoadedIsAnEvent(t *testing.T) {
 	url := listen(t)
 	file := write(t, denying("a=one"))
 	start(t, url, file)
-	nc, err := nats.Connect(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := natstest.Dial(t, url)
 	watch, err := nc.SubscribeSync("hooks.event.module.load_failed")
 	if err != nil || nc.Flush() != nil {
 		t.Fatal(err)
@@ -171,7 +166,7 @@ func TestAWarningIsToldWhenItsHookChanges(t *testing.T) {
 	}
 }
 
-func TestWhatARouterRefusesIsSaidWithItsPlace(t *testing.T) {
+func TestARefusedHookIsReportedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	url := listen(t)
 	file := write(t, denying("a=one", "b=one"))

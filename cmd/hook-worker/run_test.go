@@ -206,7 +206,7 @@ func pipe(t *testing.T) *os.File {
 	return f
 }
 
-func TestWhatWasTakenIsAnsweredAtTheEnd(t *testing.T) {
+func TestAcceptedCallsAreAnsweredBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	running, release := pipe(t), pipe(t)
 	url := listen(t)

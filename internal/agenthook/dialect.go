@@ -139,27 +139,21 @@ func Dialects() []Dialect {
 	return []Dialect{claudeCode(), codex(), gemini(), copilot(), goose(), qwen(), opencode()}
 }
 
-// agentEvent is an event of an agent.
-type agentEvent struct {
-	agent string
-	event Event
-}
-
 // gatedElsewhere finds a gated event of any agent by the letters of its name, since agents differ
 // in case and in word separators.
-func gatedElsewhere(native string) (agentEvent, bool) {
+func gatedElsewhere(native string) (agent string, e Event, found bool) {
 	for _, d := range Dialects() {
 		for _, e := range d.Events {
 			if e.Gated() && letters(e.Native) == letters(native) {
-				return agentEvent{d.Agent, e}, true
+				return d.Agent, e, true
 			}
 		}
 	}
-	return agentEvent{}, false
+	return "", Event{}, false
 }
 
-// own finds an event of the dialect by the letters of its name.
-func (d Dialect) own(native string) (Event, bool) {
+// byLetters finds an event of the dialect by the letters of its name.
+func (d Dialect) byLetters(native string) (Event, bool) {
 	i := slices.IndexFunc(d.Events, func(e Event) bool { return letters(e.Native) == letters(native) })
 	if i < 0 {
 		return Event{}, false

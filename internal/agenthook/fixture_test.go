@@ -40,11 +40,7 @@ func start(t *testing.T) *bus {
 	_, stop := routertest.Start(t, s, router.Options{})
 	b := &bus{url: s.ClientURL(), stop: stop}
 	b.client = natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)})
-	w, err := worker.New(b.client, worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := natstest.Worker(t, b.client, worker.Options{})
 	b.answer(func(context.Context, worker.Event) (worker.Result, error) { return worker.Continue() })
 	handler := func(ctx context.Context, ev worker.Event) (worker.Result, error) { return (*b.handler.Load())(ctx, ev) }
 	if _, err := w.Register(t.Context(), worker.Registration{ID: "guard", Events: []string{"*"}}, handler); err != nil {

@@ -64,14 +64,14 @@ func readInput(d Dialect, native string, document []byte) (input, error) {
 	case native == "":
 		return in, fmt.Errorf("the agent's message does not say which event it is: name it on the command line, as in hook-agent %s EVENT", d.Name)
 	case !in.known:
-		meant, has := d.own(native)
-		of, gated := gatedElsewhere(native)
+		meant, has := d.byLetters(native)
+		other, of, gated := gatedElsewhere(native)
 		name := shorten.Bytes(native, maxName, "…")
 		switch {
 		case has && native == named && (gated || said == ""):
 			return in, fmt.Errorf("%q is not an event of %s: write %s in its settings and in the command of the hook, as in hook-agent %s %s, or have hookctl connect %s write them", name, d.Agent, meant.Native, d.Name, meant.Native, d.Name)
 		case gated:
-			return in, fmt.Errorf("%q is not an event of %s, but it looks like %s of %s, which is gated: hook-agent is set up for another agent, or the event is misspelled", name, d.Agent, of.event.Native, of.agent)
+			return in, fmt.Errorf("%q is not an event of %s, but it looks like %s of %s, which is gated: hook-agent is set up for another agent, or the event is misspelled", name, d.Agent, of.Native, other)
 		case said == "": // only the command line names the event
 			return in, fmt.Errorf("%q in the command of the hook is not an event of %s: have hookctl connect %s write it", name, d.Agent, d.Name)
 		}

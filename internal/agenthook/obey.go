@@ -14,6 +14,44 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/verdict"
 )
 
+// obey returns the answer for a verdict. A change that the agent would ignore becomes a denial.
+// Denials and context that have no effect at the event are only noted.
+func (h *Hook) obey(in input, v verdict.Verdict) answer {
+	e := in.event
+	a := answer{deny: v.Action != verdict.Continue, reason: v.Reason, context: injected(v), message: shown(append(v.Display, decided(v)...)...)}
+	if !a.deny {
+		var lost string
+		a.changed, lost = change(e, in, v)
+		switch a.deny = lost != "" && e.Deny != KeepsOn; {
+		case a.deny:
+			a.changed, a.reason = nil, paragraphs(v.Reason, lost)
+		case lost != "":
+			h.note(own(chain.LevelWarning, "%s takes no change at %s: %s", h.Dialect.Agent, e.Native, lost))
+		}
+	}
+	if !a.deny && e.ungates != nil {
+		if why := e.ungates(in.tool(), h.Options); why != "" {
+			a.deny, a.reason, a.changed = true, why, nil
+		}
+	}
+	if a.deny {
+		a.reason = paragraphs(a.reason, a.context)
+		a.context = ""
+		if a.reason == "" {
+			a.reason = "Denied by a hook, which gave no reason."
+		}
+	}
+	if a.deny && e.Deny == "" && (in.known || v.Action == verdict.Continue) {
+		h.note(own(chain.LevelWarning, "%s can't be stopped at %s: %s", h.Dialect.Agent, e.Native, a.reason))
+		a.deny, a.reason = false, ""
+	}
+	if a.context != "" && !e.Inject {
+		h.note(own(chain.LevelWarning, "%s takes no context at %s; lost: %s", h.Dialect.Agent, e.Native, a.context))
+		a.context = ""
+	}
+	return a
+}
+
 // change returns the new value of the member that the agent lets hooks change; nil if it is
 // unchanged. lost describes a change that the agent would ignore.
 func change(e Event, in input, v verdict.Verdict) (changed json.RawMessage, lost string) {

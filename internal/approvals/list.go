@@ -39,13 +39,7 @@ func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Re
 		}
 		return cmp.Or(a.Created.Compare(b.Created.Time), strings.Compare(a.ID, b.ID))
 	}
-	slices.SortFunc(open, func(a, b listed) int { return byAge(a.Request, b.Request) })
-	seen := map[string]int{}
-	for i, one := range open {
-		open[i].before = seen[one.sender]
-		seen[one.sender]++
-	}
-	slices.SortStableFunc(open, func(a, b listed) int { return cmp.Compare(a.before, b.before) })
+	inTurn(open, byAge)
 	list, size := []approval.Request{}, 0
 	var text []byte
 	for _, one := range open {
@@ -64,6 +58,17 @@ func (s *Service) Pending(ctx context.Context, f approval.Filter) ([]approval.Re
 	}
 	slices.SortFunc(list, byAge)
 	return list, len(open), nil
+}
+
+// inTurn sorts requests so that each sender's first comes before anybody's second.
+func inTurn(open []listed, order func(a, b approval.Request) int) {
+	slices.SortFunc(open, func(a, b listed) int { return order(a.Request, b.Request) })
+	seen := map[string]int{}
+	for i, one := range open {
+		open[i].before = seen[one.sender]
+		seen[one.sender]++
+	}
+	slices.SortStableFunc(open, func(a, b listed) int { return cmp.Compare(a.before, b.before) })
 }
 
 // syncTimeout bounds how long a list waits for earlier writes.

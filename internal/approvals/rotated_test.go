@@ -22,11 +22,7 @@ import (
 // kept for a day, and its decision for as long as its segment of the log.
 func askedAnew(t *testing.T, server *embedded.Server) *held.Event {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: server})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: server})
 	log, err := store.Open(t.Context(), conn, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +120,7 @@ func TestANewRequestReplacesOneThatTheStoreDropped(t *testing.T) {
 
 // A replica that was away for longer than the store tells of what it dropped frees the room of
 // that.
-func TestWhatTheStoreDroppedTakesNoRoom(t *testing.T) {
+func TestDroppedRequestsDoNotCountAsStored(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		server := natstest.Server(t)
 		svc, conn := connected(t, server, approvals.Options{MaxPerSession: 1})

@@ -25,7 +25,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	for ctx.Err() == nil {
 		err := s.follow(ctx)
-		if ctx.Err() != nil || errors.Is(err, errReconnected) {
+		if ctx.Err() != nil || errors.Is(err, natsx.ErrReconnected) {
 			continue
 		}
 		s.options.Log.Warn("approvals not followed; trying again", "error", err)
@@ -44,19 +44,12 @@ func (s *Service) askTime(ctx context.Context) {
 	}
 }
 
-// errReconnected ends a follow after a reconnect, so that it restarts at once: the client
-// library would wait for missing heartbeats first.
-var errReconnected = errors.New("reconnected")
-
 // follow follows the approval requests and, once they are known, the decisions.
-func (s *Service) follow(ctx context.Context) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer s.conn.OnReconnect(func() { cancel(errReconnected) })()
-	defer func() {
-		if errors.Is(context.Cause(ctx), errReconnected) {
-			err = errReconnected
-		}
-	}()
+func (s *Service) follow(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	if err := s.time.Ask(ctx, s.bucket, 0); err != nil {
 		return err
 	}
@@ -64,8 +57,6 @@ func (s *Service) follow(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	var wg sync.WaitGroup
-	defer wg.Wait()
 	failed := make(chan error, 2)
 	loaded := make(chan struct{})
 	isLoaded := sync.OnceFunc(func() { close(loaded) })
@@ -78,7 +69,6 @@ func (s *Service) follow(ctx context.Context) (err error) {
 			return nil
 		})
 	})
-	defer cancel(nil) // before the wait
 	select {
 	case <-loaded:
 	case err := <-failed:

@@ -41,13 +41,10 @@ type world struct {
 func start(t *testing.T, o auditlog.Options) *world {
 	t.Helper()
 	s := natstest.Server(t)
-	conn, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: s})
 	w := &world{ctx: testkit.Within(t, 10*time.Minute), conn: conn}
 	o.Recorder.ID = "r1"
+	var err error
 	if w.Log, err = auditlog.Open(w.ctx, conn, o); err != nil {
 		t.Fatal(err)
 	}

@@ -26,11 +26,7 @@ func (e *coded) Error() string { return fmt.Sprint("code ", e.code) }
 // connect returns a connection of a client to a server, and one of a router.
 func connect(t *testing.T, s *embedded.Server, patience time.Duration) (*clientconn.Conn, *nats.Conn) {
 	t.Helper()
-	transport, err := natsx.Connect(natsx.Options{InProcess: s, NATS: []nats.Option{nats.ReconnectWait(10 * time.Millisecond), nats.ReconnectJitter(0, 0)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(transport.Close)
+	transport := natstest.Connect(t, natsx.Options{InProcess: s, NATS: []nats.Option{nats.ReconnectWait(10 * time.Millisecond), nats.ReconnectJitter(0, 0)}})
 	return &clientconn.Conn{
 		Transport: transport, Patience: patience,
 		NewError: func(code int, _ string) error { return &coded{code} },

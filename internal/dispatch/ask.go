@@ -1,10 +1,7 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/approvals/held"
@@ -25,43 +22,6 @@ const (
 	// accounts after two minutes.
 	maxReply = 110 * time.Second
 )
-
-// rejoin answers a repeated event from its approval request, if it has one. It refuses an event
-// whose request was about other data.
-func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
-	if !ev.request.Retry && d.approvals.Empty() {
-		return nil, nil
-	}
-	id, digest := ev.approvalID(), func() string { return approval.Digest(ev.sent()) }
-	if err := d.approvals.CheckData(id, ev.id(), digest); err != nil || !ev.request.Retry {
-		return nil, err
-	}
-	last, s, err := d.requestOf(ctx, ev, digest())
-	if err != nil {
-		return nil, err
-	}
-	if s == nil {
-		if last != id { // its session got labels, maybe since the event was admitted
-			var now []string
-			if now, err = d.labels.Labels(labeled(ev.request)); err == nil {
-				ev.request.Event = ev.request.Event.WithLabels(now...)
-			}
-		}
-		return nil, err
-	}
-	return d.join(ctx, ev, s)
-}
-
-// join answers an event from its approval request.
-func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answer, error) {
-	if err := d.replay(ctx, ev, s); err != nil {
-		return nil, err
-	}
-	if err := d.decideByRule(ctx, ev, s, ev.request.Event.Labels()); err != nil {
-		return nil, err
-	}
-	return &Answer{EventID: s.EventID, ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
-}
 
 // approvalID names the first approval request of an event. Every replica computes the same id.
 func (ev *event) approvalID() string {
@@ -105,19 +65,9 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 	if shadow, found := d.opts.Rules.Shadow(facts); found {
 		s.ShadowRule, s.ShadowDecision = shadow.Name, shadow.Decision
 	}
-	if s.Needs != nil {
-		if why := d.opts.Approvers.Impossible(s.Needs, s.Emitter); why != "" && !ruled {
-			d.log.WarnContext(ev.trace.Context(), "approval impossible; denied", "hook", s.HookID, "reason", why, "event", ev.name(), "session_id", ev.session())
-			return denied(v, "Nobody can approve this: "+why), nil, nil
-		}
-	} else if !ruled || rule.Decided(time.Now()).Granted { // no grant overrides a rule that denies
-		if v, ok, err := d.granted(ctx, s, v); ok || err != nil {
-			return v, nil, err
-		}
-	}
-	if err := approval.Check(s.Prompt, s.Options); err != nil {
-		d.log.WarnContext(ev.trace.Context(), "approval request invalid; denied", "hook", s.HookID, "error", err, "event", ev.name(), "session_id", ev.session())
-		return denied(v, approval.Reason(s.Request, approval.Decision{Error: err.Error()})), nil, nil
+	denies := ruled && !rule.Decided(time.Now()).Granted
+	if v, final, err := d.withoutAsking(ctx, ev, s, v, ruled, denies); final || err != nil {
+		return v, nil, err
 	}
 	if err := d.endSession(ctx, ev); err != nil {
 		return v, nil, err
@@ -134,6 +84,28 @@ func (d *Dispatcher) ask(ctx context.Context, ev *event, out chain.Outcome, v ve
 		d.reportAsked(s)
 	}
 	return d.wait(ctx, ev, v, s, seen)
+}
+
+// withoutAsking returns the final verdict if an earlier "Allow always" applies, or nobody can be
+// asked. ruled reports whether a rule decides the request, and denies whether it denies: no grant
+// overrides that.
+func (d *Dispatcher) withoutAsking(ctx context.Context, ev *event, s *held.Event, v verdict.Verdict, ruled, denies bool) (_ verdict.Verdict, final bool, err error) {
+	log := d.log.With("hook", s.HookID, "event", ev.name(), "session_id", ev.session())
+	if s.Needs != nil {
+		if why := d.opts.Approvers.Impossible(s.Needs, s.Emitter); why != "" && !ruled {
+			log.WarnContext(ev.trace.Context(), "approval impossible; denied", "reason", why)
+			return denied(v, "Nobody can approve this: "+why), true, nil
+		}
+	} else if !denies {
+		if v, granted, err := d.granted(ctx, s, v); granted || err != nil {
+			return v, granted, err
+		}
+	}
+	if err := approval.Check(s.Prompt, s.Options); err != nil {
+		log.WarnContext(ev.trace.Context(), "approval request invalid; denied", "error", err)
+		return denied(v, approval.Reason(s.Request, approval.Decision{Error: err.Error()})), true, nil
+	}
+	return v, false, nil
 }
 
 // store stores an approval request with the state that its session has now. asked is false if the
@@ -217,60 +189,7 @@ func decided(s *held.Event, decision *approval.Decision) verdict.Verdict {
 	return v
 }
 
-func approvalOf(s *held.Event) *verdict.Approval {
-	return &verdict.Approval{
-		ID: s.ID, Hook: s.Hook, Prompt: s.Prompt, Options: s.Options, Expires: s.Expires.String(), DataSHA256: s.DataSHA256,
-	}
-}
-
 func denied(v verdict.Verdict, reason string) verdict.Verdict {
 	v.Action, v.Data, v.Reason, v.Approval = verdict.Deny, nil, reason, nil
 	return v
-}
-
-// approvalRequest builds the approval request for an event, ready to be stored.
-func (d *Dispatcher) approvalRequest(ev *event, out chain.Outcome, v verdict.Verdict) (*held.Event, error) {
-	changes, err := approval.Changes(ev.sent(), v.Data)
-	if err != nil {
-		return nil, wire.Errorf(wire.Internal, "show what hooks changed: %v", err)
-	}
-	object, err := events.ParseObject(v.Data)
-	if err != nil {
-		return nil, wire.Errorf(wire.Internal, "read the data to ask about: %v", err)
-	}
-	asker, adds := ev.askerOf(out), labelsOf(out.Calls)
-	unlabel := events.NewLabels(slices.Collect(maps.Keys(adds)), asker.Result.Unlabel) // labels that the event adds stay
-	now := approval.At(d.approvals.Now())
-	s := &held.Event{Sent: approval.Digest(ev.sent()), Arrived: ev.admitted, Trace: ev.traceparent(), Verdict: v, Called: called(out)}
-	s.Request = approval.Request{
-		ID: ev.approvalID(), Session: ev.session(), Event: ev.name(), Hook: asker.Entry.Title(),
-		Prompt: unlabeling(promptOf(asker), unlabel), Options: offered(asker.Result),
-		Default: string(cmp.Or(asker.Result.ApprovalDefault, chain.Deny)),
-		Created: now, Expires: approval.At(now.Add(approval.Timeout(asker.Result.ApprovalTimeout))),
-		DataSHA256: approval.Digest(v.Data),
-	}
-	if needs := d.needs(ev, out); needs != nil {
-		requireApprovers(&s.Request, needs)
-	}
-	s.EventID, s.ChainID, s.HookID, s.Agent, s.Reason = ev.id(), ev.chainID, asker.Entry.ID, ev.request.Event.Source, asker.Result.Reason
-	s.Emitter, s.Labels, s.Unlabel, s.AddedLabels = ev.request.Emitter, events.UnionLabels(ev.request.Event.Labels(), out.Labels), unlabel, adds
-	s.ToolName, _ = object.GetString("tool_name")
-	s.Content, s.Root = ev.grantContent(asker, object), cmp.Or(ev.request.Event.Extensions[events.AttrRoot], s.Session)
-	s.Questions, s.Data, s.Changes = ev.questions(), v.Data, changes
-	s.Verdict.Data = nil // it is in s.Data
-	return s, nil
-}
-
-// askerOf returns the call whose question the chain kept: that of the pinned guards, or the
-// first.
-func (ev *event) askerOf(out chain.Outcome) chain.Call {
-	if ev.asker != nil {
-		return *ev.asker
-	}
-	for _, call := range out.Calls {
-		if call.Result.Action == chain.AskUser {
-			return call
-		}
-	}
-	return chain.Call{Entry: &chain.Entry{}}
 }

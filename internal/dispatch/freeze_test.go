@@ -51,7 +51,7 @@ func TestAThawOfNothingIsNotRecorded(t *testing.T) {
 
 // A replica that lost its lease while a chain ran may not know of a freeze: it permits
 // nothing, and a record says that the agent did not get what the log says.
-func TestNothingLeavesAReplicaThatMayNotKnow(t *testing.T) {
+func TestNoPermissionWhileFreezesAreUnknown(t *testing.T) {
 	b := newBench(t, dispatch.Options{}, hook{Registration: reg("a", 10)})
 	for verb, do := range map[string]func() (*dispatch.Answer, error){
 		"emit":    func() (*dispatch.Answer, error) { return b.Emit(t.Context(), request(t, events.ToolPre, `{}`)) },

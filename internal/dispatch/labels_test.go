@@ -9,7 +9,7 @@ import (
 )
 
 // Only a person who allows removes labels, and that is on record.
-func TestWhoseDecisionRemovesLabels(t *testing.T) {
+func TestOnlyAPersonRemovesLabels(t *testing.T) {
 	person := approval.Decision{Granted: true, DecidedBy: "nats approver/ann"}
 	for name, test := range map[string]struct {
 		unlabel  []string

@@ -12,6 +12,43 @@ import (
 	"github.com/hookrouter/hookrouter/pkg/events"
 )
 
+// rejoin answers a repeated event from its approval request, if it has one. It refuses an event
+// whose request was about other data.
+func (d *Dispatcher) rejoin(ctx context.Context, ev *event) (*Answer, error) {
+	if !ev.request.Retry && d.approvals.Empty() {
+		return nil, nil
+	}
+	id, digest := ev.approvalID(), func() string { return approval.Digest(ev.sent()) }
+	if err := d.approvals.CheckData(id, ev.id(), digest); err != nil || !ev.request.Retry {
+		return nil, err
+	}
+	last, s, err := d.requestOf(ctx, ev, digest())
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		if last != id { // its session got labels, maybe since the event was admitted
+			var now []string
+			if now, err = d.labels.Labels(labeled(ev.request)); err == nil {
+				ev.request.Event = ev.request.Event.WithLabels(now...)
+			}
+		}
+		return nil, err
+	}
+	return d.join(ctx, ev, s)
+}
+
+// join answers an event from its approval request.
+func (d *Dispatcher) join(ctx context.Context, ev *event, s *held.Event) (*Answer, error) {
+	if err := d.replay(ctx, ev, s); err != nil {
+		return nil, err
+	}
+	if err := d.decideByRule(ctx, ev, s, ev.request.Event.Labels()); err != nil {
+		return nil, err
+	}
+	return &Answer{EventID: s.EventID, ChainID: s.ChainID, Called: s.Called, pending: d.pending(ev, s)}, nil
+}
+
 // replay checks a repeated event whose approval request is decided. It permits the event again
 // for a while after the decision, so that an agent that lost its router gets the answer. It
 // refuses with code 410 if the session ended, got labels, or had its approvals revoked. Both

@@ -66,10 +66,7 @@ func newFixture(t *testing.T, o router.Options) *fixture {
 	if f.agent, err = agent.New(client, agent.Options{Session: "s1", Source: "/test"}); err != nil {
 		t.Fatal(err)
 	}
-	if f.worker, err = worker.New(client, worker.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.worker.Close(context.Background()) })
+	f.worker = natstest.Worker(t, client, worker.Options{})
 	return f
 }
 

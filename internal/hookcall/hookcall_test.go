@@ -27,12 +27,7 @@ const maxReply = 64
 func bus(t *testing.T) (*natsx.Conn, *nats.Conn) {
 	t.Helper()
 	s := natstest.Server(t)
-	conn, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	return conn, natstest.Conn(t, s)
+	return natstest.Connect(t, natsx.Options{InProcess: s}), natstest.Conn(t, s)
 }
 
 // subscribe answers messages on a subject with handle; nil only collects them.

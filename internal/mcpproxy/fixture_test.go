@@ -52,11 +52,7 @@ func start(t testing.TB) *bus {
 	_, stop := routertest.Start(t, s, router.Options{})
 	b := &bus{url: s.ClientURL(), stop: stop, restart: func() { routertest.Start(t, s, router.Options{}) }}
 	b.client = natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)})
-	w, err := worker.New(b.client, worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := natstest.Worker(t, b.client, worker.Options{})
 	b.answer(func(context.Context, worker.Event) (worker.Result, error) { return worker.Continue() })
 	handler := func(ctx context.Context, ev worker.Event) (worker.Result, error) { return (*b.handler.Load())(ctx, ev) }
 	reg := worker.Registration{ID: "guard", Events: []string{"tool:pre", "tool:post", agenthook.UncheckedEvent}, OnFailure: worker.FailClosed}

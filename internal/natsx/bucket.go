@@ -154,9 +154,9 @@ func (k *Bucket) Create(ctx context.Context, key string, value []byte, ttl time.
 
 // Last returns the revision of the newest write to the bucket.
 func (k *Bucket) Last(ctx context.Context) (uint64, error) {
-	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
+	stream, err := k.conn.bucketStream(ctx, k.name)
 	if err != nil {
-		return 0, fmt.Errorf("inspect bucket %s: %w", k.name, err)
+		return 0, err
 	}
 	return stream.CachedInfo().State.LastSeq, nil
 }

@@ -15,9 +15,9 @@ import (
 // messages one by one and so does not need the permission to create consumers, which could deliver
 // to any subject.
 func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) bool) error {
-	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
+	stream, err := k.conn.bucketStream(ctx, k.name)
 	if err != nil {
-		return fmt.Errorf("list bucket %s: %w", k.name, mapError(err))
+		return err
 	}
 	below := jetstream.WithGetMsgSubject(bucketSubject(k.name, prefix+".>"))
 	seen := map[string]bool{}
@@ -44,11 +44,11 @@ func (k *Bucket) Under(ctx context.Context, prefix string, yield func(Entry) boo
 // Holds returns the keys that match a pattern and have a message in the bucket's stream: a value,
 // or the marker of a deleted key.
 func (k *Bucket) Holds(ctx context.Context, pattern string) (keys map[string]bool, err error) {
-	var info *jetstream.StreamInfo
-	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
-	if err == nil {
-		info, err = stream.Info(ctx, jetstream.WithSubjectFilter(bucketSubject(k.name, pattern)))
+	stream, err := k.conn.bucketStream(ctx, k.name)
+	if err != nil {
+		return nil, err
 	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(bucketSubject(k.name, pattern)))
 	if err != nil {
 		return nil, fmt.Errorf("list bucket %s: %w", k.name, mapError(err))
 	}

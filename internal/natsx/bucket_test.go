@@ -56,12 +56,7 @@ func TestABucketIsReadByAllWhoMakeIt(t *testing.T) {
 
 func connect(t *testing.T, s natsx.InProcess) *natsx.Conn {
 	t.Helper()
-	b, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	return b
+	return natstest.Connect(t, natsx.Options{InProcess: s})
 }
 
 // watched is a server as a client reaches it that makes one request after the other;

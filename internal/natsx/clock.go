@@ -30,9 +30,9 @@ func (c *Clock) Ask(ctx context.Context, k *Bucket, fresh time.Duration) error {
 		return nil
 	}
 	sent := time.Now()
-	stream, err := k.conn.js.Stream(ctx, bucketStreamName(k.name))
+	stream, err := k.conn.bucketStream(ctx, k.name)
 	if err != nil {
-		return fmt.Errorf("ask bucket %s for the time: %w", k.name, mapError(err))
+		return fmt.Errorf("ask for the time: %w", err)
 	}
 	c.Set(sent, stream.CachedInfo().TimeStamp)
 	return nil

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,42 +30,6 @@ var ErrURL = errors.New("not a server address")
 
 // DefaultURL is the default of [Options.URL].
 const DefaultURL = nats.DefaultURL
-
-// Options configure a connection. The zero value connects to the default URL.
-type Options struct {
-	// URL is that of the servers, comma-separated; empty means nats://127.0.0.1:4222.
-	URL string
-	// Prefix is the first token of every subject; empty means "hooks".
-	Prefix string
-	// Name is that of the connection, for the server's monitoring.
-	Name string
-	// InProcess is an embedded server to connect to without a socket. It takes precedence over URL.
-	InProcess InProcess
-	// Inbox is the prefix of reply subjects, beginning with _INBOX; empty means _INBOX. Connections
-	// with the same prefix can read each other's replies.
-	Inbox string
-	// Creds is the path of a NATS credentials file; empty for none.
-	Creds string
-	// Token and Seed are a user's JWT and the seed of its key, as an alternative to Creds.
-	Token, Seed string
-	// CredsFromEnv takes the credentials file that NATS_CREDS names if no other option provides
-	// credentials, except of an embedded server.
-	CredsFromEnv bool
-	// Role is the identity to look up among the contexts of the nats command line if no other
-	// option provides credentials: see [natscontext.Find]. Empty means none.
-	Role string
-	// Getenv reads NATS_CREDS and locates these contexts; nil means [os.Getenv].
-	Getenv func(string) string
-	// NATS are additional options: user, token, TLS, inbox prefix.
-	NATS []nats.Option
-	// Log gets disconnects and errors of the connection; nil discards them.
-	Log *slog.Logger
-
-	server string // public key of the router that the credentials name
-}
-
-// InProcess is a server in this process that connects without a socket.
-type InProcess = nats.InProcessConnProvider
 
 // Conn is a connection, with the subjects of one prefix as methods.
 type Conn struct {
@@ -117,62 +80,6 @@ func ConnectContext(ctx context.Context, o Options) (*Conn, error) {
 type returned struct{ error }
 
 func (r returned) Unwrap() error { return r.error }
-
-// Time-outs of one attempt to connect. The client library's default of 2 s is too short on a loaded
-// machine. A server in this process is always there: only load delays it.
-const (
-	connectTimeout   = 5 * time.Second
-	inProcessTimeout = 30 * time.Second
-)
-
-// clientOptions returns the options of the client library.
-func (o *Options) clientOptions() []nats.Option {
-	var undiscovered atomic.Bool
-	options := []nats.Option{
-		nats.Name(o.Name),
-		nats.Timeout(connectTimeout),
-		nats.MaxReconnects(-1),
-		nats.ReconnectWait(250 * time.Millisecond),
-		nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
-		nats.ReconnectBufSize(-1),
-		nats.PingInterval(5 * time.Second),
-		nats.MaxPingsOutstanding(2),
-		nats.DrainTimeout(30 * time.Second),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				o.Log.Warn("NATS disconnected; reconnecting", "error", err)
-			}
-		}),
-		nats.ReconnectHandler(func(c *nats.Conn) { o.Log.Info("NATS reconnected", "url", c.ConnectedUrlRedacted()) }),
-		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
-			subject := ""
-			if sub != nil {
-				subject = sub.Subject
-			}
-			if _, ok := errors.AsType[returned](err); ok {
-				return
-			}
-			say := o.Log.Warn
-			if strings.Contains(err.Error(), `Subscription to "$SRV.`) && undiscovered.Swap(true) {
-				say = o.Log.Debug // a service has nine such subjects, and one warning is enough
-			}
-			say("NATS client error", "subject", subject, "error", err)
-		}),
-	}
-	if o.InProcess != nil {
-		options = append(options, nats.InProcessServer(o.InProcess), nats.Timeout(inProcessTimeout))
-	}
-	if o.Inbox != "" {
-		options = append(options, nats.CustomInboxPrefix(o.Inbox))
-	}
-	if o.Token != "" {
-		options = append(options, nats.UserJWTAndSeed(o.Token, o.Seed))
-	}
-	if o.Creds != "" {
-		options = append(options, credentialsFile(o.Creds))
-	}
-	return append(options, o.NATS...)
-}
 
 // dial connects, and returns when ctx ends. The client library takes no context: an attempt in
 // flight continues for as long as [nats.Timeout] allows, and its connection is then closed.

@@ -20,11 +20,7 @@ func TestFollowEndsThoughNobodyAnswers(t *testing.T) {
 	defer cancel()
 	s := natstest.Listening(t)
 	answers := &natstest.Stall{Subject: "_INBOX."}
-	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{answers.Option(), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
+	b := natstest.Connect(t, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{answers.Option(), nats.ReconnectWait(time.Millisecond), nats.ReconnectJitter(0, 0)}})
 	stream, err := b.CreateStream(ctx, "LOG", []string{"log.>"}, 1)
 	if err != nil {
 		t.Fatal(err)

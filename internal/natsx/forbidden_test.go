@@ -29,11 +29,7 @@ func TestARequestThatIsNotPermittedFailsAtOnce(t *testing.T) {
 		}},
 	}})
 	connect := func(user, password string) *natsx.Conn {
-		c, err := natsx.Connect(natsx.Options{URL: url, NATS: []nats.Option{nats.UserInfo(user, password)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Close)
+		c := natstest.Connect(t, natsx.Options{URL: url, NATS: []nats.Option{nats.UserInfo(user, password)}})
 		return c
 	}
 	asked := make(chan *nats.Msg, 1)
@@ -63,18 +59,14 @@ func TestARequestThatIsNotPermittedFailsAtOnce(t *testing.T) {
 
 // With the credentials of another role, each refused subscription and request is reported once: the
 // request by its error, and the nine subjects of discovery by one line.
-func TestWhatIsNotPermittedIsReportedOnce(t *testing.T) {
+func TestEachPermissionErrorIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	url := listening(t, &server.Options{Users: []*server.User{{Username: "agent", Password: "a", Permissions: &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: []string{"hooks.execute.>"}},
 		Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
 	}}}})
 	var log bytes.Buffer // complete when the request fails, since the client library reports errors in order
-	c, err := natsx.Connect(natsx.Options{URL: url, NATS: []nats.Option{nats.UserInfo("agent", "a")}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := natstest.Connect(t, natsx.Options{URL: url, NATS: []nats.Option{nats.UserInfo("agent", "a")}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	ctx := testkit.Within(t, testkit.Patience)
 	srv, err := service.Start(c, "worker", "1.0.0", nil)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookrouter/hookrouter/internal/wire"
 	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/wire"
 )
 
 // ErrNoResponders means that there is no subscriber to the subject. The server reports it at once.

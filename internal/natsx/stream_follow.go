@@ -54,25 +54,12 @@ func (s *Stream) follow(ctx context.Context, config jetstream.OrderedConsumerCon
 	if stored == 0 {
 		caughtUp()
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxPull), jetstream.PullHeartbeat(heartbeat))
+	delivered, wait, err := s.receive(ctx, consumer)
 	if err != nil {
-		s.deleteConsumer(consumer)
 		return err
 	}
-	delivered, ended := make(chan next), make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer s.deleteConsumer(consumer)
-		defer messages.Stop() // not concurrently with Next, which may be recreating the consumer
-		deliver(ctx, messages, delivered)
-	}()
-	defer func() {
-		stop()
-		select {
-		case <-ended:
-		case <-time.After(stopTimeout):
-		}
-	}()
+	defer wait()
+	defer stop() // before the wait
 	for {
 		var n next
 		select {
@@ -114,6 +101,29 @@ const heartbeat = 5 * time.Second
 // stopTimeout bounds Follow's wait for the deletion of its consumer, which then continues in the
 // background.
 const stopTimeout = 100 * time.Millisecond
+
+// receive starts to deliver a consumer's messages until ctx ends, and then deletes the consumer. wait
+// waits for that, for [stopTimeout] at most.
+func (s *Stream) receive(ctx context.Context, consumer jetstream.Consumer) (delivered <-chan next, wait func(), err error) {
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(maxPull), jetstream.PullHeartbeat(heartbeat))
+	if err != nil {
+		s.deleteConsumer(consumer)
+		return nil, nil, err
+	}
+	to, ended := make(chan next), make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer s.deleteConsumer(consumer)
+		defer messages.Stop() // not concurrently with Next, which may be recreating the consumer
+		deliver(ctx, messages, to)
+	}()
+	return to, func() {
+		select {
+		case <-ended:
+		case <-time.After(stopTimeout):
+		}
+	}, nil
+}
 
 // next is a message or an error.
 type next struct {

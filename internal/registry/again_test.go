@@ -23,11 +23,7 @@ func TestAHookThatIsRegisteredAgainIsNotExpired(t *testing.T) {
 	t.Parallel()
 	s := natstest.Listening(t)
 	stall := &natstest.Stall{Subject: "$KV."}
-	conn, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{URL: s.ClientURL(), NATS: []nats.Option{stall.Option()}})
 	ttl := 300 * time.Millisecond
 	due, expired := make(chan struct{}, 1), make(chan time.Time, 1)
 	var stalled atomic.Bool // before, nothing expires, however slow this machine is

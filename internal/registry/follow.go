@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -39,23 +38,9 @@ type follower struct {
 // leaves no gap.
 func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) error {
 	r := f.registry
-	hooks, gone := make(map[string]*hook, len(batch)), map[string]uint64{}
-	for _, e := range batch {
-		f.gaps.received(e.Revision)
-		if e.Key == lostKey && e.Value != nil && f.loss(e) {
-			return errAccepted
-		}
-		if id, ok := strings.CutPrefix(e.Key, hookKey); ok {
-			if e.Value == nil && f.deleted(id, hooks) {
-				continue
-			}
-			h, removed := f.decode(id, e)
-			hooks[id] = h
-			delete(gone, id)
-			if removed {
-				gone[id] = e.Revision
-			}
-		}
+	hooks, gone, err := f.read(batch)
+	if err != nil {
+		return err
 	}
 	r.read.Store(f.gaps.last)
 	changes := f.callable(hooks, r.disabled.apply(batch))
@@ -64,12 +49,7 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 	}
 	ordered := len(r.frozen.apply(batch)) + len(r.pins.apply(batch))
 	if loaded {
-		r.table.Store(f.next) // before r.applied advances; the orders too
-		r.disabled.publish()
-		r.frozen.publish()
-		if r.pins.publish() {
-			r.guards.Store(pinned.Ordered(r.pinOrders()))
-		}
+		f.publish() // before r.applied advances
 	}
 	labeled := f.labeled(batch)
 	f.changed = f.changed || len(changes)+ordered > 0 || labeled
@@ -95,6 +75,40 @@ func (f *follower) apply(ctx context.Context, batch []natsx.Entry, loaded bool) 
 		return r.report(applied)
 	}
 	return nil
+}
+
+// read returns the hooks of a batch by id, nil for a removed one, and the revisions of tombstones.
+// The error is [errAccepted] if an operator accepted a loss.
+func (f *follower) read(batch []natsx.Entry) (hooks map[string]*hook, gone map[string]uint64, err error) {
+	hooks, gone = make(map[string]*hook, len(batch)), map[string]uint64{}
+	for _, e := range batch {
+		f.gaps.received(e.Revision)
+		if e.Key == lostKey && e.Value != nil && f.loss(e) {
+			return nil, nil, errAccepted
+		}
+		id, ok := strings.CutPrefix(e.Key, hookKey)
+		if !ok || e.Value == nil && f.deleted(id, hooks) {
+			continue
+		}
+		h, removed := f.decode(id, e)
+		hooks[id] = h
+		delete(gone, id)
+		if removed {
+			gone[id] = e.Revision
+		}
+	}
+	return hooks, gone, nil
+}
+
+// publish lets the replica serve with the hooks and orders as of the log so far.
+func (f *follower) publish() {
+	r := f.registry
+	r.table.Store(f.next)
+	r.disabled.publish()
+	r.frozen.publish()
+	if r.pins.publish() {
+		r.guards.Store(pinned.Ordered(r.pinOrders()))
+	}
 }
 
 // callable returns the table changes that follow from a batch of hooks and of orders to disable
@@ -171,39 +185,4 @@ func (f *follower) update(batch []natsx.Entry, hooks map[string]*hook, gone map[
 	maps.Copy(r.gone, gone)
 	r.broadcast()
 	return r.applied
-}
-
-// replica applies another replica's renewal, or the return of this one's own. The caller holds
-// mu.
-func (f *follower) replica(id string, e natsx.Entry, now time.Time) {
-	r := f.registry
-	if e.Value == nil {
-		delete(r.replicas, id)
-		return
-	}
-	var rec replica
-	if err := json.Unmarshal(e.Value, &rec); err != nil {
-		f.registry.options.Log.Error("replica record unreadable; skipped", "replica", id, "error", err)
-		return
-	}
-	margin := f.registry.options.Lease / 10 // clocks run at slightly different speeds
-	until := now.Add(f.registry.options.Lease + margin)
-	p := r.replicas[id]
-	if p == nil {
-		p = &peer{}
-		r.replicas[id] = p
-		if !f.loaded { // only its newest record is left: its lease may come from an older one
-			p.renewals = []renewal{{0, until}}
-		}
-	}
-	if rec.TTL != p.ttl && rec.TTL != 0 && rec.TTL != r.options.TTL {
-		r.options.Log.Warn("replicas have different --ttl: instances expire after the longest", "replica", id,
-			"replica_ttl", rec.TTL, "ttl", r.options.TTL)
-	}
-	p.applied, p.format, p.ttl = max(p.applied, rec.Applied), rec.AuditFormat, rec.TTL
-	p.renewals = slices.DeleteFunc(p.renewals, func(old renewal) bool { return now.After(old.until) })
-	p.renewals = append(p.renewals, renewal{e.Revision, until})
-	if id == f.registry.options.Replica {
-		f.lease.returned(rec.Renewal)
-	}
 }

@@ -128,11 +128,7 @@ func newFollower(r *Registry) *follower {
 // emptyBucket is a registry without a record, on a server of its own.
 func emptyBucket(t *testing.T) (*natsx.Conn, *natsx.Bucket) {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: natstest.Server(t)})
 	bucket, err := conn.OpenBucket(t.Context(), Bucket(conn.Bucket(), 1))
 	if err != nil {
 		t.Fatal(err)

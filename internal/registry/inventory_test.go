@@ -16,7 +16,7 @@ import (
 
 // A record that vanishes while no replica runs is missed by the next one that starts, until an
 // operator accepts the loss.
-func TestWhatVanishesWhileNoReplicaRunsIsMissed(t *testing.T) {
+func TestRecordsThatVanishWhileNoReplicaRunsAreLost(t *testing.T) {
 	deleted := func(t *testing.T, b *natsx.Bucket, key string) error {
 		e, err := b.Get(t.Context(), key)
 		if err != nil {

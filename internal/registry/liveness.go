@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/hookrouter/hookrouter/internal/natsx"
@@ -107,23 +108,21 @@ func (r *Registry) heartbeat(id, instance string) {
 	if r.seen != nil {
 		r.seen[key] = time.Now()
 	}
-	r.heartbeats = append(r.heartbeats, key)
+	r.heartbeats[key] = struct{}{}
 }
 
 // broadcastHeartbeats sends the queued heartbeats to the other replicas in few messages.
 func (r *Registry) broadcastHeartbeats(ctx context.Context) error {
 	return every(ctx, r.options.TTL/15, func() {
 		r.mu.Lock()
-		batch := r.heartbeats
-		r.heartbeats = nil
+		all := slices.Collect(maps.Keys(r.heartbeats))
+		clear(r.heartbeats)
 		r.mu.Unlock()
-		for len(batch) > 0 {
-			n := min(len(batch), 500)
-			if err := r.send(report{Seen: batch[:n]}); err != nil {
+		for batch := range slices.Chunk(all, 500) {
+			if err := r.send(report{Seen: batch}); err != nil {
 				r.options.Log.Debug("heartbeat broadcast failed", "error", err)
 				return
 			}
-			batch = batch[n:]
 		}
 	})
 }
@@ -189,35 +188,12 @@ func (r *Registry) staleInstances() []instanceKey {
 	return list
 }
 
-// longestTTL returns the longest time-to-live of all replicas: a worker renews as often as the
-// replica that registered it asks. The caller holds mu.
-func (r *Registry) longestTTL() time.Duration {
-	longest := r.options.TTL
-	for _, p := range r.replicas {
-		longest = max(longest, p.ttl)
-	}
-	return longest
-}
-
 // mustWrite reports whether an instance's last heartbeat is so old that another replica may be
 // about to expire it. Then its renewal must be written.
 func (r *Registry) mustWrite(id, inst string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return time.Since(r.seen[instanceKey{id, inst}]) > r.options.TTL/2
-}
-
-// staleReplicas returns the replicas whose lease ended long ago, with their revisions.
-func (r *Registry) staleReplicas() map[string]uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	list := map[string]uint64{}
-	for id, p := range r.replicas {
-		if id != r.options.Replica && time.Since(p.last().until) > 10*r.options.Lease {
-			list[id] = p.last().revision
-		}
-	}
-	return list
 }
 
 // every calls do on each tick until ctx ends.

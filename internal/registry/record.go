@@ -114,8 +114,8 @@ const (
 	outdated               // an older version must not write
 )
 
-// register returns the record after an instance registered. old is nil for a new hook.
-func register(old *hook, reg chain.Registration) (record, change) {
+// recordAfter returns the record after an instance registered. old is nil for a new hook.
+func recordAfter(old *hook, reg chain.Registration) (record, change) {
 	content := digest(reg)
 	mine := instance{Version: reg.Version, Content: content, Echoes: reg.Protocol >= chain.ProtocolEcho}
 	if old == nil {

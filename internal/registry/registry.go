@@ -93,27 +93,11 @@ type Registry struct {
 	applied    uint64        // the revision of table
 	changed    chan struct{} // closed and replaced at every change of the fields above
 	seen       map[instanceKey]time.Time
-	heartbeats []instanceKey // queued for the next broadcast
-	renewals   uint64        // counts this replica's renewals over all leases
+	heartbeats map[instanceKey]struct{} // for the next broadcast
+	renewals   uint64                   // counts this replica's renewals over all leases
 
 	expired atomic.Int64
 }
-
-// peer is what one replica knows of another, or of itself.
-type peer struct {
-	applied  uint64
-	format   int // of the audit log, from its newest record
-	ttl      time.Duration
-	renewals []renewal // whose lease may still be used, oldest first; never empty
-}
-
-// renewal is a replica's record in the log, and when its lease ends as seen from here.
-type renewal struct {
-	revision uint64
-	until    time.Time
-}
-
-func (p *peer) last() renewal { return p.renewals[len(p.renewals)-1] }
 
 // New makes a registry on a bucket. [Registry.Run] runs it.
 func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
@@ -130,7 +114,7 @@ func New(c *natsx.Conn, bucket *natsx.Bucket, o Options) *Registry {
 		o.Changed = func(string, string) {}
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	r := &Registry{conn: c, bucket: bucket, options: o, labels: labels.New(o.Labels), started: time.Now(), changed: make(chan struct{}), settings: bucketSettings(c, o)}
+	r := &Registry{conn: c, bucket: bucket, options: o, labels: labels.New(o.Labels), started: time.Now(), changed: make(chan struct{}), heartbeats: map[instanceKey]struct{}{}, settings: bucketSettings(c, o)}
 	r.table.Store(&chain.Table{})
 	r.guards.Store(pinned.Ordered(nil))
 	r.frozen = newOrders(r, freezeKey, readFreeze)
@@ -169,21 +153,6 @@ func (r *Registry) Counts() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return map[string]int64{"hooks": int64(len(r.hooks)), "expired": r.expired.Load()}
-}
-
-// AuditFormat returns the newest audit log format that every replica knows. known is false if this
-// replica may have missed one that joined.
-func (r *Registry) AuditFormat() (oldest int, known bool) {
-	if !r.Current() && !r.left.Load() {
-		return 0, false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	oldest = r.options.AuditFormat
-	for _, p := range r.replicas {
-		oldest = min(oldest, p.format)
-	}
-	return oldest, true
 }
 
 // List returns every registration in execution order, from this replica's table.

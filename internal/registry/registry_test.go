@@ -32,12 +32,7 @@ func TestMain(m *testing.M) {
 // the options say otherwise: none lapses because the machine is busy.
 func replica(t *testing.T, s natsx.InProcess, o registry.Options) *registry.Registry {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	return replicaOn(t, conn, o)
+	return replicaOn(t, natstest.Connect(t, natsx.Options{InProcess: s}), o)
 }
 
 // replicaOn is replica on a connection of the test's.
@@ -420,11 +415,7 @@ func TestConditions(t *testing.T) {
 func TestOldLabelsAreForgotten(t *testing.T) {
 	t.Parallel()
 	server := natstest.Server(t)
-	conn, err := natsx.Connect(natsx.Options{InProcess: server})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: server})
 	bucket, err := conn.OpenBucket(t.Context(), registry.Bucket(conn.Bucket(), 1))
 	if err != nil {
 		t.Fatal(err)

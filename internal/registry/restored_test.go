@@ -141,11 +141,7 @@ func TestAnAcceptedLossIsNotFoundAgain(t *testing.T) {
 		}
 		line.set(true)
 		<-tried
-		conn, err := natsx.Connect(natsx.Options{InProcess: server})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
+		conn := natstest.Connect(t, natsx.Options{InProcess: server})
 		bucket, err := conn.OpenBucket(t.Context(), registry.Bucket(conn.Bucket(), 1))
 		if err != nil {
 			t.Fatal(err)

@@ -105,11 +105,7 @@ func TestAFreezeOutlivesItsRecord(t *testing.T) {
 // bucketOf opens the bucket of registrations as an operator does.
 func bucketOf(t *testing.T, server natsx.InProcess) *natsx.Bucket {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: server})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: server})
 	bucket, err := conn.FindBucket(t.Context(), conn.Bucket())
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func (r *Registry) register(ctx context.Context, by string, reg chain.Registrati
 	record := r.recorder(ctx)
 	return r.retry(ctx, func() (uint64, error) {
 		old, _ := r.lookup(reg.ID)
-		next, what := register(old, reg)
+		next, what := recordAfter(old, reg)
 		if err := r.acceptable(reg, old, next, what); err != nil {
 			return 0, err
 		}

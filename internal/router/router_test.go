@@ -23,12 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // connect connects a router to a server of its own.
 func connect(t *testing.T) *natsx.Conn {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	return conn
+	return natstest.Connect(t, natsx.Options{InProcess: natstest.Server(t)})
 }
 
 func TestLimitsThatCannotWorkAreRejected(t *testing.T) {

@@ -79,12 +79,7 @@ func request(t *testing.T, method, url, body string) (code int, text string) {
 // connect connects a client; the server may end before it.
 func connect(t *testing.T, s natsx.InProcess) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
+	return natstest.Dial(t, "", nats.InProcessServer(s), nats.NoReconnect())
 }
 
 func TestServerIsReadyOnceItRuns(t *testing.T) {

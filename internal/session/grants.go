@@ -10,19 +10,19 @@ import (
 )
 
 // Remember stores the grant of an "Allow always" on an approval request, once. It stores none if
-// the request is past: see [Store.past].
+// it is too late: see [Store.tooLate].
 func (s *Store) Remember(ctx context.Context, q *held.Event, d approval.Decision) error {
 	at, isBeyond := beyond(d.Scope, q.Emitter, q.Root)
 	if !isBeyond {
 		at = ofSession(sessionkey.Of(q.Emitter, q.Session))
 	}
-	if past, err := s.past(ctx, q, at.empty.Scope); past || err != nil {
+	if late, err := s.tooLate(ctx, q, at.empty.Scope); late || err != nil {
 		return err
 	}
 	if err := s.update(ctx, at, func(state *State) bool { return state.remember(q, d) }); err != nil {
 		return err
 	}
-	if past, err := s.past(ctx, q, at.empty.Scope); !past || err != nil {
+	if late, err := s.tooLate(ctx, q, at.empty.Scope); !late || err != nil {
 		return err
 	}
 	// If the session ended or was revoked in the meantime, that did not find this grant.

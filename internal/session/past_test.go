@@ -10,7 +10,7 @@ import (
 
 // A router that stands still between a decision and its memory remembers it late: after an
 // operator was told, by another router, that nothing is allowed any more.
-func TestNothingIsRememberedAfterARevocation(t *testing.T) {
+func TestNoGrantAfterARevocation(t *testing.T) {
 	t.Parallel()
 	for name, revoked := range map[string]string{"of the agent": "s1\x00" + coder, "of every agent": "s1"} {
 		for _, scope := range []string{"", approval.ScopeLineage, approval.ScopeAgent} {
@@ -43,7 +43,7 @@ func TestNothingIsRememberedAfterARevocation(t *testing.T) {
 }
 
 // What is granted to a tree ends with its root, also if the root ended before the answer.
-func TestNothingIsGrantedToATreeWhoseRootEnded(t *testing.T) {
+func TestNoGrantForATreeWhoseRootEnded(t *testing.T) {
 	t.Parallel()
 	store := open(t, natstest.Server(t))
 	asked := of("a1", coder, "s2")

@@ -82,10 +82,10 @@ func (s *Store) Past(ctx context.Context, q *held.Event) (bool, error) {
 	return epoch != q.Epoch, err
 }
 
-// past reports whether a decision on an approval request must not be remembered in a scope: the
+// tooLate reports whether a decision on an approval request must not be remembered in a scope: the
 // session, or the root of its lineage, ended since the event arrived, or approvals of the session
 // were revoked since a person was asked.
-func (s *Store) past(ctx context.Context, q *held.Event, scope string) (bool, error) {
+func (s *Store) tooLate(ctx context.Context, q *held.Event, scope string) (bool, error) {
 	own := sessionkey.Of(q.Emitter, q.Session)
 	if past, err := s.Past(ctx, q); err != nil || past {
 		return true, err

@@ -29,11 +29,7 @@ func TestMain(m *testing.M) {
 // open returns a replica's store on a server.
 func open(t *testing.T, s natsx.InProcess) *session.Store {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: s})
 	bucket, err := conn.OpenBucket(t.Context(), session.Bucket(conn.Prefix(), 1))
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +148,7 @@ func TestEveryTokenIsSpentOnce(t *testing.T) {
 }
 
 // A verdict that injects nothing writes nothing.
-func TestNothingInjectedIsNotStored(t *testing.T) {
+func TestAVerdictWithoutInjectionsWritesNothing(t *testing.T) {
 	t.Parallel()
 	store := open(t, natstest.Server(t))
 	if err := store.Limit(t.Context(), "s1", verdict.Limits{Size: 10, Budget: 20}); err != nil {
@@ -307,7 +303,7 @@ func TestAGrantIsForTheSameContent(t *testing.T) {
 }
 
 // The store is told of one decision more than once: a revoked one stays revoked.
-func TestWhatIsRevokedIsNotRememberedAgain(t *testing.T) {
+func TestARevokedApprovalIsNotRememberedAgain(t *testing.T) {
 	t.Parallel()
 	store := open(t, natstest.Server(t))
 	remember(t, store, request("a1"), time.Now())

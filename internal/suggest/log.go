@@ -19,9 +19,7 @@ var Kinds = []audit.Kind{audit.ApprovalRequested, audit.ApprovalDecided, audit.C
 
 // Question is an approval request as recorded in the log, and its outcome.
 type Question struct {
-	ID      string
 	Session string
-	Event   string
 	Asked   time.Time
 	// Facts are what rules match. They have no command if it is not plain.
 	Facts approval.Facts
@@ -64,7 +62,7 @@ func (l *Log) question(id string) *Question {
 		if l.questions == nil {
 			l.questions = map[string]*Question{}
 		}
-		q = &Question{ID: id, Unknown: "the log does not have its data"}
+		q = &Question{Unknown: "the log does not have its data"}
 		l.questions[id], l.order = q, append(l.order, q)
 	}
 	return q
@@ -78,7 +76,7 @@ func (l *Log) Add(r *query.Record) {
 	switch r.Kind {
 	case audit.ApprovalRequested:
 		if q := l.question(r.ApprovalID); q.Asked.IsZero() {
-			q.Session, q.Event, q.Asked = r.Session, r.Event, r.Time
+			q.Session, q.Asked = r.Session, r.Time
 			q.Facts.Hook, q.Facts.Prompt = cmp.Or(r.HookName, r.Hook), r.Prompt
 			q.ShadowRule, q.ShadowDecision = r.ShadowRule, r.ShadowDecision
 			q.Merged = strings.Contains(r.Hook, "+") // separates the ids of several hooks; no id contains it

@@ -335,7 +335,7 @@ func TestAFileOfAnyEditorIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsProbablyNotMeantIsAWarning(t *testing.T) {
+func TestLikelyMisspellingsAreWarnings(t *testing.T) {
 	for events, want := range map[string]string{
 		"[tool:post, 'tool:per']": "w.yaml:3:25: hooks[0].events[1]: there is no standard event tool:per: did you mean tool:pre?",
 		"[tool_pre]":              "w.yaml:3:14: hooks[0].events[0]: there is no standard event tool_pre: did you mean tool:pre?",
@@ -373,7 +373,7 @@ func TestAMisspeltEventIsReportedOnce(t *testing.T) {
 
 // The on_failure of a hook that may take as long as its chain never applies, and a key that is not
 // a template is the same for every call.
-func TestWhatHoldsForTooLongOrTooMuchIsAWarning(t *testing.T) {
+func TestLongTimeoutsAndConstantKeysAreWarnings(t *testing.T) {
 	t.Parallel()
 	const late = "w.yaml:4:17: hooks[0].timeout_ms: it may take 30s, and the chain ends after 30s: its on_failure is never reached, the event is refused with 504"
 	ask := func(key string) string {

@@ -115,7 +115,7 @@ func TestDataMayNameAnotherSession(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAnEventIsSaid(t *testing.T) {
+func TestInvalidEventsAreErrors(t *testing.T) {
 	t.Parallel()
 	b := hooktest.Start(t)
 	a := b.Agent(t, "s1")

@@ -37,11 +37,7 @@ func executing(t *testing.T, a *agent.Agent) <-chan execution {
 func TestWithARouter(t *testing.T) {
 	s := natstest.Server(t)
 	routertest.Start(t, s, router.Options{})
-	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := natstest.Worker(t, natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	ask := func(context.Context, worker.Event) (worker.Result, error) {
 		return chain.Question("Deploy?", "Allow once", "Allow always", "Deny"), nil
 	}

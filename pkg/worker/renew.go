@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -12,13 +11,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/clientconn"
-	"github.com/hookrouter/hookrouter/pkg/chain"
 	"github.com/hookrouter/hookrouter/pkg/hookrouter"
 )
 
 const (
-	// announceTimeout bounds a registration if its context does not.
-	announceTimeout = 15 * time.Second
 	// retryAfter is the pause after a failed renewal.
 	retryAfter = 500 * time.Millisecond
 	// maxRenewals bounds the concurrent renewals of a worker.
@@ -26,57 +22,6 @@ const (
 	// headStart is how long a renewal runs alone before the next one starts.
 	headStart = 50 * time.Millisecond
 )
-
-// announce registers a hook and schedules its renewal. It retries until ctx ends while no router
-// answers.
-func (w *Worker) announce(ctx context.Context, hook *registered) error {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, announceTimeout)
-		defer cancel()
-	}
-	return w.send(ctx, hook, clientconn.Idempotent)
-}
-
-// send registers or renews a hook and schedules its next renewal.
-func (w *Worker) send(ctx context.Context, hook *registered, retry clientconn.Retry) error {
-	var reply struct {
-		TTLMS   int64         `json:"ttl_ms"`
-		InForce *Registration `json:"in_force"`
-	}
-	reg := hook.reg
-	reg.Protocol = max(reg.Protocol, chain.ProtocolEcho)
-	if err := w.request(ctx, "register", hook.id, retry, reg, &reply); err != nil {
-		return fmt.Errorf("register hook %s: %w", hook.id, err)
-	}
-	ttl := time.Duration(max(reply.TTLMS, 30)) * time.Millisecond
-	w.setDue(hook, ttl/3)
-	w.checkInForce(hook, reply.InForce)
-	return nil
-}
-
-// checkInForce reports, once, that the routers use another registration of the hook than this
-// worker's. inForce is nil if they use this worker's.
-func (w *Worker) checkInForce(hook *registered, inForce *Registration) {
-	content := ""
-	if inForce != nil {
-		content = inForce.Content()
-	}
-	if content == hook.replacedBy {
-		return
-	}
-	hook.replacedBy = content
-	if inForce == nil {
-		w.conn.Log.Info("registration is in force again", "hook", hook.id)
-		return
-	}
-	w.conn.Log.Error("registration replaced by another; this worker's does not hold", "hook", hook.id,
-		"version", hook.reg.Version, "in_force_version", inForce.Version, "in_force_mode", inForce.Mode, "in_force_events", inForce.Events,
-		"in_force_on_failure", inForce.OnFailure, "in_force_match", inForce.Match)
-	if w.onReplaced != nil {
-		w.onReplaced(hook.id, *inForce)
-	}
-}
 
 // setDue ends a renewal, schedules the next one and wakes renew, which may be waiting for a later
 // one.
@@ -98,12 +43,6 @@ func (w *Worker) takeDue(hook *registered, all bool) bool {
 	due := w.hooks[hook.id] == hook && !hook.renewing && !hook.due.IsZero() && (all || !time.Now().Before(hook.due))
 	hook.renewing = hook.renewing || due
 	return due
-}
-
-// uncertain reports whether a failed registration may have been stored.
-func uncertain(err error) bool {
-	code := hookrouter.CodeOf(err)
-	return code == 0 || code >= hookrouter.CodeOverloaded // an earlier try may have been stored
 }
 
 // renew renews registrations when they are due until ctx ends, and all of them after a reconnect.
@@ -201,11 +140,4 @@ func (w *Worker) renewHook(ctx context.Context, hook *registered) {
 			w.conn.Log.Warn("renewal of a registration failed; retrying", "hook", hook.id, "error", err)
 		}
 	}
-}
-
-// request sends a request about a hook to a router and decodes the reply into reply unless that is
-// nil.
-func (w *Worker) request(ctx context.Context, verb, id string, retry clientconn.Retry, body, reply any) error {
-	_, err := w.conn.RequestJSON(ctx, clientconn.Request{Subject: w.conn.Transport.Of(verb, id), Retry: retry}, body, reply)
-	return err
 }

@@ -90,7 +90,7 @@ func TestAContributorIsUpdated(t *testing.T) {
 	}
 }
 
-func TestWhatAnUpdateRefusesChangesNothing(t *testing.T) {
+func TestARefusedUpdateChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, w, a := one(t, router.Options{})
 	register(t, w, worker.Registration{ID: "hook", Version: "2.0.0"}, deny("here"))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/nats-io/nuid"
 
@@ -56,22 +55,6 @@ type Worker struct {
 	mu    sync.Mutex // guards next, hooks, and due and renewing of each hook
 	next  uint64
 	hooks map[string]*registered
-}
-
-// registered is a hook that this worker serves.
-type registered struct {
-	id       string
-	order    uint64    // of registration with this worker, from 1
-	remove   func()    // stops listening
-	due      time.Time // of the next renewal; zero until a router confirmed the registration
-	renewing bool      // a renewal is in flight or about to start
-
-	// announcing is held while the worker sends routers a message about the hook, so that a renewal
-	// never overtakes its removal or an update. It guards reg and replacedBy, once a router
-	// confirmed the registration.
-	announcing sync.Mutex
-	reg        chain.Registration
-	replacedBy string // content of the last reported registration in force; empty if it is this worker's
 }
 
 // New creates a worker on a client's connection. Call [Worker.Close] before closing the client;
@@ -137,92 +120,6 @@ func (w *Worker) RegisterContributor(ctx context.Context, reg chain.Registration
 	return w.register(ctx, reg, func(ctx context.Context, req *service.Request) error {
 		return contribution(ctx, reg.ID, req, contribute)
 	})
-}
-
-func (w *Worker) register(ctx context.Context, reg chain.Registration, handle func(context.Context, *service.Request) error) (func(context.Context) error, error) {
-	reg.Instance = w.instance
-	if err := reg.Check(); err != nil {
-		return nil, err
-	}
-	hook := &registered{id: reg.ID, reg: reg}
-	if !w.reserve(hook) {
-		return nil, fmt.Errorf("hook %q is registered by this worker already", reg.ID)
-	}
-	handle, unsubscribe, err := w.cancelable(reg, handle)
-	if err != nil {
-		w.forget(hook)
-		return nil, err
-	}
-	remove, err := w.service.Add(service.Endpoint{
-		Name: reg.ID, Subject: w.conn.Transport.Call(reg.ID), Queue: reg.ID,
-		Limiter: service.NewLimiter(w.maxInFlight), Wait: true, Handle: handle,
-	})
-	if err != nil {
-		w.forget(hook)
-		unsubscribe()
-		return nil, err
-	}
-	hook.remove = func() { remove(); unsubscribe() }
-	if err := w.announce(ctx, hook); err != nil {
-		if uncertain(err) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			_ = w.leave(ctx, hook.id) // best effort
-		}
-		w.forget(hook) // not earlier: leave must not remove a new hook of this id
-		hook.remove()
-		return nil, err
-	}
-	return func(ctx context.Context) error { return w.unregister(ctx, hook) }, nil
-}
-
-// reserve claims the hook's id, and reports whether it was free.
-func (w *Worker) reserve(hook *registered) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.hooks[hook.id] != nil {
-		return false
-	}
-	w.next++
-	hook.order = w.next
-	w.hooks[hook.id] = hook
-	return true
-}
-
-// forget releases the hook's id, and reports whether the hook still held it.
-func (w *Worker) forget(hook *registered) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.hooks[hook.id] != hook {
-		return false
-	}
-	delete(w.hooks, hook.id)
-	return true
-}
-
-func (w *Worker) unregister(ctx context.Context, hook *registered) error {
-	if !w.forget(hook) {
-		return nil
-	}
-	hook.announcing.Lock()
-	defer hook.announcing.Unlock()
-	err := w.leave(ctx, hook.id)
-	w.silence(hook)
-	return err
-}
-
-// silence stops listening for a hook. When it returns, the NATS server has processed that, unless
-// it can't be reached.
-func (w *Worker) silence(hook *registered) {
-	hook.remove()
-	if w.conn.Transport.Connected() {
-		_ = w.conn.Transport.Conn().FlushTimeout(time.Second)
-	}
-}
-
-// leave tells the routers that this worker no longer serves a hook.
-func (w *Worker) leave(ctx context.Context, id string) error {
-	return w.request(ctx, "unregister", id, clientconn.Never, map[string]string{"instance": w.instance}, nil)
 }
 
 // Retire removes a hook and all of its instances from the bus, whether it is durable or not.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // fakeRouter answers just enough of the protocol to test the runner: it calls
@@ -51,11 +53,7 @@ func startFake(t *testing.T) (*fakeRouter, Target) {
 		t.Fatal("the NATS server is not ready")
 	}
 	connect := func() *nats.Conn {
-		conn, err := nats.Connect("", nats.InProcessServer(srv))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(conn.Close)
+		conn := natstest.Dial(t, "", nats.InProcessServer(srv))
 		return conn
 	}
 	f := &fakeRouter{t: t, conn: connect(), prefix: "fake"}

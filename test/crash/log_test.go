@@ -18,6 +18,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/auditlog/query"
 	"github.com/hookrouter/hookrouter/internal/auditlog/store"
 	"github.com/hookrouter/hookrouter/internal/natsx"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/audit"
 )
 
@@ -35,12 +36,7 @@ var errMissing = errors.New("it is not in the log")
 
 func connect(t *testing.T, url string) *natsx.Conn {
 	t.Helper()
-	b, err := natsx.Connect(natsx.Options{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	return b
+	return natstest.Connect(t, natsx.Options{URL: url})
 }
 
 // readLog reads all of the log. One that is not there is empty.

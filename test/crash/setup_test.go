@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
+
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // TestMain runs the tests, or the NATS server that they start as a process.
@@ -40,12 +42,8 @@ func pass(d time.Duration) { <-time.After(d) }
 // dial connects, and goes on connecting.
 func dial(t *testing.T, url string) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(20*time.Millisecond),
+	nc := natstest.Dial(t, url, nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(20*time.Millisecond),
 		nats.ReconnectJitter(0, 0), nats.ReconnectBufSize(-1), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
 	return nc
 }
 

@@ -77,11 +77,7 @@ func TestKeptQuestionsAreBounded(t *testing.T) {
 // What is kept in all is bounded in bytes.
 func TestKeptBytesAreBounded(t *testing.T) {
 	t.Parallel()
-	b, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
+	b := natstest.Connect(t, natsx.Options{InProcess: natstest.Server(t)})
 	ctx := testkit.Within(t, 30*time.Second)
 	questions, err := b.OpenBucket(ctx, approvals.Bucket(b.Prefix(), 1))
 	if err != nil {
@@ -114,11 +110,7 @@ func TestQuestionsThatDoNotFitTheServer(t *testing.T) {
 	t.Parallel()
 	s := plainServer(t, &server.Options{MaxPayload: 1 << 20})
 	routertest.Start(t, nil, router.Options{Dispatch: dispatch.Options{MaxData: 900 << 10, PublishData: dispatch.PublishRedacted}, MaxReply: 900 << 10, Audit: auditlog.Options{Recorder: recorder.Options{Timeout: 10 * time.Second}}}, natsx.Options{URL: s.ClientURL()})
-	nc, err := nats.Connect(s.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := natstest.Dial(t, s.ClientURL())
 	ctx := testkit.Within(t, 60*time.Second)
 	required := listen(t, nc, "hooks.event.approval.required")
 	long := strings.Repeat("x", 900<<10)

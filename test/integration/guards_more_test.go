@@ -42,12 +42,7 @@ func plainServer(t *testing.T, o *server.Options) *server.Server {
 // as is a client in a role of a server.
 func as(t *testing.T, s *server.Server, user string) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(login(s, user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
+	return natstest.Dial(t, login(s, user))
 }
 
 func login(s *server.Server, user string) string {
@@ -130,11 +125,7 @@ func TestTheListIsBackWithTheConnection(t *testing.T) {
 		r, _ := routertest.Start(t, nil, router.Options{}, natsx.Options{URL: "nats://" + o.Listen})
 		routers = append(routers, r)
 	}
-	nc, err := nats.Connect("nats://"+o.Listen, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := natstest.Dial(t, "nats://"+o.Listen, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
 	ctx := testkit.Within(t, 60*time.Second)
 	hook(t, ctx, nc, "asks", `{"events":["tool:pre"],"durable":true}`, says(asks))
 	executed(t, nc, "tool:pre", event("e1", "Hook-Wait-Ms", "1"), `{}`)

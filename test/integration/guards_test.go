@@ -185,11 +185,7 @@ func TestAllowAlwaysStaysInItsLife(t *testing.T) {
 // times counts.
 func TestWhatCameWithTheEndIsForgotten(t *testing.T) {
 	t.Parallel()
-	b, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
+	b := natstest.Connect(t, natsx.Options{InProcess: natstest.Server(t)})
 	ctx := testkit.Within(t, 30*time.Second)
 	states, err := b.OpenBucket(ctx, session.Bucket(b.Prefix(), 1))
 	if err != nil {

@@ -23,13 +23,9 @@ func TestALateInjectionReachesTheNextTurnOnAnotherReplica(t *testing.T) {
 	t.Parallel()
 	s := natstest.Server(t)
 	_, stop := routertest.Start(t, s, router.Options{})
-	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := natstest.Worker(t, natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	called, answer := make(chan struct{}), make(chan struct{})
-	_, err = w.Register(t.Context(), worker.Registration{ID: "lint", Events: []string{"tool:post"}, Mode: chain.Async}, func(context.Context, worker.Event) (worker.Result, error) {
+	_, err := w.Register(t.Context(), worker.Registration{ID: "lint", Events: []string{"tool:post"}, Mode: chain.Async}, func(context.Context, worker.Event) (worker.Result, error) {
 		close(called)
 		<-answer
 		return worker.Inject("2 warnings")

@@ -177,11 +177,7 @@ func TestARouterIsKilledAndComesBack(t *testing.T) {
 	if m := request(t, ctx, r.conn(t), "hooks.register.guard", nil, `{"events":["tool:pre"],"on_failure":"deny"}`); code(m) != "" {
 		t.Fatal(m.Header)
 	}
-	own, err := nats.Connect(r.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(own.Close)
+	own := natstest.Dial(t, r.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	w := newWorker(t, own, worker.Options{})
 	var calls atomic.Int64
 	register(t, ctx, w, worker.Registration{ID: "mine", Events: []string{"e"}}, func(context.Context, worker.Event) (worker.Result, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 	"github.com/hookrouter/hookrouter/pkg/worker"
 )
 
@@ -86,12 +87,7 @@ func startRouter(t *testing.T, program, store, listen, joins string, more ...str
 // conn connects over TCP.
 func (r *routerProcess) conn(t *testing.T) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(r.url, nats.NoReconnect())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
+	return natstest.Dial(t, r.url, nats.NoReconnect())
 }
 
 // startWorker starts this test program as a worker with one hook.

@@ -55,11 +55,7 @@ func TestThePushThatIsStoredIsRecorded(t *testing.T) {
 	}
 	pushes.Wait()
 	close(stored)
-	conn, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: s})
 	log, err := query.Open(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)

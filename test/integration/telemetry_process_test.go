@@ -21,11 +21,7 @@ func loggedRouter(t *testing.T, program string) (*testkit.Process, *nats.Conn, *
 	cmd.Dir, cmd.Stderr = t.TempDir(), log
 	cmd.Env = append(cmd.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+collector(t, false))
 	p := started(t, cmd, "health", nil)
-	nc, err := nats.Connect(find(t, `NATS\s+(\S+)`, p.Stdout()), nats.NoReconnect())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := natstest.Dial(t, find(t, `NATS\s+(\S+)`, p.Stdout()), nats.NoReconnect())
 	return p, nc, log
 }
 

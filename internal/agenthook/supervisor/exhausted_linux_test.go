@@ -23,11 +23,7 @@ func denying(t *testing.T) (url string) {
 	t.Helper()
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
-	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := natstest.Worker(t, natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	guard := worker.Registration{ID: "guard", Events: []string{"*"}}
 	if _, err := w.Register(t.Context(), guard, func(context.Context, worker.Event) (worker.Result, error) { return worker.Deny("NO") }); err != nil {
 		t.Fatal(err)

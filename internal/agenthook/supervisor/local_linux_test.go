@@ -172,7 +172,7 @@ func TestARouterOfThisUserAnswers(t *testing.T) {
 
 // What the router of the credentials did not sign as the answer to this very question is none: the
 // agent is blocked, since the second process finds no router.
-func TestNobodyElseAnswers(t *testing.T) {
+func TestAnswersWithoutTheRoutersSignatureAreIgnored(t *testing.T) {
 	t.Parallel()
 	other, err := nkeys.CreateServer()
 	if err != nil {

@@ -74,30 +74,12 @@ type question struct {
 // The settings of a project may set environment variables. So if the command line names the server,
 // credentials below home take precedence.
 func questionOf(args []string, getenv func(string) string, home func() string) (q question, ok bool) {
-	server, named, below, scope := "", false, "", ""
-	rest := args[1:]
-	for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
-		name, value, joined := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(rest[0], "-"), "-"), "=")
-		rest = rest[1:]
-		if !joined && len(rest) > 0 {
-			value, rest = rest[0], rest[1:]
-		}
-		switch name {
-		case "server":
-			server, named = value, value != ""
-		case "timeout":
-			d, err := time.ParseDuration(value)
-			if err != nil || d < time.Millisecond {
-				return q, false
-			}
-			q.Timeout = strconv.FormatInt(d.Milliseconds(), 10)
-		case "scope":
-			scope = value
-		case "patience", "on-unreachable": // only for a router that does not answer
-		default:
-			return q, false
-		}
+	line, ok := parse(args[1:])
+	if !ok {
+		return q, false
 	}
+	server, rest := line.server, line.operands
+	named, below := server != "", ""
 	if !named {
 		if getenv("NATS_CREDS") != "" || getenv("HOOK_ROUTER_PREFIX") != "" {
 			return q, false
@@ -108,12 +90,12 @@ func questionOf(args []string, getenv func(string) string, home func() string) (
 		server = "127.0.0.1"
 	}
 	optioned := slices.ContainsFunc(rest, func(operand string) bool { return strings.HasPrefix(operand, "-") })
-	if q.name = LocalName(server); q.name == "" || optioned || len(rest) < 1 || len(rest) > 2 || rest[0] == "" || !plain(scope+strings.Join(rest, "")) {
+	if q.name = LocalName(server); q.name == "" || optioned || len(rest) < 1 || len(rest) > 2 || rest[0] == "" || !plain(line.scope+strings.Join(rest, "")) {
 		return q, false
 	}
 	q.Target = "/v1/agents/" + rest[0] + "?event=" + strings.Join(rest[1:], "")
-	if scope != "" {
-		q.Target += "&scope=" + scope
+	if line.scope != "" {
+		q.Target += "&scope=" + line.scope
 	}
 	for _, name := range SessionVariables {
 		if id := getenv(name); id != "" {
@@ -130,8 +112,42 @@ func questionOf(args []string, getenv func(string) string, home func() string) (
 	if err != nil || found.Creds == "" {
 		return q, false
 	}
-	q.router, q.Challenge = natscreds.ClaimsOf(found.Creds).Router(), rand.Text()
+	q.Timeout, q.router, q.Challenge = line.timeout, natscreds.ClaimsOf(found.Creds).Router(), rand.Text()
 	return q, q.router != ""
+}
+
+// commandLine is what matters of a command line for a router that answers.
+type commandLine struct {
+	server, timeout, scope string // the timeout is in milliseconds
+	operands               []string
+}
+
+// parse reads a command line. ok is false if it has other options that matter.
+func parse(args []string) (line commandLine, ok bool) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		name, value, joined := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
+		args = args[1:]
+		if !joined && len(args) > 0 {
+			value, args = args[0], args[1:]
+		}
+		switch name {
+		case "server":
+			line.server = value
+		case "timeout":
+			d, err := time.ParseDuration(value)
+			if err != nil || d < time.Millisecond {
+				return line, false
+			}
+			line.timeout = strconv.FormatInt(d.Milliseconds(), 10)
+		case "scope":
+			line.scope = value
+		case "patience", "on-unreachable": // only for a router that does not answer
+		default:
+			return line, false
+		}
+	}
+	line.operands = args
+	return line, true
 }
 
 // plain reports whether a text needs no escaping in a request.

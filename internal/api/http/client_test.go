@@ -100,11 +100,7 @@ func TestAClientThatGoesAway(t *testing.T) {
 	b := known(t)
 	nats := natstest.Server(t)
 	r, _ := routertest.Start(t, nats, router.Options{})
-	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, nats)}), worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := natstest.Worker(t, natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, nats)}), worker.Options{})
 	b.worker = w
 	noticed := make(chan struct{})
 	api := httpapi.New(httpapi.Options{Agents: r.Agents(), Identities: b.identities()}).Handler()

@@ -29,11 +29,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	bus, err := natsx.Connect(natsx.Options{URL: natstest.Listening(t).ClientURL()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(bus.Close)
+	bus := natstest.Connect(t, natsx.Options{URL: natstest.Listening(t).ClientURL()})
 	log, err := store.Open(t.Context(), bus, 1)
 	if err != nil {
 		t.Fatal(err)

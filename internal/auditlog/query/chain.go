@@ -71,56 +71,6 @@ func (c *Chain) last(kind audit.Kind) *Record {
 	return &list[len(list)-1]
 }
 
-// maxOpen bounds the chains in assembly.
-const maxOpen = 10_000
-
-// Chains calls handle for each chain whose end matches the filter, with the records before its end.
-// Later records, which are answers of shadow hooks and people's decisions, are missing. It stops
-// without an error if handle returns [ErrEnough].
-func (l *Log) Chains(ctx context.Context, f Filter, handle func(*Chain) error) error {
-	var g grouper
-	wide := Filter{Since: f.storedSince(), Until: f.Until}
-	return l.Query(ctx, wide, func(r Record) error {
-		c := g.add(r)
-		if c == nil || !f.Match(&r) {
-			return nil
-		}
-		return handle(c)
-	})
-}
-
-// grouper assembles the records of chains.
-type grouper struct {
-	open  map[string]*Chain
-	order []string // in which chains began
-}
-
-// add adds a record, and returns the chain that it ends, nil for none.
-func (g *grouper) add(r Record) *Chain {
-	if r.Err != nil || r.ChainID == "" || r.Shadow || r.Kind == audit.ApprovalDecided {
-		return nil
-	}
-	c := g.open[r.ChainID]
-	if c == nil {
-		if g.open == nil {
-			g.open = map[string]*Chain{}
-		}
-		for len(g.open) >= maxOpen || len(g.order) >= 2*maxOpen { // it will not end any more
-			delete(g.open, g.order[0])
-			g.order = g.order[1:]
-		}
-		c = &Chain{ID: r.ChainID}
-		g.open[c.ID] = c
-		g.order = append(g.order, c.ID)
-	}
-	c.Records = append(c.Records, r)
-	if !r.endsChain() {
-		return nil
-	}
-	delete(g.open, c.ID)
-	return c
-}
-
 // ErrNoChain means that the log has no records about the given id.
 var ErrNoChain = errors.New("the audit log has nothing on it")
 

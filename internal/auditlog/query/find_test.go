@@ -27,11 +27,7 @@ type searched struct {
 
 func newSearched(t *testing.T) *searched {
 	t.Helper()
-	bus, err := natsx.Connect(natsx.Options{URL: natstest.Listening(t).ClientURL()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(bus.Close)
+	bus := natstest.Connect(t, natsx.Options{URL: natstest.Listening(t).ClientURL()})
 	log, err := store.Open(t.Context(), bus, 1)
 	if err != nil {
 		t.Fatal(err)

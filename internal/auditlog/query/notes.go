@@ -17,9 +17,8 @@ type Note struct {
 	Signed []byte
 	Text   string // the signed text
 	audit.Checkpoint
-	OK       bool   // it has the form of a checkpoint
-	Later    bool   // it has a later version's format
-	Revision uint64 // its revision in the stream of checkpoints
+	OK    bool // it has the form of a checkpoint
+	Later bool // it has a later version's format
 }
 
 // ParseNote reads a signed checkpoint without verifying its signatures.
@@ -43,16 +42,10 @@ func parsePlain(rec natsx.Record) Note {
 	if c, err := store.DecodeCheckpoint(rec); err == nil {
 		signed = []byte(c.Signed)
 	}
-	n := ParseNote(signed)
-	n.Revision = rec.Sequence
-	return n
+	return ParseNote(signed)
 }
 
-func parseCosigned(rec natsx.Record) Note {
-	n := ParseNote(rec.Body)
-	n.Revision = rec.Sequence
-	return n
-}
+func parseCosigned(rec natsx.Record) Note { return ParseNote(rec.Body) }
 
 // LastNote returns the newest checkpoint of a segment by its stream name; the stream may be
 // gone. The error is [natsx.ErrNoKey] if there is none.

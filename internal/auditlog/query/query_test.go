@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -39,11 +38,7 @@ type writer struct {
 
 func newWriter(t *testing.T, url string) *writer {
 	t.Helper()
-	b, err := natsx.Connect(natsx.Options{URL: url})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
+	b := natstest.Connect(t, natsx.Options{URL: url})
 	tr, err := store.Open(t.Context(), b, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -166,35 +161,6 @@ func TestWhatIsWantedIsFoundHoweverItIsSpelled(t *testing.T) {
 		if err != nil || n != 2 {
 			t.Errorf("%s: %d records, %v", name, n, err)
 		}
-	}
-}
-
-func TestChainsComeWhole(t *testing.T) {
-	w := newWriter(t, natstest.Listening(t).ClientURL())
-	of := func(chain string, kind audit.Kind, hook string) audit.Record {
-		return audit.Record{Time: time.Now(), Kind: kind, ChainID: chain, Session: "s-" + chain, Hook: hook, Event: "tool:pre", Detail: audit.Call{Shadow: hook == "trial"}}
-	}
-	w.write(of("a", audit.HookResult, "h1"), of("b", audit.HookResult, "h1"), of("a", audit.HookSkipped, "h2"), of("a", audit.ChainResult, ""))
-	w.write(of("a", audit.HookResult, "trial"), of("b", audit.HookTimeout, "h2"), of("b", audit.ChainRefused, ""), of("c", audit.HookResult, "h1"))
-	var got []string
-	err := open(t, w.bus).Chains(t.Context(), query.Filter{Event: "tool:*"}, func(c *query.Chain) error {
-		text := c.ID + ":"
-		for _, r := range c.Calls() {
-			text += " " + r.Hook
-		}
-		got = append(got, fmt.Sprintf("%s, result %v, refused %v", text, c.Result() != nil, c.Refused() != nil))
-		return nil
-	})
-	if diff := cmp.Diff([]string{"a: h1 h2, result true, refused false", "b: h1 h2, result false, refused true"}, got); err != nil || diff != "" {
-		t.Errorf("%v, -want +got:\n%s", err, diff)
-	}
-	n := 0
-	err = open(t, w.bus).Chains(t.Context(), query.Filter{Session: "s-b"}, func(c *query.Chain) error {
-		n++
-		return query.ErrEnough
-	})
-	if err != nil || n != 1 {
-		t.Errorf("%d chains, %v", n, err)
 	}
 }
 

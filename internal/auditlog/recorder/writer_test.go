@@ -35,11 +35,7 @@ func start(t *testing.T, o recorder.Options, client ...nats.Option) *world {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
 	s := natstest.Listening(t)
-	b, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), NATS: client})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
+	b := natstest.Connect(t, natsx.Options{URL: s.ClientURL(), NATS: client})
 	log, err := store.Open(ctx, b, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -31,11 +31,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: natstest.Server(t)})
 	log, err := store.Open(t.Context(), conn, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -29,12 +29,7 @@ func server(t *testing.T) *embedded.Server {
 // connect connects as one process.
 func connect(t *testing.T, s *embedded.Server) *natsx.Conn {
 	t.Helper()
-	b, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	return b
+	return natstest.Connect(t, natsx.Options{InProcess: s})
 }
 
 // open opens the log as a router does.

@@ -22,11 +22,7 @@ func open(t *testing.T) *store.Store {
 
 func openBucket(t *testing.T) *natsx.Bucket {
 	t.Helper()
-	conn, err := natsx.Connect(natsx.Options{InProcess: natstest.Server(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{InProcess: natstest.Server(t)})
 	bucket, err := conn.OpenBucket(t.Context(), store.Bucket("hooks", 1))
 	if err != nil {
 		t.Fatal(err)

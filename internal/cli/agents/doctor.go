@@ -42,26 +42,7 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 			if err != nil || t.repeats(scope, e.Getenv) {
 				continue
 			}
-			text, _ := read(path)
-			broken := t.broken(text)
-			if broken != nil && c.Agent == "" && !bytes.Contains(text, []byte("hook-agent")) || broken == nil && !t.connected(path) {
-				continue
-			}
-			var found findings
-			if broken == nil {
-				found = t.examine(ctx, e, path)
-			}
-			switch {
-			case broken != nil:
-				found.say("fail", "%s runs no hook of %s: %v", t.program, path, broken)
-			case c.StartAgent:
-				found = append(found, t.start(ctx, e, scope))
-			case !t.installed(e.Getenv("PATH")):
-				found.say("note", "%s", t.absent())
-			default:
-				found.say("note", "%s itself was not started: --start-agent tries whether it runs the hook", t.program)
-			}
-			for _, f := range found {
+			for _, f := range c.test(ctx, e, t, scope, path) {
 				f.Agent, f.Scope = t.dialect, scope
 				all = append(all, f)
 			}
@@ -79,16 +60,44 @@ func (c *DoctorCmd) Run(ctx context.Context, e *cli.Env) error {
 	if slices.ContainsFunc(all, func(f finding) bool { return f.State == "fail" }) {
 		e.Exit = cli.ExitLocal
 	}
-	if e.Out.Document(all) {
+	show(e.Out, all)
+	return nil
+}
+
+// test tests one configuration; no findings mean that it is not connected.
+func (c *DoctorCmd) test(ctx context.Context, e *cli.Env, t target, scope, path string) (found findings) {
+	text, _ := read(path)
+	if broken := t.broken(text); broken != nil {
+		if c.Agent != "" || bytes.Contains(text, []byte("hook-agent")) {
+			found.say("fail", "%s runs no hook of %s: %v", t.program, path, broken)
+		}
+		return found
+	}
+	if !t.connected(path) {
 		return nil
+	}
+	found = t.examine(ctx, e, path)
+	switch {
+	case c.StartAgent:
+		found = append(found, t.start(ctx, e, scope))
+	case !t.installed(e.Getenv("PATH")):
+		found.say("note", "%s", t.absent())
+	default:
+		found.say("note", "%s itself was not started: --start-agent tries whether it runs the hook", t.program)
+	}
+	return found
+}
+
+func show(out *term.Printer, all []finding) {
+	if out.Document(all) {
+		return
 	}
 	colors := map[string]term.Color{"ok": term.Green, "fail": term.Red, "note": term.Dim}
 	rows := [][]term.Cell{}
 	for _, f := range all {
 		rows = append(rows, term.Row(f.Agent, f.Scope, colors[f.State].Cell(f.State), f.Text))
 	}
-	e.Out.Table(rows)
-	return nil
+	out.Table(rows)
 }
 
 // findings are the results for one configuration.

@@ -119,7 +119,7 @@ func TestDoctorStartsAnAgent(t *testing.T) {
 	s := natstest.Listening(t)
 	routertest.Start(t, s, router.Options{})
 	for name, c := range map[string]struct{ program, state, want string }{
-		"asks":        {"#!/bin/sh\nfor prompt; do :; done\nprintf '{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"s\",\"cwd\":\"/\",\"prompt\":\"%s\"}' \"$prompt\" | " + testkit.Program(t, "hook-agent") + " --server=" + s.ClientURL() + " claude-code UserPromptSubmit\nexec sleep 60\n", "ok", "was started, without a model, and asked"},
+		"asks":        {"#!/bin/sh\n[ \"$1\" = --version ] && exit\nfor prompt; do :; done\nprintf '{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"s\",\"cwd\":\"/\",\"prompt\":\"%s\"}' \"$prompt\" | " + testkit.Program(t, "hook-agent") + " --server=" + s.ClientURL() + " claude-code UserPromptSubmit\nexec sleep 60\n", "ok", "was started, without a model, and asked"},
 		"passes over": {"#!/bin/sh\necho no hooks today\n", "fail", "did not ask the router; it said last: no hooks today"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -317,11 +317,7 @@ func TestDoctorNamesGuardsThatNobodyServes(t *testing.T) {
 	m.hookAgent = testkit.Program(t, "hook-agent")
 	m.env["NATS_URL"] = s.ClientURL()
 	m.connect("claude-code")
-	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
+	w := natstest.Worker(t, natstest.Client(t, hookrouter.Options{Conn: natstest.Conn(t, s)}), worker.Options{})
 	durable := true
 	for _, reg := range []worker.Registration{
 		{ID: "left", Events: []string{"tool:*"}, OnFailure: chain.FailClosed},

@@ -68,37 +68,40 @@ func (c *rulesCmd) Run(e *cli.Env) error {
 			doc.Shadow = &rule
 		}
 	}
-	if e.Out.Document(doc) {
-		return nil
+	if !e.Out.Document(doc) {
+		doc.show(e.Out)
 	}
+	return nil
+}
+
+func (doc ruled) show(out *term.Printer) {
 	rows := [][]term.Cell{term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT")}
-	where := slices.ContainsFunc(rules, func(r approval.Rule) bool { return r.Conditions() != "" })
+	where := slices.ContainsFunc(doc.Rules, func(r approval.Rule) bool { return r.Conditions() != "" })
 	if where {
 		rows[0] = term.Heads("RULE", "DECISION", "HOOK", "TOOL", "PROMPT", "WHERE")
 	}
-	for _, r := range rules {
+	for _, r := range doc.Rules {
 		row := term.Row(term.Cyan.Cell(term.Printable(r.Name)), decisionColor(r.Decision).Cell(strings.TrimSpace(r.Decision+" "+r.Mode)), term.Printable(cmp.Or(r.Hook, "*")), term.Printable(cmp.Or(r.Tool, "*")), term.Clip(term.OneLine(cmp.Or(r.Prompt, "*")), term.MaxValue))
 		if where {
 			row = append(row, term.Row(term.Clip(term.Printable(r.Conditions()), term.MaxValue))...)
 		}
 		rows = append(rows, row)
 	}
-	e.Out.Table(rows)
+	out.Table(rows)
 	for _, why := range doc.Failed {
-		e.Out.Print("%s\n", e.Out.Paint(term.Red, term.Printable(why)))
+		out.Print("%s\n", out.Paint(term.Red, term.Printable(why)))
 	}
 	if doc.Tests > 0 {
-		e.Out.Print("\n%s, %d failed\n", term.Plural(doc.Tests, "test"), len(doc.Failed))
+		out.Print("\n%s, %d failed\n", term.Plural(doc.Tests, "test"), len(doc.Failed))
 	}
 	switch {
 	case doc.By != nil:
-		e.Out.Print("\n%s by %s\n", e.Out.Paint(decisionColor(doc.Decision), doc.Decision), term.Printable(doc.By.Name))
+		out.Print("\n%s by %s\n", out.Paint(decisionColor(doc.Decision), doc.Decision), term.Printable(doc.By.Name))
 	case doc.Shadow != nil:
-		e.Out.Print("\na person is asked; in shadow, %s would %s\n", term.Printable(doc.Shadow.Name), doc.Shadow.Decision)
+		out.Print("\na person is asked; in shadow, %s would %s\n", term.Printable(doc.Shadow.Name), doc.Shadow.Decision)
 	case doc.Decision != "":
-		e.Out.Print("\nno rule matches: a person is asked\n")
+		out.Print("\nno rule matches: a person is asked\n")
 	}
-	return nil
 }
 
 func (c *rulesCmd) facts() approval.Facts {

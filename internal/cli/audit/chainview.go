@@ -217,50 +217,6 @@ func injectedText(r query.Record) string {
 	return ": " + term.Clip(term.Printable(textOf(r.Text.Value)), 4*term.MaxValue)
 }
 
-// approvalLines renders an approval request, who decided it, and when.
-func approvalLines(a approvalView) (lines []term.Cell) {
-	lines = append(lines, term.Cells(term.Quoted(term.PrintableLines(a.Prompt, term.MaxLines)), term.Bold)...)
-	if q := a.request; q != nil {
-		text := fmt.Sprintf("%s  by %s: %s; until %s, then %s", a.Asked, term.Printable(q.Hook), term.Printable(strings.Join(q.Options, " | ")),
-			q.Expires.UTC().Format(RecordTime), term.Printable(q.Default))
-		lines = append(lines, term.Plain.Cell(text))
-		if q.ShadowRule != "" {
-			lines = append(lines, term.Yellow.Cell(fmt.Sprintf("rule %s, in shadow, would %s", term.Printable(q.ShadowRule), term.Printable(q.ShadowDecision))))
-		}
-	}
-	for _, review := range a.Reviews {
-		lines = append(lines, term.Plain.Cell(term.Printable(review)))
-	}
-	for _, r := range a.Revealed {
-		lines = append(lines, term.Yellow.Cell(r.Time+"  its secrets were shown to "+term.Printable(r.By)))
-	}
-	d := a.decision
-	if d == nil {
-		return append(lines, term.Yellow.Cell("not decided yet"))
-	}
-	end := outcome(d)
-	text := a.Decided + "  " + end.Text
-	if d.Option != "" {
-		text += fmt.Sprintf(", %q", term.Printable(d.Option))
-	}
-	if holds := d.Holds(); holds != "" {
-		text += " " + term.Printable(holds)
-	}
-	if d.ClaimedBy != "" {
-		text += ", who claims to be " + term.Printable(d.ClaimedBy)
-	}
-	if a.request != nil {
-		text += ", after " + term.Waited(d.Time.Sub(a.request.Time))
-	}
-	if d.Note != "" {
-		text += "; note: " + term.Printable(d.Note)
-	}
-	if d.Error != "" {
-		text += "; error: " + term.Printable(d.Error)
-	}
-	return append(lines, end.Color.Cell(text))
-}
-
 // outLines renders what the agent received.
 func (s *chainView) outLines() []term.Cell {
 	r, d := s.result, s.answer()

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/hookrouter/hookrouter/internal/cli"
 	"github.com/hookrouter/hookrouter/internal/cli/jsonedit"
 	"github.com/hookrouter/hookrouter/internal/cli/term"
-	"github.com/hookrouter/hookrouter/pkg/audit"
 	"github.com/hookrouter/hookrouter/pkg/chain"
 )
 
@@ -116,30 +114,6 @@ type hookView struct {
 	record query.Record
 }
 
-// approvalView is an approval request and its decision.
-type approvalView struct {
-	ApprovalID string `json:"approval_id"`
-	Prompt     string `json:"prompt,omitempty"`
-	Asked      string `json:"asked,omitempty"`
-	Decided    string `json:"decided,omitempty"` // empty: not yet
-	Granted    bool   `json:"granted"`
-	Option     string `json:"option,omitempty"`
-	DecidedBy  string `json:"decided_by,omitempty"`
-	ClaimedBy  string `json:"claimed_by,omitempty"`
-	Holds      string `json:"holds,omitempty"` // what an "Allow always" is for, and until when
-
-	Reviews  []string     `json:"reviews,omitempty"`  // answers that ended nothing
-	Revealed []revelation `json:"revealed,omitempty"` // who was shown its secrets
-
-	request, decision *query.Record
-}
-
-// revelation records who saw the secrets of an approval request.
-type revelation struct {
-	By   string `json:"by"`
-	Time string `json:"time"`
-}
-
 func newChainView(c *query.Chain) *chainView {
 	s := &chainView{ChainID: c.ID, chain: c, Hooks: []hookView{}}
 	for _, r := range c.Records {
@@ -179,44 +153,6 @@ func newChainView(c *query.Chain) *chainView {
 	}
 	s.approvals()
 	return s
-}
-
-// approvals groups the records of each approval request.
-func (s *chainView) approvals() {
-	for _, records := range s.chain.Approvals() {
-		a := approvalView{ApprovalID: records[0].ApprovalID}
-		for _, r := range records {
-			a.add(&r)
-		}
-		s.Approvals = append(s.Approvals, a)
-	}
-}
-
-// add merges a record into the approval request.
-func (a *approvalView) add(r *query.Record) {
-	a.Prompt = cmp.Or(r.Prompt, a.Prompt)
-	switch r.Kind {
-	case audit.ApprovalRequested:
-		if a.request == nil {
-			a.request, a.Asked = r, r.Time.UTC().Format(RecordTime)
-		}
-	case audit.ApprovalReviewed:
-		a.Reviews = append(a.Reviews, r.Review())
-	case audit.ApprovalRevealed:
-		a.Revealed = append(a.Revealed, revelation{r.By, r.Time.UTC().Format(RecordTime)})
-	case audit.ApprovalDecided:
-		a.decision, a.Decided = r, r.Time.UTC().Format(RecordTime)
-		a.Granted, a.Option, a.DecidedBy, a.ClaimedBy, a.Holds = r.Granted, r.Option, r.DecidedBy, r.ClaimedBy, r.Holds()
-	}
-}
-
-// answer returns the decision on the last approval request. It returns nil if the chain made none,
-// or the request is still open.
-func (s *chainView) answer() *query.Record {
-	if len(s.Approvals) == 0 {
-		return nil
-	}
-	return s.Approvals[len(s.Approvals)-1].decision
 }
 
 // compareData returns how data changed. It prefers the recorded changes, with the old values where

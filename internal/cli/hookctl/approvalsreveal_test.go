@@ -43,11 +43,7 @@ func withIdentities(t *testing.T) (f *clitest.Fixture, auth string) {
 	})
 	testkit.Closed(t, "the router to serve", up)
 	env["NATS_URL"] = s.ClientURL()
-	conn, err := natsx.Connect(natsx.Options{URL: s.ClientURL(), Creds: filepath.Join(auth, "creds", "worker.creds")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
+	conn := natstest.Connect(t, natsx.Options{URL: s.ClientURL(), Creds: filepath.Join(auth, "creds", "worker.creds")})
 	return &clitest.Fixture{T: t, Hookctl: hookctl.Run, Env: env, NC: conn.Conn()}, auth
 }
 

@@ -30,12 +30,8 @@ FROM  VALUE
 git   {"branch":"main"}
 failed, or not in time: silent`, "")
 
-	w, err := worker.New(natstest.Client(t, hookrouter.Options{Conn: f.NC}), worker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = w.Close(context.Background()) })
-	_, err = w.RegisterContributor(t.Context(), chain.Registration{ID: "names", Channels: []string{"observability.events"}},
+	w := natstest.Worker(t, natstest.Client(t, hookrouter.Options{Conn: f.NC}), worker.Options{})
+	_, err := w.RegisterContributor(t.Context(), chain.Registration{ID: "names", Channels: []string{"observability.events"}},
 		func(context.Context, string) (any, error) { return []string{"a:b"}, nil })
 	if err != nil {
 		t.Fatal(err)

@@ -71,12 +71,8 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 		return err
 	}
 	before, after := c.policy(was, would), c.policy(would, was)
-	for _, h := range would.Hooks {
-		id := h.Registration.ID
-		i := slices.IndexFunc(was.Hooks, func(old workerfile.Hook) bool { return old.Registration.ID == id })
-		if i >= 0 && !h.Same(was.Hooks[i]) && !(before.Calls(id) && after.Calls(id)) {
-			e.Tell("hook %s differs, and may not be called here: its recorded answers count, and a change of them is not seen", term.Printable(id))
-		}
+	for _, id := range unseen(was, would, before, after) {
+		e.Tell("hook %s differs, and may not be called here: its recorded answers count, and a change of them is not seen", term.Printable(id))
 	}
 	source, err := o.source(ctx, filter)
 	if err != nil {
@@ -99,6 +95,18 @@ func (c *DiffCmd) Run(ctx context.Context, e *cli.Env) error {
 		e.Exit = ExitDiffers
 	}
 	return nil
+}
+
+// unseen returns the hooks that differ between two files and that one of the policies does not call.
+func unseen(was, would *workerfile.File, before, after *evaluate.FilePolicy) (list []string) {
+	for _, h := range would.Hooks {
+		id := h.Registration.ID
+		i := slices.IndexFunc(was.Hooks, func(old workerfile.Hook) bool { return old.Registration.ID == id })
+		if i >= 0 && !h.Same(was.Hooks[i]) && !(before.Calls(id) && after.Calls(id)) {
+			list = append(list, id)
+		}
+	}
+	return list
 }
 
 // names returns the two files.

@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/natsx"
 	"github.com/hookrouter/hookrouter/internal/natsx/service"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // An endpoint whose subject the credentials do not permit is an error: nobody could reach it.
@@ -28,11 +29,7 @@ func TestAnEndpointThatIsNotPermitted(t *testing.T) {
 	if !s.ReadyForConnections(testkit.Patience) {
 		t.Fatal("the server is not ready")
 	}
-	c, err := natsx.Connect(natsx.Options{InProcess: s, NATS: []nats.Option{nats.UserInfo("worker", "w")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := natstest.Connect(t, natsx.Options{InProcess: s, NATS: []nats.Option{nats.UserInfo("worker", "w")}})
 	srv, err := service.Start(c, "test", "1.0.0", nil) // discovery is not permitted either, which is no error
 	if err != nil {
 		t.Fatal(err)

@@ -24,11 +24,7 @@ func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 	defer cancel()
 	s := natstest.Server(t)
 	agent := natstest.Conn(t, s)
-	server, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Close)
+	server := natstest.Connect(t, natsx.Options{InProcess: s})
 	answers, err := agent.SubscribeSync(agent.NewInbox())
 	if err != nil {
 		t.Fatal(err)
@@ -78,11 +74,7 @@ func TestARefusalIsCountedBeforeItIsSent(t *testing.T) {
 func TestAPanicIsLoggedWithItsPlace(t *testing.T) {
 	s := natstest.Server(t)
 	var log bytes.Buffer
-	server, err := natsx.Connect(natsx.Options{InProcess: s, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Close)
+	server := natstest.Connect(t, natsx.Options{InProcess: s, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	srv, err := service.Start(server, "test", "1.0.0", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -110,11 +102,7 @@ func TestStopAnswersWhatArrived(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	s := natstest.Server(t)
-	server, err := natsx.Connect(natsx.Options{InProcess: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Close)
+	server := natstest.Connect(t, natsx.Options{InProcess: s})
 	client := natstest.Conn(t, s)
 	srv, err := service.Start(server, "test", "1.0.0", nil)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // An account on hold loses its connection and gets no other, while another account works. When
@@ -41,11 +42,7 @@ func TestAnAccountOnHoldIsLetInAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	router, err := nats.Connect("", nats.InProcessServer(s), nats.UserJWTAndSeed(token, seed), nats.CustomInboxPrefix("_INBOX_router"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(router.Close)
+	router := natstest.Dial(t, "", nats.InProcessServer(s), nats.UserJWTAndSeed(token, seed), nats.CustomInboxPrefix("_INBOX_router"))
 	if _, err := router.Subscribe("test.from.*.execute.>", func(m *nats.Msg) {
 		_ = router.Publish("test.to."+strings.Split(m.Subject, ".")[2]+"."+m.Reply, []byte("answered"))
 	}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hookrouter/hookrouter/internal/identity"
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
 	"github.com/hookrouter/hookrouter/internal/testkit"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 // lines counts the lines of a log.
@@ -39,11 +40,7 @@ func TestRefusedMessagesDoNotFillTheLog(t *testing.T) {
 		Listen: "127.0.0.1:0", StoreDir: dir, NoSync: true, Log: slog.New(slog.NewTextHandler(&log, nil)), Flooded: func() { floods.Add(1) },
 		Auth: embedded.Auth{OperatorJWT: files.Operator, Accounts: files.Accounts, Routers: files.Routers, State: files.State},
 	})
-	nc, err := nats.Connect(s.ClientURL(), nats.UserCredentials(a.CredsFile(i)), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
+	nc := natstest.Dial(t, s.ClientURL(), nats.UserCredentials(a.CredsFile(i)), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	began, sent := time.Now(), 0
 	testkit.Eventually(t, "the flood to be reported", func() bool {
 		for range 2000 {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/hookrouter/hookrouter/internal/server/embedded"
+	"github.com/hookrouter/hookrouter/internal/testkit/natstest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,12 +30,7 @@ func start(t *testing.T, o embedded.Options) *embedded.Server {
 
 func connect(t *testing.T, s *embedded.Server) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect("", nats.InProcessServer(s), nats.NoReconnect())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
+	return natstest.Dial(t, "", nats.InProcessServer(s), nats.NoReconnect())
 }
 
 // Without an address the server has no socket: only this process reaches it.

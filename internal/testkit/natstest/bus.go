@@ -44,3 +44,14 @@ func Conn(t testing.TB, s nats.InProcessConnProvider, options ...nats.Option) *n
 	t.Cleanup(nc.Close)
 	return nc
 }
+
+// Dial connects to the server at a URL as a client of the library does.
+func Dial(t testing.TB, url string, options ...nats.Option) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect(url, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
+}

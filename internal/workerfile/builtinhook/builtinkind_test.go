@@ -52,7 +52,7 @@ func ExampleNew() {
 	// Output: [prompt:submit] deny Hello <nil>
 }
 
-func TestWhatTheFileSaysWins(t *testing.T) {
+func TestTheFileOverridesTheBuiltin(t *testing.T) {
 	const text = "hooks: [{id: a, builtin: greet, events: [x], priority: 0, on_failure: continue, timeout_ms: 7}]"
 	file, err := workerfile.Parse("w.yaml", []byte(text), kinds(new(int)))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 	}
 }
 
-func TestWhatWasBuiltIsClosed(t *testing.T) {
+func TestBuiltHooksAreClosed(t *testing.T) {
 	closed := 0
 	if _, err := workerfile.Parse("w.yaml", []byte("hooks: [{id: a, builtin: greet}, {id: b, builtin: greet}, {id: a, builtin: greet}]"), kinds(&closed)); err == nil || closed != 3 {
 		t.Errorf("a file that is wrong closed %d hooks, %v; want all 3 that were built", closed, err)

@@ -171,7 +171,7 @@ func TestAFieldThatNoToolHasIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatFailsIsAnErrorOfTheHandler(t *testing.T) {
+func TestFailedExpressionsAreErrors(t *testing.T) {
 	text := "{{ data.missing }}"
 	for name, c := range map[string]struct {
 		rule celhook.Rule

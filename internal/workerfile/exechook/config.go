@@ -157,7 +157,7 @@ func (c *command) choose(config Config) error {
 		if _, isLine := config.Command.line(); isLine {
 			return errNoCommand
 		}
-		c.speak = speakPlain
+		c.dialect = plainDialect
 	case ClaudeCode:
 		if config.Resident {
 			return kind.At("/resident", "a script of Claude Code is started for each event: dialect and resident exclude each other")
@@ -166,7 +166,7 @@ func (c *command) choose(config Config) error {
 		if err != nil {
 			return &kind.FieldError{Pointer: "/matcher", Err: err}
 		}
-		c.speak = speakClaude(matcher, c.program.Dir)
+		c.dialect = claudeDialect(matcher, c.program.Dir)
 		c.set = []string{"CLAUDE_PROJECT_DIR=" + c.program.Dir}
 	default:
 		return kind.At("/dialect", "there is no dialect %q: known is %s; without one the command answers a HookResult", config.Dialect, ClaudeCode)

@@ -42,12 +42,12 @@ func (c *command) give(ctx context.Context, channel string) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the channel for %s: %w", c.name, err)
 	}
-	out, complaint, err := c.run(ctx, append(process.Environ(c.env), "HOOK_CHANNEL="+channel), append(input, "}\n"...))
+	out, stderr, err := c.run(ctx, append(process.Environ(c.env), "HOOK_CHANNEL="+channel), append(input, "}\n"...))
 	switch {
 	case err != nil:
 		return nil, err
 	case out.Code != 0:
-		return nil, c.exited(out.Code, complaint)
+		return nil, c.exited(out.Code, stderr)
 	}
 	value := jsontext.Value(bytes.TrimSpace(out.Text))
 	switch {

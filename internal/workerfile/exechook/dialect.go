@@ -30,7 +30,7 @@ type exchange interface {
 // plain is the native dialect: the command reads the event and writes a HookResult.
 type plain struct{ events.Event }
 
-func speakPlain(ev events.Event) (exchange, error) { return plain{ev}, nil }
+func plainDialect(ev events.Event) (exchange, error) { return plain{ev}, nil }
 
 func (p plain) input() []byte                                   { return document(p.Event, nil) }
 func (plain) answered(stdout []byte) (chain.Result, error)      { return kind.ParseAnswer(stdout) }
@@ -38,8 +38,8 @@ func (plain) exited(int, []byte) (result chain.Result, ok bool) { return chain.R
 
 type claude struct{ claudescript.Call }
 
-// speakClaude returns the dialect claude-code for the calls that a matcher selects.
-func speakClaude(matcher claudescript.Matcher, dir string) dialect {
+// claudeDialect returns the dialect claude-code for the calls that a matcher selects.
+func claudeDialect(matcher claudescript.Matcher, dir string) dialect {
 	return func(ev events.Event) (exchange, error) {
 		call, ok, err := claudescript.CallOf(ev, dir)
 		if err != nil {

@@ -20,36 +20,36 @@ type command struct {
 	script  string          // absolute path of the script that the program runs; empty if unknown
 	env     []string        // names of variables to pass on
 	set     []string        // further variables, name=value
-	speak   dialect
+	dialect dialect
 	slots   chan struct{} // one element for each running command
 	startup time.Duration // of a resident command
 }
 
 // wants reports whether the command runs for an event.
 func (c *command) wants(ev events.Event) bool {
-	talk, err := c.speak(ev)
-	return err != nil || talk != nil
+	exchange, err := c.dialect(ev)
+	return err != nil || exchange != nil
 }
 
 func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, error) {
-	talk, err := c.speak(ev)
+	exchange, err := c.dialect(ev)
 	if err != nil {
 		return chain.Result{}, fmt.Errorf("write the event for %s: %w", c.name, err)
 	}
-	if talk == nil {
+	if exchange == nil {
 		return chain.Result{}, nil
 	}
-	out, complaint, err := c.run(ctx, c.environ(worker.CallFrom(ctx), ev), talk.input())
+	out, stderr, err := c.run(ctx, c.environ(worker.CallFrom(ctx), ev), exchange.input())
 	if err != nil {
 		return chain.Result{}, err
 	}
 	if out.Code != 0 {
-		if result, ok := talk.exited(out.Code, complaint.head); ok {
+		if result, ok := exchange.exited(out.Code, stderr.head); ok {
 			return result, nil
 		}
-		return chain.Result{}, c.exited(out.Code, complaint)
+		return chain.Result{}, c.exited(out.Code, stderr)
 	}
-	result, err := talk.answered(out.Text)
+	result, err := exchange.answered(out.Text)
 	if err != nil {
 		return chain.Result{}, fmt.Errorf("run %s: read its output: %w", c.name, err)
 	}
@@ -58,7 +58,7 @@ func (c *command) handle(ctx context.Context, ev events.Event) (chain.Result, er
 
 // run runs the command once a slot is free. It returns the output, and what the command wrote to
 // standard error.
-func (c *command) run(ctx context.Context, env []string, input []byte) (process.Output, *tail, error) {
+func (c *command) run(ctx context.Context, env []string, input []byte) (process.Output, *excerpt, error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -70,24 +70,24 @@ func (c *command) run(ctx context.Context, env []string, input []byte) (process.
 			return process.Output{}, nil, fmt.Errorf("run %s: %w", c.name, err)
 		}
 	}
-	complaint := &tail{}
+	stderr := &excerpt{}
 	program := c.program
-	program.Env, program.Input, program.Stderr = env, input, complaint
+	program.Env, program.Input, program.Stderr = env, input, stderr
 	out, err := program.Run(ctx)
 	switch {
 	case ctx.Err() != nil && err != nil: // the last line of standard error is not the cause
-		err = &Failure{Stderr: complaint.firstLine(), Err: err}
+		err = &Failure{Stderr: stderr.firstLine(), Err: err}
 	case err != nil:
-		err = &Failure{Stderr: complaint.firstLine(), Err: describe(err, complaint)}
+		err = &Failure{Stderr: stderr.firstLine(), Err: describe(err, stderr)}
 	case out.Cut:
 		err = fmt.Errorf("run %s: the output is too long: more than %d bytes, the limit max_output", c.name, program.MaxOutput)
 	}
-	return out, complaint, err
+	return out, stderr, err
 }
 
 // exited returns the failure of a command that ended with an exit code other than 0.
-func (c *command) exited(code int, complaint *tail) error {
-	return &Failure{Stderr: complaint.firstLine(), Err: describe(fmt.Errorf("run %s: exit status %d", c.name, code), complaint)}
+func (c *command) exited(code int, stderr *excerpt) error {
+	return &Failure{Stderr: stderr.firstLine(), Err: describe(fmt.Errorf("run %s: exit status %d", c.name, code), stderr)}
 }
 
 // Failure is the error of a command that ended without an answer: with an exit code, by a signal,
@@ -104,8 +104,8 @@ func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
 // describe adds the last line of the command's standard error to an error.
-func describe(err error, complaint *tail) error {
-	if line := complaint.lastLine(); line != "" {
+func describe(err error, stderr *excerpt) error {
+	if line := stderr.lastLine(); line != "" {
 		return fmt.Errorf("%w: %s", err, line)
 	}
 	return err

@@ -13,22 +13,22 @@ const (
 	tailSize = 4 << 10                  // bytes
 )
 
-// tail keeps the beginning and the end of what is written.
-type tail struct{ head, bytes []byte }
+// excerpt keeps the beginning and the end of what is written.
+type excerpt struct{ head, tail []byte }
 
 // Write never fails.
-func (t *tail) Write(p []byte) (int, error) {
-	t.head = append(t.head, p[:min(len(p), headSize-len(t.head))]...)
-	t.bytes = append(t.bytes, p...)
-	if len(t.bytes) > 2*tailSize {
-		t.bytes = append(t.bytes[:0], t.bytes[len(t.bytes)-tailSize:]...)
+func (e *excerpt) Write(p []byte) (int, error) {
+	e.head = append(e.head, p[:min(len(p), headSize-len(e.head))]...)
+	e.tail = append(e.tail, p...)
+	if len(e.tail) > 2*tailSize {
+		e.tail = append(e.tail[:0], e.tail[len(e.tail)-tailSize:]...)
 	}
 	return len(p), nil
 }
 
 // lastLine returns the last line that is not blank, without control characters.
-func (t *tail) lastLine() string {
-	for lines := t.bytes; len(lines) > 0; {
+func (e *excerpt) lastLine() string {
+	for lines := e.tail; len(lines) > 0; {
 		i := max(bytes.LastIndexByte(lines, '\n'), 0)
 		if line := process.Printable(lines[i:]); line != "" {
 			return line
@@ -39,8 +39,8 @@ func (t *tail) lastLine() string {
 }
 
 // firstLine returns the first line that is not blank, without control characters.
-func (t *tail) firstLine() string {
-	for line := range bytes.Lines(t.head) {
+func (e *excerpt) firstLine() string {
+	for line := range bytes.Lines(e.head) {
 		if text := process.Printable(line); text != "" {
 			return text
 		}

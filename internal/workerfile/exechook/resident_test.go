@@ -83,7 +83,7 @@ func TestAResidentCommandAnswersEvents(t *testing.T) {
 	}
 }
 
-func TestWhatAResidentCommandMayAnswer(t *testing.T) {
+func TestAnswersOfAResidentCommand(t *testing.T) {
 	t.Parallel()
 	h, _ := residentHook(t)
 	for answer, want := range map[string]string{
@@ -121,7 +121,7 @@ func TestADenialOfAResidentCommandStands(t *testing.T) {
 	}
 }
 
-func TestWhereACommandCannotBeResident(t *testing.T) {
+func TestInvalidResidentCommands(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]exechook.Config{
 		"without a worker": {Command: []string{"sh"}, Resident: true},

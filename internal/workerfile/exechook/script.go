@@ -156,14 +156,14 @@ func checkSyntax(dir, shell string, args ...string) error {
 func ask(dir, shell string, args ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shellTime)
 	defer cancel()
-	complaint := &tail{}
-	check := process.Program{Path: shell, Args: args, Dir: dir, Env: process.Environ(process.DefaultEnv), Stderr: complaint}
+	stderr := &excerpt{}
+	check := process.Program{Path: shell, Args: args, Dir: dir, Env: process.Environ(process.DefaultEnv), Stderr: stderr}
 	out, err := check.Run(ctx)
 	switch {
 	case err != nil:
 		return err
 	case out.Code != 0:
-		return errors.New(cmp.Or(complaint.firstLine(), fmt.Sprintf("exit status %d", out.Code)))
+		return errors.New(cmp.Or(stderr.firstLine(), fmt.Sprintf("exit status %d", out.Code)))
 	}
 	return nil
 }

@@ -150,8 +150,8 @@ func TestTheEndpointGetsASignedCloudEvent(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoAnswerIsAFailure counts the attempts too: none of these requests is safe to repeat.
-func TestWhatIsNoAnswerIsAFailure(t *testing.T) {
+// TestInvalidAnswersAreFailures counts the attempts too: none of these requests is safe to repeat.
+func TestInvalidAnswersAreFailures(t *testing.T) {
 	t.Parallel()
 	header := func(code int, name, value string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

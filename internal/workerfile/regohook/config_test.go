@@ -38,7 +38,7 @@ func parse(dir, section string) (*workerfile.File, error) {
 	})
 }
 
-func TestWhatIsWrongIsNamedWithItsPlace(t *testing.T) {
+func TestErrorsNameTheirPlace(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
 		"parse.rego":  "package hooks\n\ndeny contains \"x\" if {\n",

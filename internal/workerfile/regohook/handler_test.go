@@ -39,7 +39,7 @@ func hook(t *testing.T, c regohook.Config) kind.Handler {
 	return h.Handler
 }
 
-func TestWhatRulesMean(t *testing.T) {
+func TestResultsOfRules(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		rules, query string
 		want         chain.Result
@@ -81,7 +81,7 @@ func TestWhatRulesMean(t *testing.T) {
 	}
 }
 
-func TestWhatMeansNothingIsAFailure(t *testing.T) {
+func TestInvalidResultsAreFailures(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		rules, query, want string
 	}{

@@ -36,7 +36,7 @@ func TestAMemberThatInputNeverHasIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatInputMayHaveIsAccepted(t *testing.T) {
+func TestMembersThatInputMayHaveAreAccepted(t *testing.T) {
 	for _, condition := range []string{
 		"input.data.anything.at[0].all == 1", "input.data[_] == input.session_id", "some name; input.tool[name] == \"x\"", "not input.tool",
 		`"/etc" in input.tool.paths`, "input.tool.known", "input.tool.partial", `object.get(input, ["tool", "command"], "") == ""`,

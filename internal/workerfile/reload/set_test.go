@@ -145,7 +145,7 @@ hooks:
     say: {text: bad}
 `
 
-func TestWhatARouterRefusesIsTakenBackAsAWhole(t *testing.T) {
+func TestARefusedReloadIsUndoneAsAWhole(t *testing.T) {
 	h := newHome(t, reload.Options{Linger: time.Millisecond})
 	if _, err := h.other.Register(t.Context(), chain.Registration{ID: "taken", Events: []string{"x"}, Version: "2.0.0"},
 		func(context.Context, worker.Event) (worker.Result, error) { return worker.Continue() }); err != nil {

@@ -119,7 +119,7 @@ func TestEveryKindLoads(t *testing.T) {
 	}
 }
 
-func TestWhatLoadsIsAccepted(t *testing.T) {
+func TestFilesThatLoadAreValid(t *testing.T) {
 	s, n := compiled(t), 0
 	for name, text := range texts(t) {
 		if !strings.Contains(text, "hooks:") && !strings.Contains(text, "contributors:") || !loads(t, name, text) {
@@ -135,8 +135,8 @@ func TestWhatLoadsIsAccepted(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongIsRefused has invalid files that differ little from valid ones.
-func TestWhatIsWrongIsRefused(t *testing.T) {
+// TestInvalidFilesAreRefused tries invalid files that differ little from valid ones.
+func TestInvalidFilesAreRefused(t *testing.T) {
 	const head = "hooks:\n  - id: guard\n    events: [tool:pre]\n"
 	const good = head + "    cel: {rules: [{when: true, deny: no}]}\n"
 	s := compiled(t)
