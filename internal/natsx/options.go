@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -113,6 +114,7 @@ func (o *Options) clientOptions() []nats.Option {
 		nats.PingInterval(5 * time.Second),
 		nats.MaxPingsOutstanding(2),
 		nats.DrainTimeout(30 * time.Second),
+		nats.SetCustomDialer(oneLine{dial: (&net.Dialer{Timeout: connectTimeout}).Dial}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				o.Log.Warn("NATS disconnected; reconnecting", "error", err)
@@ -122,7 +124,7 @@ func (o *Options) clientOptions() []nats.Option {
 		nats.ErrorHandler(o.logErrors()),
 	}
 	if o.InProcess != nil {
-		options = append(options, nats.InProcessServer(o.InProcess), nats.Timeout(inProcessTimeout))
+		options = append(options, nats.InProcessServer(oneLine{in: o.InProcess}), nats.Timeout(inProcessTimeout))
 	}
 	if o.Inbox != "" {
 		options = append(options, nats.CustomInboxPrefix(o.Inbox))

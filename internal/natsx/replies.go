@@ -126,7 +126,7 @@ func (r *replies) forget(token string) {
 func (r *replies) receive(m *nats.Msg) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	token := m.Subject[len(r.inbox):]
+	token := strings.TrimPrefix(m.Subject, r.inbox)
 	e := r.waiting[token]
 	if e == nil || e.accept != nil && !noResponders(m) && !e.accept(m.Header) {
 		return

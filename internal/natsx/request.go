@@ -89,8 +89,12 @@ func (c *Conn) Subscribe(subject string, handle func(*Message)) (stop func(), er
 // defaultInbox is the prefix of reply subjects of a connection without Options.Inbox.
 const defaultInbox = "_INBOX"
 
+// maxInbox is the maximum length of a reply subject. To reply to an agent, a router adds to it, and
+// the server closes a connection that sends a line of more than 4096 bytes.
+const maxInbox = 1024
+
 // IsInbox reports whether it is safe to reply to a subject. The sender chooses it: with a subject
 // that is not an inbox, it could make the router publish on its behalf.
 func IsInbox(reply string) bool {
-	return strings.HasPrefix(reply, "_INBOX") || strings.HasPrefix(reply, "_R_")
+	return len(reply) <= maxInbox && (strings.HasPrefix(reply, "_INBOX") || strings.HasPrefix(reply, "_R_"))
 }

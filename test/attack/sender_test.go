@@ -70,6 +70,14 @@ func (b *byHand) line() string {
 	return strings.TrimSuffix(text, "\r\n")
 }
 
+// send sends a message, and waits until the server has it.
+func (b *byHand) send(args, body string) {
+	b.t.Helper()
+	b.write(fmt.Sprintf("PUB %s %d\r\n%s\r\nPING\r\n", args, len(body), body))
+	for b.line() != "PONG" {
+	}
+}
+
 // request sends a request with a block of headers as it stands, and returns the answer.
 func (b *byHand) request(subject, headers, body string) string {
 	b.t.Helper()
