@@ -1,8 +1,11 @@
 package natsx
 
 import (
-	"io"
+	"bufio"
+	"bytes"
+	"fmt"
 	"net"
+	"strconv"
 
 	"github.com/nats-io/nats.go"
 )
@@ -28,80 +31,81 @@ func (o oneLine) InProcessConn() (net.Conn, error) { return newLines(o.in.InProc
 // cr replaces a carriage return within a line. No name of an event, a hook or a session contains it.
 const cr = '?'
 
-// lines is a connection to a NATS server.
+// maxLine is more than the longest line of a server.
+const maxLine = 64 << 10
+
+// lines is a connection to a NATS server. One goroutine may read from it.
 type lines struct {
 	net.Conn
-	first byte // of the line; 0 at its beginning
-	size  int  // the number that the line ends with
-	skip  int  // bytes of a payload left to read
-	held  bool // a carriage return was read that may end the line
-	other bool // the server speaks another protocol: TLS or WebSocket
+	in    *bufio.Reader
+	line  []byte // what is left to read of a line
+	skip  int    // bytes of a payload left to read
+	other bool   // the server speaks another protocol: TLS or WebSocket
 }
 
 func newLines(c net.Conn, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lines{Conn: c}, nil
+	return &lines{Conn: c, in: bufio.NewReaderSize(c, maxLine)}, nil
 }
 
-// Read reads what the server sends. A carriage return at the end is held back until the next byte
-// is known.
+// Read reads what the server sends. It blocks only until there is a line, or a part of a payload.
 func (l *lines) Read(p []byte) (n int, err error) {
-	if l.other {
-		return l.Conn.Read(p)
-	}
-	if len(p) < 2 {
-		return 0, io.ErrShortBuffer
-	}
-	for n == 0 && err == nil {
-		begin := 0
-		if l.held {
-			p[0], begin, l.held = '\r', 1, false
-		}
-		n, err = l.Conn.Read(p[begin:])
-		n = l.check(p[:begin+n])
-	}
-	return n, err
-}
-
-// check replaces carriage returns in p, and returns the length of what is complete.
-func (l *lines) check(p []byte) int {
-	for i := 0; i < len(p) && !l.other; i++ {
-		if l.skip > 0 {
-			n := min(l.skip, len(p)-i)
-			l.skip, i = l.skip-n, i+n-1
-			continue
-		}
-		switch b := p[i]; {
-		case b == '\n':
-			if l.first == 'M' || l.first == 'H' {
-				l.skip = l.size + len("\r\n")
-			}
-			l.first, l.size = 0, 0
-		case b == '\r' && i == len(p)-1:
-			l.held = true
-			return i
-		case b == '\r' && p[i+1] != '\n':
-			p[i], l.size = cr, 0
-		case b == '\r':
+	for n < len(p) && (n == 0 || l.ready()) {
+		var m int
+		switch {
+		case l.other:
+			m, err = l.in.Read(p[n:])
+		case len(l.line) > 0:
+			m = copy(p[n:], l.line)
+			l.line = l.line[m:]
+		case l.skip > 0:
+			m, err = l.in.Read(p[n:min(len(p), n+l.skip)])
+			l.skip -= m
 		default:
-			l.next(b)
+			err = l.next()
+		}
+		if n += m; err != nil {
+			return n, err
 		}
 	}
-	return len(p)
+	return n, nil
 }
 
-// next notes a byte of a line.
-func (l *lines) next(b byte) {
-	if l.first == 0 {
-		l.first, l.other = b, b < ' ' || b > '~'
+// ready reports whether more can be read without blocking.
+func (l *lines) ready() bool {
+	if len(l.line) > 0 {
+		return true
 	}
-	if b < '0' || b > '9' {
-		l.size = 0
-		return
+	buffered, _ := l.in.Peek(l.in.Buffered())
+	return len(buffered) > 0 && (l.other || l.skip > 0 || bytes.IndexByte(buffered, '\n') >= 0)
+}
+
+// next reads a line, and the size of the payload behind it.
+func (l *lines) next() (err error) {
+	first, err := l.in.Peek(1)
+	if err != nil {
+		return err
 	}
-	l.size = min(l.size*10+int(b-'0'), 1<<40)
+	if l.other = first[0] < ' ' || first[0] > '~'; l.other {
+		return nil
+	}
+	if l.line, err = l.in.ReadSlice('\n'); err != nil {
+		return err
+	}
+	text := bytes.TrimSuffix(l.line[:len(l.line)-1], []byte("\r"))
+	for i := bytes.IndexByte(text, '\r'); i >= 0; i = bytes.IndexByte(text, '\r') {
+		text[i] = cr
+	}
+	if bytes.HasPrefix(text, []byte("MSG ")) || bytes.HasPrefix(text, []byte("HMSG ")) {
+		size, err := strconv.Atoi(string(text[bytes.LastIndexByte(text, ' ')+1:]))
+		if err != nil || size < 0 {
+			return fmt.Errorf("unreadable line from the NATS server: %q", text)
+		}
+		l.skip = size + len("\r\n")
+	}
+	return nil
 }
 
 var _ nats.CustomDialer = oneLine{}
