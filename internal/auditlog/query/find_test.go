@@ -202,8 +202,7 @@ func TestALookUpDoesNotReadTheLog(t *testing.T) {
 		}
 		return time.Since(began)
 	}()
-	var slowest, work time.Duration
-	for _, ask := range []string{"toolu_" + id(chains/3), id(chains / 3), "toolu_" + id(0), "toolu_" + id(chains-1), ""} {
+	lookUp := func(ask string) (took, work time.Duration) {
 		began, used := time.Now(), cpuTime(t)
 		l := s.open()
 		found, err := l.Find(t.Context(), ask, nil)
@@ -214,7 +213,13 @@ func TestALookUpDoesNotReadTheLog(t *testing.T) {
 		if err != nil || c.Records[0].Rule == "" {
 			t.Fatalf("%q: %+v, %v", ask, c, err)
 		}
-		slowest, work = max(slowest, time.Since(began)), max(work, cpuTime(t)-used)
+		return time.Since(began), cpuTime(t) - used
+	}
+	var slowest, work time.Duration
+	for _, ask := range []string{"toolu_" + id(chains/3), id(chains / 3), "toolu_" + id(0), "toolu_" + id(chains-1), ""} {
+		took, used := lookUp(ask)
+		again, usedAgain := lookUp(ask) // a collection of this test's garbage may fall into one of them
+		slowest, work = max(slowest, min(took, again)), max(work, min(used, usedAgain))
 	}
 	t.Logf("%d records: indexed in %v, read in %v, a look-up takes %v at most (1/%d), and %v of CPU time, the server's included", chains*3, indexing, scan, slowest, scan/slowest, work)
 	if records >= 60_000 && scan < 4*slowest {
