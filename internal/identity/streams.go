@@ -44,12 +44,12 @@ func (a *Authority) fillAgent(claims *jwt.AccountClaims) {
 
 // addStreams lets the routers' account exchange messages with the accounts of agents.
 func (a *Authority) addStreams(claims *jwt.AccountClaims) {
-	claims.Exports.Add(&jwt.Export{
-		Name: "replies", Subject: jwt.Subject(a.state.Prefix + ".to.*.>"), Type: jwt.Stream, AccountTokenPosition: 3,
-	})
 	if !a.streams() {
 		return
 	}
+	claims.Exports.Add(&jwt.Export{
+		Name: "replies", Subject: jwt.Subject(a.state.Prefix + ".to.*.>"), Type: jwt.Stream, AccountTokenPosition: 3,
+	})
 	for _, i := range a.state.Identities {
 		if i.Role != Agent {
 			continue

@@ -11,7 +11,7 @@ import (
 )
 
 // The NATS server passes on a subject or a reply subject that contains a carriage return, which the
-// client library takes for a blank. It then closes the connection, or delivers the message to the
+// client library takes for a space. It then closes the connection, or delivers the message to the
 // subscription that the sender chose. Here the carriage return becomes part of the subject.
 
 // oneLine connects to a server so that no sender can add words to the lines of the protocol.

@@ -19,7 +19,7 @@ func (w *authBus) serves(what string) {
 }
 
 // TestASubjectAddsNoWords: the server passes on a carriage return within a subject, which the client
-// library takes for a blank.
+// library takes for a space.
 func TestASubjectAddsNoWords(t *testing.T) {
 	t.Parallel()
 	w := newAuthBus(t, router.Options{})

@@ -47,7 +47,7 @@ func (s *Server) workerEndpoints() []service.Endpoint {
 
 // operatorEndpoints are the other endpoints for people, operators and agents' sessions.
 func (s *Server) operatorEndpoints() []service.Endpoint {
-	of, imported := s.conn.Of, s.opts.Identities != nil
+	of := s.conn.Of
 	list := []service.Endpoint{
 		{Name: "handlers", Subject: of("handlers"), Handle: s.handlers},
 		{Name: "handlers-of", Subject: of("handlers", ">"), Handle: s.handlers},
@@ -57,8 +57,8 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 		{Name: "approval", Subject: of("approval", "*"), Handle: s.showApproval},
 		{Name: "approve", Subject: of("approve", "*"), Handle: s.approve},
 		{Name: "reveal", Subject: of("reveal", "*"), Handle: s.reveal},
-		{Name: "session-turn", Subject: of("session", "turn"), Imported: imported, Handle: s.ofSender(s.agents.Turn)},
-		{Name: "session-end", Subject: of("session", "end"), Imported: imported, Handle: s.ofSender(s.agents.EndSession)},
+		{Name: "session-turn", Subject: of("session", "turn"), Imported: true, Handle: s.ofSender(s.agents.Turn)},
+		{Name: "session-end", Subject: of("session", "end"), Imported: true, Handle: s.ofSender(s.agents.EndSession)},
 		{Name: "session-close", Subject: of("session", "close"), Handle: s.closeSession},
 		{Name: "session-show", Subject: of("session", "show"), Handle: s.showSession},
 		{Name: "session-revoke", Subject: of("session", "revoke"), Handle: s.revoke},
@@ -73,7 +73,7 @@ func (s *Server) operatorEndpoints() []service.Endpoint {
 		{Name: "policy-push", Subject: of("policy", "push"), Handle: within(policyTimeout, s.pushPolicy)},
 	}
 	if s.opts.ServerKey != nil {
-		list = append(list, service.Endpoint{Name: "prove", Subject: of("prove"), Imported: imported, Handle: s.prove})
+		list = append(list, service.Endpoint{Name: "prove", Subject: of("prove"), Imported: true, Handle: s.prove})
 	}
 	return s.waiting(maxOperators, list)
 }
@@ -112,7 +112,7 @@ func (s *Server) agentEndpoints() []service.Endpoint {
 		{Name: "contributions", Subject: of("contributions", ">"), Handle: s.contributions},
 	}
 	for i := range list {
-		list[i].Limiter, list[i].Shares, list[i].Imported = s.agents.InFlight, s.ofAgents, s.opts.Identities != nil
+		list[i].Limiter, list[i].Shares, list[i].Imported = s.agents.InFlight, s.ofAgents, true
 	}
 	return list
 }

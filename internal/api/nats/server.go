@@ -113,9 +113,10 @@ func (s *Server) shares(limit int) *service.Shares {
 	return service.NewShares(limit, s.shortestAccount(), s.opts.Flooded)
 }
 
-// queued puts an endpoint into the queue group of the replicas, so that one of them answers.
+// queued puts an endpoint into the queue group of the replicas, so that one of them answers. Without
+// identities, no account proves anything.
 func (s *Server) queued(e service.Endpoint) service.Endpoint {
-	e.Queue = s.conn.QueueGroup()
+	e.Queue, e.Imported = s.conn.QueueGroup(), e.Imported && s.opts.Identities != nil
 	if s.opts.Refused != nil {
 		e.OnError = func(code int) { s.opts.Refused(e.Name, code) }
 	}
